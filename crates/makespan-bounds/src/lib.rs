@@ -45,8 +45,8 @@ mod windows;
 
 pub use makespan::makespan;
 pub use minsum::{
-    Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, printed_minsum_estimate, weighted_completion,
-    weighted_completion_on,
+    Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, on_nodes, printed_minsum_estimate, refuted,
+    weighted_completion, weighted_completion_on,
 };
 
 use makespan_core::proof::Paths;

@@ -4,14 +4,14 @@ use makespan_core::proof::{Alone, Rejection, Selection, earliest_completion};
 use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time};
 
 use crate::dual::{self, Need, choose};
-use crate::dual_feasible;
+use crate::{dual_feasible, minsum};
 
 /// How many release dates are tried as the start of the counted area.
 const RELEASES: usize = 8;
 
 /// The best proven lower bound on the makespan: the longest job, the area, the refuted deadline of the dual
-/// approximation, and from there on those that dual-feasible functions refute, with release dates and unavailable
-/// processors taken into account.
+/// approximation, and from there on those that dual-feasible functions and, with release dates or unavailable processors, prices in
+/// time refute.
 ///
 /// The tasks of a bag count as so many equal jobs, without a step for each.
 ///
@@ -37,7 +37,9 @@ pub fn makespan(instance: &Instance) -> Bound {
     let rejected = rejection.and_then(|rejection| proved(Proof::Rejection(rejection)));
     let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value.integer()).unwrap_or_else(nothing);
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
-    dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
+    let best = dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best);
+    let Ok(known) = i64::try_from(best.value.integer()) else { return best };
+    minsum::refuted(instance, Time::from_ticks(known)).filter(|bound| bound.value > best.value).unwrap_or(best)
 }
 
 /// The bound that needs no proof.

@@ -158,7 +158,7 @@ fn time_prices(instance: &Instance) -> Vec<TimePrices> {
         }
         let origin = if intervals.ends[0] > instance.first_release() { instance.first_release() } else { Time::ZERO };
         let instants = [origin].into_iter().chain(intervals.ends).collect();
-        TimePrices { instants, prices, scale: intervals.scale, horizon: None }
+        TimePrices { instants, prices, scale: intervals.scale, horizon: None, widths: Vec::new() }
     });
     found.into_iter().chain(made).collect()
 }
@@ -279,7 +279,7 @@ proptest! {
             instants.push(last + Time::from_ticks(length * draft.unit));
         }
         let prices = steps.iter().map(|&(_, price)| price * unit).collect();
-        truth.check(&Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
+        truth.check(&Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None, widths: Vec::new() }))?;
     }
 
     /// The price of each objective by itself, and under a cap on the makespan: what is proved under a condition is true
@@ -327,7 +327,7 @@ proptest! {
             instants.push(last + Time::from_ticks(length * draft.unit));
         }
         let prices: Vec<i64> = steps.iter().map(|&(_, price)| price * unit).collect();
-        let prices = TimePrices { instants, prices, scale: 0, horizon: Some(horizon) };
+        let prices = TimePrices { instants, prices, scale: 0, horizon: Some(horizon), widths: Vec::new() };
         for objective in [Objective::WeightedCompletion, Objective::MeanFlow] {
             let Ok(bound) = Bound::proved_by(objective, Proof::TimePrices(prices.clone()), &instance) else {
                 prop_assert!(over < 0);

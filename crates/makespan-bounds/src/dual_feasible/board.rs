@@ -6,19 +6,19 @@ use super::functions::{Function, families};
 
 /// A scale of equal classes: class j holds the sizes beyond j / classes of the whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     whole: i64,
     classes: i64,
 }
 
 impl Grid {
     /// With at most `classes` classes of sizes up to `whole`.
-    pub(super) fn new(whole: i64, classes: i64) -> Self {
+    pub(crate) fn new(whole: i64, classes: i64) -> Self {
         Self { whole, classes: classes.min(whole) }
     }
 
     /// Any sizes that sum to at most the whole have classes that sum to at most this.
-    pub(super) fn capacity(self) -> usize {
+    pub(crate) fn capacity(self) -> usize {
         // One class a size, or each size strictly beyond its class.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
     }

@@ -7,10 +7,10 @@
 //! dual feasible need not be believed: the certificate's check computes the most that fits itself.
 
 /// A function by its values at 0 .. C.
-pub(super) type Function = Vec<f64>;
+pub(crate) type Function = Vec<f64>;
 
 /// All functions of the families for capacity `capacity`, in integers divided by their value of the capacity.
-pub(super) fn families(capacity: usize) -> Vec<Function> {
+pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
         let whole = value(capacity) as f64;

@@ -11,8 +11,11 @@ mod rounding;
 
 use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
+pub(crate) use board::Grid;
 use board::{Board, Setting};
+pub(crate) use functions::families;
 use game::Game;
+pub(crate) use rounding::steps;
 
 /// Classes of a grid; it has halves, thirds, quarters, fifths, sixths, tenths and twelfths.
 const CLASSES: i64 = 60;

@@ -45,7 +45,7 @@ pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualF
 }
 
 /// A function by class as steps, and what a unit of their value stands for; `None` when it is zero.
-fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
+pub(crate) fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
     let top = values.last().copied().filter(|&top| top > 0.0)?;
     let mut steps: Vec<(i64, u32)> = Vec::new();
     for (class, value) in values.iter().enumerate().skip(1) {

@@ -19,6 +19,8 @@ mod taking_part;
 use makespan_core::proof::{CostPrices, LateWork, MachinePrices};
 use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof, Time, Unsupported};
 
+use crate::minsum;
+
 pub use newton::maximise;
 pub use positions::{Positions, are_meant as are_positions_meant, positions};
 
@@ -56,22 +58,32 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// The bound on an objective, of an instance that [`check`] accepts. On the makespan of jobs that are released one after the other
-/// it is the better one of [`MachinePrices`] and [`LateWork`]; on the mean flow, and the weighted completion of jobs of one weight, that
-/// of [`MachinePrices`] and [`Positions`].
+/// The bound on an objective, of an instance that [`check`] accepts: the best one of [`MachinePrices`], prices in time
+/// ([`makespan_core::proof::MachineTimePrices`]) and, on the makespan of jobs that are released one after the other, [`LateWork`]; on the
+/// mean flow, and the weighted completion of jobs of one weight, [`Positions`].
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     if objective != Objective::Makespan {
-        let bound = bound_by(instance, objective, &open_prices(instance));
-        let found = are_positions_meant(instance, objective).then(|| positions(instance));
-        let found = found.and_then(|found| found.bound(instance, objective));
-        return found.filter(|found| found.value > bound.value).unwrap_or(bound);
+        return completion(instance, objective, &open_prices(instance), None);
     }
     let prices = prices(instance);
     let bound = bound_by(instance, objective, &prices);
     if !instance.has_release_dates() {
         return bound;
     }
-    late(instance, prices).filter(|late| late.value > bound.value).unwrap_or(bound)
+    let bound = late(instance, prices).filter(|late| late.value > bound.value).unwrap_or(bound);
+    let Ok(known) = i64::try_from(bound.value.integer()) else { return bound };
+    minsum::refuted(instance, Time::from_ticks(known)).filter(|more| more.value > bound.value).unwrap_or(bound)
+}
+
+/// The bound on weighted completion or mean flow, with prices of [`open_prices`] and, if they are known, those of positions.
+pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
+    let bound = bound_by(instance, objective, prices);
+    let found = (known.is_none() && are_positions_meant(instance, objective)).then(|| positions(instance));
+    let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
+    // Positions prove the very optimum of jobs that are released together.
+    let is_solved = of_positions.is_some() && !instance.has_release_dates();
+    let in_time = if is_solved { None } else { minsum::on_nodes(instance, objective) };
+    crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
 /// By the work that is released from some instant on: at prices as the speeds, at these, and at those that are best for what is

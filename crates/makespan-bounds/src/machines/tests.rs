@@ -91,7 +91,7 @@ fn shortest(instance: &Instance) -> i64 {
 
 #[test]
 fn bounds_with_release_dates_stay_below_the_optimum() {
-    let mut late = 0;
+    let (mut late, mut in_time) = (0, 0);
     for seed in 0..300 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let second = random.random_range(0..4);
@@ -118,10 +118,11 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         assert_eq!(bound.verify(&instance), Ok(()));
         assert!(bound.value.integer() <= optimum, "{seed}: {bound:?} is above {optimum}");
         late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
+        in_time += usize::from(matches!(bound.proof, Proof::MachineTimePrices(_)));
         let area = makespan_core::release_area_bound(&instance);
         assert!(i128::from(area.ticks()) <= bound.value.integer(), "{seed}: {area:?} is more");
     }
-    assert!(late > 30, "only {late} are proved by what is released late");
+    assert!(late > 3 && in_time > 30, "only {late} and {in_time} are proved by what is released late and in time");
 }
 
 /// Random rows, some of which some machines cannot run, on machines that are busy at first.

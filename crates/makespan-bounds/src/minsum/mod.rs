@@ -11,7 +11,7 @@ pub use grid::Grid;
 pub use prices::{PriceOptions, PriceSearch, PricedChoice};
 
 use makespan_core::proof::{IntervalPrices, TimePrices};
-use makespan_core::{Bound, Instance, Objective, Proof, Time};
+use makespan_core::{Area, Bound, Instance, Objective, Proof, Time};
 use programme::Programme;
 
 /// Steps of the search for prices in a standard bound; it ends by itself before.
@@ -47,10 +47,74 @@ const FEW_JOBS: usize = 12;
 /// As [`weighted_completion`].
 pub fn mean_flow(instance: &Instance) -> Bound {
     searched(instance, Objective::MeanFlow).unwrap_or_else(|| {
-        let free = TimePrices { instants: vec![Time::ZERO], prices: Vec::new(), scale: 0, horizon: None };
+        let free =
+            TimePrices { instants: vec![Time::ZERO], prices: Vec::new(), scale: 0, horizon: None, widths: Vec::new() };
         Bound::proved_by(Objective::MeanFlow, Proof::TimePrices(free), instance)
             .unwrap_or_else(|error| unreachable!("prices of zero prove the shortest times: {error}"))
     })
+}
+
+/// The proven lower bound on weighted completion or mean flow by prices in time for each node
+/// ([`makespan_core::proof::MachineTimePrices`]) of sequential jobs on processors that differ; `None` where there are too many of both.
+pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
+    let mut search = PriceSearch::on_nodes(instance, PriceOptions { objective, makespan_at_most: None })?;
+    search.improve(STEPS);
+    search.bound(instance)
+}
+
+/// Deadlines tried at most.
+const DEADLINES: usize = 4;
+/// Larger instances are not looked at: each deadline takes a check over all jobs.
+const MAX_JOBS: usize = 10_000;
+/// A later deadline is not worth a try unless it is this much later.
+const LATER: f64 = 2e-4;
+
+/// The bound of the largest deadline that prices in time are found to refute, from `known` on, where jobs come late or processors are
+/// closed: [`makespan_core::proof::DeadlinePrices`], or [`makespan_core::proof::MachineTimePrices`] on processors that differ. `None`
+/// when not even `known` is refuted.
+///
+/// How much work has no place before a deadline falls ever more slowly as the deadline grows, so the line through the last two
+/// deadlines tells the next, which is hardly ever too late.
+pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
+    let availability = instance.availability();
+    let is_plain = availability.is_always_open() && !instance.has_release_dates();
+    if is_plain || instance.jobs().len() > MAX_JOBS || known <= instance.first_release() {
+        return None;
+    }
+    let origin = instance.first_release();
+    let mut best = None;
+    // The open area until the deadline, and the work without a place.
+    let mut before: Option<(f64, f64)> = None;
+    let mut deadline = known;
+    for _ in 0..DEADLINES {
+        let options = PriceOptions { objective: Objective::Makespan, makespan_at_most: Some(deadline) };
+        let search = if instance.has_equal_processors() {
+            PriceSearch::new(instance, options)
+        } else {
+            PriceSearch::on_nodes(instance, options)
+        };
+        let Some(mut search) = search else { break };
+        search.improve(STEPS);
+        let excess = search.excess();
+        let area = availability.open_area(origin, deadline) as f64;
+        let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
+            // Too late, or all that there is to refute.
+            let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
+            deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
+            continue;
+        };
+        best = Some(bound);
+        let more = match before {
+            Some((earlier, more)) if more > excess => excess * (area - earlier) / (more - excess),
+            _ => excess,
+        };
+        if more < LATER * area {
+            break;
+        }
+        before = Some((area, excess));
+        deadline = availability.when_open(origin, (area + more) as Area).max(deadline + Time::TICK);
+    }
+    best
 }
 
 fn searched(instance: &Instance, objective: Objective) -> Option<Bound> {

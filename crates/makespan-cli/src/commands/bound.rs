@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use makespan::{Planner, STEADY_STATE};
-use makespan_core::proof::{Alone, DueBy, ResourceWindow, Scale, Selection, TimeWindow};
+use makespan_core::proof::{
+    Alone, DeadlinePrices, DueBy, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
+};
 use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Instance, Objective, Plan, Proof};
 use makespan_formats::TreePlanFile;
@@ -121,6 +123,15 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::MachinePrices(prices) => {
             format!("prices for time on {} machines", prices.prices.len())
         }
+        Proof::DeadlinePrices(DeadlinePrices { deadline, prices, .. }) => {
+            format!("{deadline} s is too short: prices for a processor at every instant, in {} steps", prices.len())
+        }
+        Proof::MachineTimePrices(MachineTimePrices { deadline: Some(deadline), prices, .. }) => {
+            format!("{deadline} s is too short: prices for each of {} machines at every instant", prices.len())
+        }
+        Proof::MachineTimePrices(prices) => {
+            format!("prices for each of {} machines at every instant (Lagrangian duality)", prices.prices.len())
+        }
         Proof::PositionPrices(prices) => {
             format!("prices for positions on {} processors (an assignment problem)", prices.prices.len())
         }
@@ -134,6 +145,13 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             "prices for the time of processors and for the room between tasks (Lagrangian duality)".to_owned()
         }
         Proof::TreePrices(_) => "prices for tasks and for the time of ports (linear programming duality)".to_owned(),
+        Proof::TimePrices(prices) if !prices.widths.is_empty() => {
+            let (steps, functions) = (prices.prices.len(), prices.widths.len());
+            let s = if functions == 1 { "" } else { "s" };
+            format!(
+                "prices for a processor and {functions} function{s} of the width at every instant, in {steps} steps (Lagrangian duality)"
+            )
+        }
         Proof::TimePrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }

@@ -60,7 +60,7 @@ pub use release_area::release_area_bound;
 pub use resource_window::ResourceWindow;
 pub use soonest::{earliest_completion, soonest_completion};
 pub use spans::{Span, Spans};
-pub use time_prices::TimePrices;
+pub use time_prices::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
 pub use time_window::TimeWindow;
 pub use tree_prices::TreePrices;
 pub use value::Value;
@@ -85,6 +85,10 @@ pub enum Proof {
     /// Prices for time on machines that differ.
     #[serde(alias = "machine_completion", alias = "machine_flow")]
     MachinePrices(MachinePrices),
+    /// Prices for processors in continuous time that refute a deadline.
+    DeadlinePrices(DeadlinePrices),
+    /// Prices for machines that differ in continuous time.
+    MachineTimePrices(MachineTimePrices),
     /// Prices for positions on machines.
     #[serde(alias = "position_completion", alias = "position_flow")]
     PositionPrices(PositionPrices),
@@ -118,6 +122,8 @@ impl Proof {
             Self::IntervalPrices(proof) => proof,
             Self::TimePrices(proof) => proof,
             Self::MachinePrices(proof) => proof,
+            Self::DeadlinePrices(proof) => proof,
+            Self::MachineTimePrices(proof) => proof,
             Self::PositionPrices(proof) => proof,
             Self::LateWork(proof) => proof,
             Self::TimeWindow(proof) => proof,

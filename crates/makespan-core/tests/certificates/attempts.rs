@@ -1,8 +1,9 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
 use makespan_core::proof::{
-    Alone, CostPrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices, PathFlow, Paths,
-    PositionPrices, Rejection, ResourceWindow, Scale, Selection, Term, TimePrices, TimeWindow,
+    Alone, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices,
+    MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection, Term, TimePrices,
+    TimeWindow, WidthPrices,
 };
 use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, Time};
 use rand::RngExt;
@@ -11,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 26;
+pub const KINDS: usize = 30;
 const LENGTH: usize = 48;
 
 /// Of what a certificate is made.
@@ -106,7 +107,33 @@ impl Reader<'_> {
         let prices = self.prices(instants.len() - 1, limit);
         let scale = self.places();
         let horizon = (self.below(3) == 0).then(|| self.time(1, 16));
-        TimePrices { instants, prices, scale, horizon }
+        let widths = self.widths(instants.len() - 1, limit);
+        TimePrices { instants, prices, scale, horizon, widths }
+    }
+
+    /// Functions of the width with so many prices, mostly none.
+    fn widths(&mut self, count: usize, limit: i64) -> Vec<WidthPrices> {
+        let functions = [0, 0, 1, 2][self.below(4) as usize];
+        let unit = std::mem::replace(&mut self.unit, 1);
+        let function = |_| WidthPrices { widths: self.scale(), prices: self.prices(count, limit) };
+        let widths = (0..functions).map(function).collect();
+        self.unit = unit;
+        widths
+    }
+
+    fn deadline_prices(&mut self, deadline: Time) -> DeadlinePrices {
+        let count = 2 + self.below(4);
+        let instants = self.times(0, count);
+        let prices = self.prices(instants.len() - 1, 6);
+        let widths = self.widths(instants.len() - 1, 6);
+        DeadlinePrices { deadline, instants, prices, widths }
+    }
+
+    fn machine_time_prices(&mut self, nodes: usize, limit: i64, deadline: Option<Time>) -> MachineTimePrices {
+        let count = 1 + self.below(5);
+        let instants = self.times(0, count);
+        let prices = (0..nodes).map(|_| self.prices(instants.len() - 1, limit)).collect();
+        MachineTimePrices { instants, prices, scale: self.places(), deadline }
     }
 
     fn interval_prices(&mut self) -> IntervalPrices {
@@ -232,21 +259,25 @@ impl Figures {
                 prices: figures.prices(nodes, 7),
             }),
             10 => Proof::TimeWindow(figures.window(nodes, deadline)),
-            11 | 12 | 22 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            11 | 12 | 26 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
             13 | 14 => Proof::PositionPrices(figures.position_prices(instance)),
             15 => Proof::CostPrices(figures.cost_prices(instance)),
-            16 => Proof::ResourceWindow(figures.resource_window(deadline)),
-            17 => Proof::PathFlow(figures.path_flow(instance)),
-            18..=21 => Proof::Paths(Paths::default()),
+            16 => Proof::DeadlinePrices(figures.deadline_prices(deadline)),
+            17 => Proof::MachineTimePrices(figures.machine_time_prices(nodes, 12, None)),
+            18 => Proof::MachineTimePrices(figures.machine_time_prices(nodes, 2_000_000, None)),
+            19 => Proof::MachineTimePrices(figures.machine_time_prices(nodes, 6, Some(deadline))),
+            20 => Proof::ResourceWindow(figures.resource_window(deadline)),
+            21 => Proof::PathFlow(figures.path_flow(instance)),
+            22..=25 => Proof::Paths(Paths::default()),
             _ => {
                 let due = figures.time(0, 12);
                 let part = DueBy::part(instance, due, objective);
                 let deadline = figures.time(0, 16);
                 let proof = match (kind, figures.below(3)) {
-                    (23, 0) => Proof::TimeWindow(figures.window(nodes, deadline)),
-                    (23, 1) => Proof::ResourceWindow(figures.resource_window(deadline)),
-                    (23, _) => Proof::PathFlow(figures.path_flow(&part)),
-                    (24, _) => Proof::Paths(Paths::default()),
+                    (27, 0) => Proof::TimeWindow(figures.window(nodes, deadline)),
+                    (27, 1) => Proof::ResourceWindow(figures.resource_window(deadline)),
+                    (27, _) => Proof::PathFlow(figures.path_flow(&part)),
+                    (28, _) => Proof::Paths(Paths::default()),
                     (_, 0) => Proof::IntervalPrices(figures.interval_prices()),
                     _ => Proof::TimePrices(figures.time_prices(12)),
                 };
@@ -275,6 +306,10 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::WeightedCompletion,
     Objective::MeanFlow,
     Objective::Cost,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::Makespan,
     Objective::Makespan,
     Objective::Makespan,
     Objective::Makespan,

@@ -99,7 +99,7 @@ fn mean_flow_is_stated_where_it_is_known() {
     let mut file = file();
     assert!(!written(&file).contains("mean_flow"), "files stay as they were");
     file.mean_flow = Some(1_750_000_002_000);
-    let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None };
+    let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None, widths: vec![] };
     let proof = Proof::TimePrices(prices);
     file.bounds.push(Bound {
         objective: Objective::MeanFlow,
@@ -158,7 +158,8 @@ fn the_cost_may_be_bounded_under_a_condition() {
 #[test]
 fn a_bound_under_a_condition_is_written_and_read_but_not_as_one_of_the_file() {
     let horizon = Some(seconds("3.5"));
-    let prices = TimePrices { instants: vec![seconds("0"), seconds("2")], prices: vec![7], scale: 3, horizon };
+    let prices =
+        TimePrices { instants: vec![seconds("0"), seconds("2")], prices: vec![7], scale: 3, horizon, widths: vec![] };
     let proof = Proof::TimePrices(prices);
     let bound =
         Bound { objective: Objective::WeightedCompletion, value: Value::Integer(12), makespan_at_most: horizon, proof };

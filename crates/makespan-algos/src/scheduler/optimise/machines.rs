@@ -88,11 +88,10 @@ pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
 fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: Option<&Positions>) -> Vec<Bound> {
     let closed = !instance.unavailable().is_empty();
     let prices = if closed { &machines::open_prices(instance) } else { prices };
-    let mut bounds = vec![machines::bound_by(instance, Objective::WeightedCompletion, prices)];
+    let mut bounds = vec![machines::completion(instance, Objective::WeightedCompletion, prices, positions)];
     if aim == Objective::MeanFlow {
-        bounds.push(machines::bound_by(instance, aim, prices));
+        bounds.push(machines::completion(instance, aim, prices, positions));
     }
-    bounds.extend(positions.and_then(|positions| positions.bound(instance, aim)));
     bounds
 }
 

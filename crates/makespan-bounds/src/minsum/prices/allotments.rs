@@ -24,6 +24,8 @@ pub(super) struct Jobs {
 pub(super) struct Shape {
     pub(super) processors: f64,
     pub(super) time: f64,
+    /// The node, where machines differ; zero elsewhere.
+    pub(super) node: u32,
 }
 
 impl Shape {
@@ -77,6 +79,16 @@ impl Jobs {
     fn empty(kind: Kind) -> Self {
         let (counts, weights, releases) = (Vec::new(), Vec::new(), Vec::new());
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
+    }
+
+    /// Jobs with a time of their own on each node of those on which they can run: weight, release, and the times by node.
+    pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
+        let mut figures = Self::empty(Kind::Thrifty);
+        for (count, weight, release, times) in jobs {
+            let shape = |(node, time)| Shape { processors: 1.0, time, node };
+            figures.add(count, weight, release, times.into_iter().map(shape).collect());
+        }
+        figures
     }
 
     fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<Shape>) {
@@ -137,7 +149,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
 fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     for &allotment in allotments {
-        let shape = Shape { processors: f64::from(allotment), time: profile.time(allotment).ticks() as f64 };
+        let shape = Shape { processors: f64::from(allotment), time: profile.time(allotment).ticks() as f64, node: 0 };
         if shapes.last().is_none_or(|last| shape.time < last.time) {
             let beaten = |last: &Shape| last.work() >= shape.work();
             while kind == Kind::Thrifty && shapes.last().is_some_and(beaten) {

@@ -77,7 +77,7 @@ impl Curve {
     /// The cheapest start of one allotment, if it is cheaper than `best`; `before` is the integral at the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: Shape, allotment: usize) {
-        let (Waiting { weight, release }, Shape { processors, time }) = (job, shape);
+        let (Waiting { weight, release }, Shape { processors, time, .. }) = (job, shape);
         let latest = self.horizon - time;
         if latest < release {
             return;
@@ -132,7 +132,7 @@ impl Curve {
         rooms: &Rooms,
         best: &mut Best,
         Waiting { weight, release }: Waiting,
-        Shape { processors, time }: Shape,
+        Shape { processors, time, .. }: Shape,
         allotment: usize,
     ) {
         for &(from, until) in rooms.of_processors(processors) {

@@ -75,3 +75,13 @@ pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
     let mean = |pair: &[f64]| availability.open_area(time(pair[0]), time(pair[1])) as f64 / (pair[1] - pair[0]);
     instants.windows(2).map(mean).collect()
 }
+
+/// What there is between instants, on average, where so many open processors are worth `worth`.
+pub(super) fn worth(availability: &Availability, instants: &[f64], worth: impl Fn(u32) -> f64) -> Vec<f64> {
+    let time = |instant: f64| Time::from_ticks(instant as i64);
+    let mean = |pair: &[f64]| {
+        let periods = availability.open_periods(time(pair[0]), time(pair[1]));
+        periods.map(|(length, open)| length.ticks() as f64 * worth(open)).sum::<f64>() / (pair[1] - pair[0])
+    };
+    instants.windows(2).map(mean).collect()
+}

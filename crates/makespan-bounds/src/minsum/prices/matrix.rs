@@ -1,61 +1,76 @@
-//! Small dense symmetric systems.
+//! Symmetric systems that are zero far from the diagonal.
 
-/// The lower triangle of a symmetric matrix.
+/// The lower triangle of a symmetric matrix, of each row what is not zero for certain.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    size: usize,
-    rows: Vec<f64>,
+    /// From the diagonal back to the first entry that may not be zero.
+    rows: Vec<Vec<f64>>,
 }
 
 impl Matrix {
     pub(super) fn zeros(size: usize) -> Self {
-        Self { size, rows: vec![0.0; size * size] }
+        Self { rows: vec![vec![0.0]; size] }
     }
 
     /// Adds to the entry at `(a, b)` and `(b, a)`.
     #[inline]
     pub(super) fn add(&mut self, a: usize, b: usize, value: f64) {
         let (row, column) = if a < b { (b, a) } else { (a, b) };
-        self.rows[row * self.size + column] += value;
+        let row_of = &mut self.rows[row];
+        if row_of.len() <= row - column {
+            row_of.resize(row - column + 1, 0.0);
+        }
+        row_of[row - column] += value;
     }
 
-    /// Makes the first unknown zero, whatever it was coupled with.
-    pub(super) fn fix_first(&mut self) {
-        (1..self.size).for_each(|row| self.rows[row * self.size] = 0.0);
-        self.rows[0] = 1.0;
+    /// About how many multiplications solving takes.
+    pub(super) fn effort(&self) -> f64 {
+        self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Solves by Cholesky's decomposition, in place; `None` when it is far from positive definite.
-    pub(super) fn solve(mut self, right: &[f64]) -> Option<Vec<f64>> {
-        let size = self.size;
-        for row in 0..size {
-            let (above, current) = self.rows.split_at_mut(row * size);
-            let current = &mut current[..=row];
-            for column in 0..row {
-                let other = &above[column * size..=column * size + column];
-                let dot: f64 = dot(&current[..column], &other[..column]);
-                current[column] = (current[column] - dot) / other[column];
+    /// Makes an unknown zero, whatever it was coupled with.
+    pub(super) fn fix(&mut self, unknown: usize) {
+        self.rows[unknown].fill(0.0);
+        for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {
+            if let Some(entry) = of.get_mut(row - unknown) {
+                *entry = 0.0;
             }
-            let left = current[row] - dot(&current[..row], &current[..row]);
-            if left.is_nan() || current[row] <= 0.0 {
+        }
+        self.rows[unknown][0] = 1.0;
+    }
+
+    /// Solves by Cholesky's decomposition, in place, which keeps zero what is before the first entry of a row; `None` when the
+    /// matrix is far from positive definite.
+    pub(super) fn solve(mut self, right: &[f64]) -> Option<Vec<f64>> {
+        for row in 0..self.rows.len() {
+            let (above, current) = self.rows.split_at_mut(row);
+            let current = &mut current[0];
+            // From far from the diagonal to near it: entry d is in column row - d.
+            for back in (1..current.len()).rev() {
+                let other = &above[row - back];
+                let common = (other.len() - 1).min(current.len() - 1 - back);
+                let dot = dot(&current[back + 1..][..common], &other[1..][..common]);
+                current[back] = (current[back] - dot) / other[0];
+            }
+            let left = current[0] - dot(&current[1..], &current[1..]);
+            if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
             // An unknown that only rounding determines stays about where it is.
-            let left = if left <= 1e-13 * current[row] { current[row] } else { left };
-            current[row] = left.sqrt();
+            let left = if left <= 1e-13 * current[0] { current[0] } else { left };
+            current[0] = left.sqrt();
         }
         let mut solution = right.to_vec();
-        for row in 0..size {
-            let line = &self.rows[row * size..];
-            solution[row] = (solution[row] - dot(&line[..row], &solution[..row])) / line[row];
+        for (row, of) in self.rows.iter().enumerate() {
+            let before = solution[row + 1 - of.len()..row].iter().rev();
+            let sum: f64 = of[1..].iter().zip(before).map(|(entry, value)| entry * value).sum();
+            solution[row] = (solution[row] - sum) / of[0];
         }
-        for row in (0..size).rev() {
-            let line = &self.rows[row * size..];
-            solution[row] /= line[row];
+        for (row, of) in self.rows.iter().enumerate().rev() {
+            solution[row] /= of[0];
             let value = solution[row];
-            for column in 0..row {
-                solution[column] -= line[column] * value;
-            }
+            let before = solution[row + 1 - of.len()..row].iter_mut().rev();
+            of[1..].iter().zip(before).for_each(|(entry, other)| *other -= entry * value);
         }
         Some(solution)
     }

@@ -1,29 +1,30 @@
-//! Lower bounds on weighted completion by prices in continuous time: what [`TimePrices`] proves, made large.
+//! Lower bounds on weighted completion by prices in continuous time: what [`makespan_core::proof::TimePrices`] proves, made large.
 
 mod allotments;
+mod certificate;
 mod curve;
+mod deadline;
+mod first;
 mod fluid;
 mod instants;
 mod matrix;
 mod newton;
+mod nodes;
 mod rooms;
 mod smooth;
+mod terms;
+mod widths;
 
-use makespan_core::proof::TimePrices;
-use makespan_core::{
-    Area, Availability, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time, Unavailable, Weight,
-};
+use std::collections::BTreeMap;
 
-use allotments::{Jobs, Kind, Shape};
-use curve::Curve;
-use fluid::Piece;
-use newton::Newton;
-use rooms::Rooms;
+use makespan_core::{Availability, Instance, JobId, Objective, SimpleJob, Time, Weight};
+
+use allotments::{Jobs, Shape};
+use curve::{Best, Curve};
+use first::{falling, fixed, fluid, integrals, interpolated, kind, rooms, until};
+use newton::{COLD, Newton};
 use smooth::Landscape;
-
-use crate::dual;
-
-use super::rounding::{finest, rounded};
+use terms::Terms;
 
 /// The search tries so many allotments of a job, in geometric progression. More were not better by 1 in 10,000.
 const ALLOTMENTS: usize = 24;
@@ -40,6 +41,12 @@ const INSTANTS: usize = 128;
 /// Fewer instants are enough for few jobs: so many, and so many a job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
+/// Where jobs have at most so many allotments on average, their number follows the effort of a step: so many multiplications,
+/// instants from the one number to the other.
+const FEW_SHAPES: usize = 3;
+const EFFORT: f64 = 4e6;
+const FEWEST_ANEW: usize = 64;
+const MOST_INSTANTS: usize = 320;
 /// With so many equal jobs of each kind, prices near the best ones rise here and there.
 const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
@@ -77,6 +84,8 @@ pub struct PriceSearch {
     /// Instants to come back to when they are placed anew, and how many there are to be.
     fixed: Vec<f64>,
     count: usize,
+    /// As many at most where the jobs have few allotments.
+    most: usize,
     settled: bool,
 }
 
@@ -106,9 +115,10 @@ impl PriceSearch {
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !free(job)).collect();
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MAX_CELLS / cells.max(1);
+        let refutes = options.objective == Objective::Makespan && options.makespan_at_most.is_some();
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
-            || !matches!(options.objective, Objective::WeightedCompletion | Objective::MeanFlow)
+            || !(refutes || matches!(options.objective, Objective::WeightedCompletion | Objective::MeanFlow))
             || !instance.simple_jobs().all(|job| feasible(&job))
             || most < FEWEST
         {
@@ -118,13 +128,15 @@ impl PriceSearch {
         let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
             counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
-        let stride = shapes.div_ceil((shapes / SAMPLE_SHARE).clamp(SAMPLE, LARGEST_SAMPLE)).max(1);
+        let sampled = if refutes { deadline::SAMPLE } else { (shapes / SAMPLE_SHARE).clamp(SAMPLE, LARGEST_SAMPLE) };
+        let stride = shapes.div_ceil(sampled).max(1);
         let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
         let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
         // A bag stands for its own tasks only.
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
-        let jobs = Jobs::new(sampled, ALLOTMENTS, kind(instance), options.weigh());
+        let allotments = if refutes { deadline::ALLOTMENTS } else { ALLOTMENTS };
+        let jobs = Jobs::new(sampled, allotments, kind(instance), options.weigh());
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
@@ -134,15 +146,32 @@ impl PriceSearch {
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
         // Around unavailable periods, a few jobs may be spread over a time that is long for them.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
-        let instants = instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
-        let integrals = integrals(&fluid, &instants);
-        let mut landscape = Landscape::new(jobs, horizon, rooms(instance), ends);
-        let open = instants::open(&availability, &instants);
+        let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
+        let instants = match options.makespan_at_most.filter(|_| refutes) {
+            Some(most) => until(instance, &jobs, most, deadline::INSTANTS.min(few)),
+            None => instants,
+        };
+        let terms = Terms::Widths(widths::chosen(instance));
+        let share = 1.0 / terms.count() as f64;
+        let integrals = if refutes {
+            // Half of what leaving a job out costs.
+            instants.iter().map(|instant| 0.5 * (instant - instants[0])).collect()
+        } else {
+            integrals(&fluid, &instants)
+        };
+        let of_terms = |integral| std::iter::repeat_n(share * integral, terms.count());
+        let integrals = integrals.into_iter().flat_map(of_terms).collect();
+        let open = terms.open(&availability, &instants);
+        let mut landscape = Landscape::new(jobs, terms, horizon, rooms(instance), ends);
+        if refutes {
+            landscape.leave_out();
+        }
         landscape.place_on(instants, open);
-        let newton = Newton::new(landscape, integrals);
+        let newton = Newton::new(landscape, integrals, if refutes { deadline::COLD } else { COLD });
         let fixed = fixed(instance, horizon);
         let count = INSTANTS.min(few).min(most);
-        Some(Self { options, availability, newton, fixed, count, settled: false })
+        let most = MOST_INSTANTS.min(few).min(most);
+        Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 
     /// Makes so many steps, each over all jobs or a sample of some hundred. When the search has ended, it does nothing
@@ -171,61 +200,80 @@ impl PriceSearch {
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());
-        let instants = instants::settled(old, &point.bends, self.count, &self.fixed);
-        let integrals = instants.iter().map(|&instant| interpolated(old, &point.integrals, instant)).collect();
-        let open = instants::open(&self.availability, &instants);
+        let jobs = &self.newton.landscape.jobs;
+        let count = if jobs.shapes.len() <= FEW_SHAPES * jobs.count() {
+            // The effort grows as the third power.
+            let finer = old.len() as f64 * (EFFORT / point.curvature.effort()).cbrt();
+            (finer as usize).clamp(self.count.min(FEWEST_ANEW), self.most)
+        } else {
+            self.count
+        };
+        let instants = instants::settled(old, &point.bends, count, &self.fixed);
+        let at = |&instant: &f64| interpolated(old, &point.integrals, instant);
+        let integrals = instants.iter().flat_map(at).collect();
+        let open = self.newton.landscape.terms().open(&self.availability, &instants);
         self.newton.place_on(instants, open, integrals);
     }
 
-    fn prices(&self) -> Vec<f64> {
-        let (instants, integrals) = (&self.newton.landscape.instants, self.newton.best());
-        if self.newton.landscape.ends {
-            instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
-        } else {
-            falling(instants, integrals)
+    /// The prices of each term.
+    fn prices(&self) -> Vec<Vec<f64>> {
+        let instants = &self.newton.landscape.instants;
+        let (best, terms) = (self.newton.best(), self.newton.landscape.terms().count());
+        let of_term = |term: usize| {
+            let integrals: Vec<f64> = best.iter().skip(term).step_by(terms).copied().collect();
+            if self.newton.landscape.ends {
+                instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+            } else {
+                falling(instants, &integrals)
+            }
+        };
+        (0..terms).map(of_term).collect()
+    }
+
+    /// What a processor costs, of so many where that makes a difference.
+    fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
+        let mut own = prices[0].clone();
+        if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {
+            for (width, prices) in widths.iter().zip(&prices[1..]) {
+                let value = width.value(processors) / processors;
+                own.iter_mut().zip(prices).for_each(|(own, price)| *own += value * price);
+            }
         }
+        Curve::new(self.newton.landscape.instants.clone(), own, self.options.horizon(), rooms(instance))
     }
 
     fn instants(&self) -> Vec<Time> {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// The bound of the best prices so far, proved in exact arithmetic over all jobs; under the condition of the
-    /// options, if there is one. (If it is more than that makespan times the sum of the weights, no schedule meets the
-    /// condition.) `None` when its figures leave 128 bits.
-    pub fn bound(&self, instance: &Instance) -> Option<Bound> {
-        let (prices, instants) = (self.prices(), self.instants());
-        let proved = |prices| Bound::proved_by(self.options.objective, Proof::TimePrices(prices), instance);
-        let attempt = |scale: u32| {
-            let prices = prices.iter().map(|&price| rounded(price, scale)).collect();
-            let horizon = self.options.makespan_at_most;
-            let prices = TimePrices { instants: instants.clone(), prices, scale, horizon };
-            proved(prices)
-        };
-        let priced = finest(&prices, attempt).ok();
-        // Without prices every job ends as if it were alone. In instances of extreme range rounding costs more than this.
-        let free = TimePrices {
-            instants: vec![Time::ZERO],
-            prices: Vec::new(),
-            scale: 0,
-            horizon: self.options.makespan_at_most,
-        };
-        let free = proved(free).ok();
-        free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
+    /// How much the jobs pay more than there is, over what leaving all of them out costs.
+    pub(crate) fn excess(&self) -> f64 {
+        self.newton.value()
     }
 
     /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
-    /// most some 24 of its allotments.
+    /// most some 24 of its allotments. On equal processors only.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
-        let horizon = self.options.horizon();
-        let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), horizon, rooms(instance));
-        let (weigh, kind) = (self.options.weigh(), kind(instance));
+        let (weigh, kind, prices) = (self.options.weigh(), kind(instance), self.prices());
+        // By the number of processors, where that makes a difference.
+        let mut curves: BTreeMap<u32, Curve> = BTreeMap::new();
         let choice = |job: JobId| {
             let simple = instance.simple(job);
-            let release = simple.release;
+            let (weight, release) = (weigh(&simple), simple.release.ticks() as f64);
             let shapes = allotments::shapes(simple.profile(), ALLOTMENTS, kind);
-            let best = curve.best(weigh(&simple), release.ticks() as f64, &shapes);
-            let start = Time::from_ticks(best.start as i64).max(release);
+            let best = if prices.len() == 1 {
+                curves.entry(0).or_insert_with(|| self.curve(instance, &prices, None)).best(weight, release, &shapes)
+            } else {
+                let of = |(allotment, shape): (usize, &Shape)| {
+                    let curve = curves.entry(shape.processors as u32);
+                    let curve = curve.or_insert_with(|| self.curve(instance, &prices, Some(shape.processors)));
+                    Best { allotment, ..curve.best(weight, release, std::slice::from_ref(shape)) }
+                };
+                let each = shapes.iter().enumerate().map(of);
+                let first = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };
+                each.fold(first, |least, one| if one.cost < least.cost { one } else { least })
+            };
+            let start = Time::from_ticks(best.start as i64).max(simple.release);
             PricedChoice { job, processors: shapes[best.allotment].processors as u32, start }
         };
         instance.ids().map(choice).collect()
@@ -237,6 +285,7 @@ impl PriceOptions {
     fn weigh(self) -> impl Fn(&SimpleJob<'_>) -> f64 {
         move |job| match self.objective {
             Objective::MeanFlow => (Weight::MILLIONTHS / job.tasks()) as f64,
+            Objective::Makespan => 0.0,
             _ => job.task_weight().millionths() as f64,
         }
     }
@@ -257,115 +306,4 @@ fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = Sim
 fn choices(job: &SimpleJob<'_>) -> usize {
     let profile = job.profile();
     (profile.max_processors() - profile.min_processors()).min(255) as usize + 1
-}
-
-/// The prices of the fluid machine, on the allotments of least work.
-fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
-    let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
-    let piece = |index: usize| Piece {
-        weight: jobs.counts[index] * jobs.weights[index],
-        release: jobs.releases[index],
-        work: jobs.counts[index] * least(index),
-    };
-    let pieces: Vec<Piece> = (0..jobs.count()).map(piece).collect();
-    fluid::run(&pieces, f64::from(processors), availability)
-}
-
-/// The integrals of the fluid machine's price, which is nowhere quite zero.
-fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
-    let at =
-        |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
-    let least = LEAST * fluid.iter().map(|&(_, price)| price).fold(0.0, f64::max);
-    let mut integral = 0.0;
-    let mut integrals = vec![0.0];
-    for pair in instants.windows(2) {
-        integral += at(f64::midpoint(pair[0], pair[1])).max(least) * (pair[1] - pair[0]);
-        integrals.push(integral);
-    }
-    integrals
-}
-
-/// No price is less than this share of the largest at first.
-const LEAST: f64 = 1e-3;
-
-/// Prices that never rise, each the mean of those that it stands for: the slopes of the least concave function that is not
-/// below the integrals. Prices that rise by the inaccuracy of the search alone prove less, and are checked more slowly.
-fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
-    let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
-    let mut corners: Vec<usize> = Vec::new();
-    for index in 0..instants.len() {
-        while let [.., before, last] = corners[..] {
-            if slope(before, last) > slope(last, index) {
-                break;
-            }
-            corners.pop();
-        }
-        corners.push(index);
-    }
-    corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
-}
-
-/// The value at an instant of a function that is linear between others.
-fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {
-    let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
-    let (from, until) = (instants[after - 1], instants[after]);
-    let share = (instant - from) / (until - from);
-    values[after - 1] + share * (values[after] - values[after - 1])
-}
-
-/// Instants at which the price probably jumps.
-fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
-    let mut fixed = closings(instance);
-    fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
-    fixed.sort_by(f64::total_cmp);
-    fixed.dedup();
-    if fixed.len() > MAX_FIXED {
-        fixed.clear();
-    }
-    fixed.extend(Some(horizon).filter(|horizon| horizon.is_finite()));
-    fixed
-}
-
-/// When unavailable periods begin and end.
-fn closings(instance: &Instance) -> Vec<f64> {
-    let ends = |period: &Unavailable| [period.start, period.end].map(|time| time.ticks() as f64);
-    let mut closings: Vec<f64> = instance.unavailable().iter().flat_map(ends).collect();
-    closings.sort_by(f64::total_cmp);
-    closings.dedup();
-    closings
-}
-
-/// The starts that are possible; all, where the price cannot change at every instant at which that changes.
-fn rooms(instance: &Instance) -> Option<Rooms> {
-    if closings(instance).len() > MAX_FIXED { None } else { Rooms::of(instance.availability()) }
-}
-
-fn kind(instance: &Instance) -> Kind {
-    if rooms(instance).is_some() { Kind::Narrow } else { Kind::Thrifty }
-}
-
-const MAX_FIXED: usize = 32;
-
-/// The first instants.
-fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
-    let origin = instance.first_release();
-    let guess =
-        dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).guess.ticks() as f64;
-    let late = instance.simple_jobs().map(|job| job.release).max().unwrap_or(origin) - origin;
-    let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
-    let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
-    let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    // Where processors are closed, it takes longer until as much area was open.
-    let twice = if instance.availability().is_always_open() {
-        2.0 * guess
-    } else {
-        let area = (2.0 * guess * f64::from(instance.processors())) as Area;
-        (instance.availability().when_open(origin, area) - origin).ticks() as f64
-    };
-    let mut instants = instants::first(instance, short, twice.max(last) + late.ticks() as f64, count);
-    if rooms(instance).is_some() {
-        let (first, last) = (instants[0], instants[instants.len() - 1]);
-        instants::insert(&mut instants, &closings(instance), first, last);
-    }
-    instants
 }

@@ -8,8 +8,8 @@ use super::smooth::{Landscape, Point, Scope};
 
 /// The first temperature: the width of a soft minimum as a share of the job's cost.
 const HOT: f64 = 0.03;
-/// No lower temperature is begun.
-const COLD: f64 = 1e-4;
+/// The lowest temperature.
+pub(super) const COLD: f64 = 1e-4;
 /// What is left of it when it falls.
 const COOLING: f64 = 0.4;
 /// All choices are tried in every step above this temperature, and once in `REFRESH` steps below.
@@ -28,6 +28,8 @@ const SHORTER: usize = 8;
 pub(super) struct Newton {
     pub(super) landscape: Landscape,
     temperature: f64,
+    /// No lower temperature is begun.
+    coldest: f64,
     /// The width of each job's soft minimum.
     widths: Vec<f64>,
     barrier: f64,
@@ -44,15 +46,15 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// From integrals of positive prices on.
-    pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>) -> Self {
+    /// From integrals of positive prices on; no lower temperature than the coldest is begun.
+    pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>, coldest: f64) -> Self {
         let widths = vec![0.0; landscape.jobs.count()];
         let point = landscape.evaluate(&integrals, &widths, Scope::All);
         let anchor = (integrals.clone(), f64::NEG_INFINITY);
         let best = (point.value, integrals);
         let (temperature, barrier, caution, steps) = (HOT, 0.0, 0.0, 0);
         let mut newton =
-            Self { landscape, temperature, widths, barrier, caution, point, anchor, steps, best, done: false };
+            Self { landscape, temperature, coldest, widths, barrier, caution, point, anchor, steps, best, done: false };
         newton.rescale();
         newton
     }
@@ -84,6 +86,11 @@ impl Newton {
 
     pub(super) fn point(&self) -> &Point {
         &self.point
+    }
+
+    /// What the best prices prove, before they are rounded.
+    pub(super) fn value(&self) -> f64 {
+        self.best.0
     }
 
     /// The integrals of the best prices on these instants.
@@ -186,7 +193,7 @@ impl Newton {
     }
 
     fn cool(&mut self) {
-        if self.temperature * COOLING < COLD {
+        if self.temperature * COOLING < self.coldest {
             self.done = true;
             return;
         }
@@ -196,33 +203,40 @@ impl Newton {
 
     /// The smooth function with the barrier.
     fn total(&self, point: &Point) -> f64 {
-        point.smooth + self.barrier * point.integrals.windows(2).map(|pair| (pair[1] - pair[0]).ln()).sum::<f64>()
+        let after = &point.integrals[self.landscape.terms().count()..];
+        let logarithm = |(before, after): (&f64, &f64)| (after - before).ln();
+        point.smooth + self.barrier * point.integrals.iter().zip(after).map(logarithm).sum::<f64>()
     }
 
-    /// The derivatives of the smooth function with a logarithmic barrier; the first integral stays zero.
+    /// The derivatives of the smooth function with a logarithmic barrier; the first integral of each term stays zero.
     fn with_barrier(&self) -> (Vec<f64>, Matrix) {
         let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());
-        for (index, pair) in self.point.integrals.windows(2).enumerate() {
-            let length = pair[1] - pair[0];
+        let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
+        for index in 0..integrals.len() - terms {
+            let length = integrals[index + terms] - integrals[index];
             let slope = self.barrier / length;
             gradient[index] -= slope;
-            gradient[index + 1] += slope;
+            gradient[index + terms] += slope;
             let bend = (slope + self.caution / length) / length;
             curvature.add(index, index, bend);
-            curvature.add(index + 1, index + 1, bend);
-            curvature.add(index + 1, index, -bend);
+            curvature.add(index + terms, index + terms, bend);
+            curvature.add(index + terms, index, -bend);
         }
-        gradient[0] = 0.0;
-        curvature.fix_first();
+        for first in 0..terms {
+            gradient[first] = 0.0;
+            curvature.fix(first);
+        }
         (gradient, curvature)
     }
 
     /// How far to go until a price is nearly zero.
     fn longest(&self, direction: &[f64]) -> f64 {
-        let limit = |(pair, step): (&[f64], &[f64])| {
-            let (length, change) = (pair[1] - pair[0], step[1] - step[0]);
+        let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
+        let limit = |index: usize| {
+            let (length, change) =
+                (integrals[index + terms] - integrals[index], direction[index + terms] - direction[index]);
             if change < 0.0 { -0.95 * length / change } else { f64::INFINITY }
         };
-        self.point.integrals.windows(2).zip(direction.windows(2)).map(limit).fold(f64::INFINITY, f64::min)
+        (0..integrals.len() - terms).map(limit).fold(f64::INFINITY, f64::min)
     }
 }

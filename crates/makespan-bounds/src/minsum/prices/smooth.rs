@@ -5,10 +5,14 @@
 //! sum over jobs of the least cost, minus what is refunded. It has kinks where a job hesitates between choices. The
 //! soft minimum `-width ln sum exp(-cost / width)` is smooth and less by at most `width ln choices`; its gradient is the
 //! mean of the choices with shares `exp(-cost / width)`, and its second derivative minus their covariance over the width.
+//!
+//! Where there are several [`Terms`], each has its own integrals, those of one instant beside each other, and a choice pays each term
+//! what it counts there.
 
 use super::allotments::{Jobs, Shape};
 use super::matrix::Matrix;
 use super::rooms::Rooms;
+use super::terms::{MOST_OF_ONE, Terms, Values};
 
 /// A place in time: the instant before it, and how far on to the next it lies, from 0 to 1.
 #[derive(Clone, Copy)]
@@ -29,7 +33,9 @@ struct Candidate {
 
 /// What is known of one job's choices while they are listed.
 struct Found<'a> {
+    /// The integrals of so many terms at each instant.
     integrals: &'a [f64],
+    terms: usize,
     /// Choices are listed that cost as much more than the least, or this share of it.
     margin: f64,
     near: f64,
@@ -38,10 +44,22 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The integral of the price until a place.
-    fn at(&self, place: Place) -> f64 {
-        let before = self.integrals[place.node];
-        self.integrals.get(place.node + 1).map_or(before, |after| before + place.share * (after - before))
+    /// The integral of the price of a term until a place.
+    #[inline]
+    fn at(&self, term: u32, place: Place) -> f64 {
+        let index = place.node * self.terms + term as usize;
+        let before = self.integrals[index];
+        self.integrals.get(index + self.terms).map_or(before, |after| before + place.share * (after - before))
+    }
+
+    /// What is paid between two places by what counts so much in each term.
+    #[inline]
+    fn paid(&self, start: Place, end: Place, values: &[(u32, f64)]) -> f64 {
+        let mut sum = 0.0;
+        for &(term, value) in values {
+            sum += value * (self.at(term, end) - self.at(term, start));
+        }
+        sum
     }
 
     /// From here on, choices are not listed.
@@ -65,12 +83,17 @@ const CLOSED: Window = (u32::MAX, 0);
 pub(super) struct Landscape {
     pub(super) jobs: Jobs,
     pub(super) instants: Vec<f64>,
-    /// Mean open processors between instants.
+    terms: Terms,
+    /// What each allotment counts in the terms.
+    values: Values,
+    /// Between instants, what there is of each term on average.
     open: Vec<f64>,
     /// Every job ends by this instant, which may be infinite.
     horizon: f64,
     /// The starts that are possible, where not all are.
     rooms: Option<Rooms>,
+    /// What it costs to leave each job out; nothing where none may be left out.
+    drops: Vec<f64>,
     /// Whether ends at an instant are tried too, and not starts alone: where prices may rise.
     pub(super) ends: bool,
     /// For each allotment the starts that are tried until the next evaluation of all.
@@ -82,7 +105,7 @@ pub(super) struct Landscape {
 
 /// The functions at some integrals of the price.
 pub(super) struct Point {
-    /// The integral of the price from the first instant to each.
+    /// For each instant the integral of the price of each term from the first instant on.
     pub(super) integrals: Vec<f64>,
     /// The bound, if all allotments and starts were tried.
     pub(super) value: f64,
@@ -114,10 +137,27 @@ const NEGLIGIBLE: f64 = 14.0;
 const NEAR: f64 = 0.01;
 
 impl Landscape {
-    pub(super) fn new(jobs: Jobs, horizon: f64, rooms: Option<Rooms>, ends: bool) -> Self {
+    pub(super) fn new(jobs: Jobs, terms: Terms, horizon: f64, rooms: Option<Rooms>, ends: bool) -> Self {
         let (instants, open, windows, slope) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (candidates, touched) = (Vec::new(), Vec::new());
-        Self { jobs, instants, open, horizon, rooms, ends, windows, candidates, touched, slope }
+        let (values, drops) = (terms.values(&jobs.shapes), Vec::new());
+        Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
+    }
+
+    /// Jobs may be left out, each at the cost of its least work. Where some are, not all can end by the horizon.
+    pub(super) fn leave_out(&mut self) {
+        let least =
+            |job: usize| self.jobs.shapes[self.jobs.all(job)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
+        self.drops = (0..self.jobs.count()).map(least).collect();
+    }
+
+    pub(super) fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// How many integrals there are.
+    fn variables(&self) -> usize {
+        self.instants.len() * self.terms.count()
     }
 
     /// The weighted completion if all jobs end at the horizon: more proves that not all can end by then.
@@ -126,17 +166,21 @@ impl Landscape {
         if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
     }
 
-    /// Takes other instants, and mean open processors between them.
+    /// Takes other instants, and what there is between them.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>) {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
-        self.slope = vec![0.0; instants.len()];
         self.instants = instants;
+        self.slope = vec![0.0; self.variables()];
         self.open = open;
     }
 
     /// Takes the allotments around those that were near the best at the last evaluation of all, and some `far` from them.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
+        if matches!(self.terms, Terms::Nodes(_)) {
+            return;
+        }
         self.jobs = self.jobs.around(|shape| self.windows[shape] != CLOSED, most, far);
+        self.values = self.terms.values(&self.jobs.shapes);
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
@@ -160,13 +204,13 @@ impl Landscape {
 
     /// The functions at a width for each job; without derivatives where it is zero.
     pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
-        let count = self.instants.len();
+        let (count, variables) = (self.instants.len(), self.variables());
         let mut point = Point {
             integrals: integrals.to_vec(),
             value: 0.0,
             smooth: 0.0,
-            gradient: vec![0.0; count],
-            curvature: Matrix::zeros(count),
+            gradient: vec![0.0; variables],
+            curvature: Matrix::zeros(variables),
             costs: vec![0.0; self.jobs.count()],
             bends: vec![0.0; count],
         };
@@ -179,12 +223,13 @@ impl Landscape {
                 point.smooth += self.soften(job, width, &mut point);
             }
         }
-        for index in 0..count - 1 {
-            let paid = self.open[index] * (integrals[index + 1] - integrals[index]);
+        let terms = self.terms.count();
+        for (index, open) in self.open.iter().enumerate() {
+            let paid = open * (integrals[index + terms] - integrals[index]);
             point.value -= paid;
             point.smooth -= paid;
-            point.gradient[index] += self.open[index];
-            point.gradient[index + 1] -= self.open[index];
+            point.gradient[index] += open;
+            point.gradient[index + terms] -= open;
         }
         point
     }
@@ -195,12 +240,17 @@ impl Landscape {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let near = if all { NEAR } else { 0.0 };
-        let mut found = Found { integrals, margin: NEGLIGIBLE * width, near, least: f64::INFINITY, candidates };
+        let (terms, margin) = (self.terms.count(), NEGLIGIBLE * width);
+        let mut found = Found { integrals, terms, margin, near, least: f64::INFINITY, candidates };
         for shape in self.jobs.all(job) {
             let window = if all { (0, u32::MAX) } else { self.windows[shape] };
             if window != CLOSED {
                 self.starts(job, shape, window, self.rooms.as_ref(), &mut found);
             }
+        }
+        if let Some(&cost) = self.drops.get(job) {
+            let nowhere = Place { node: 0, share: 0.0 };
+            found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
             // None of the allotments tried is possible: the check may know another.
@@ -230,13 +280,14 @@ impl Landscape {
     /// Lists the starts of one allotment within a window.
     fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&Rooms>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
-        let Shape { processors, time } = self.jobs.shapes[shape];
+        let Shape { processors, time, .. } = self.jobs.shapes[shape];
         let latest = self.horizon - time;
         if latest < release {
             return;
         }
+        let values = self.values.of(shape);
         let offer = |start: Place, completion: f64, end: Place, found: &mut Found<'_>| {
-            let cost = weight * completion + processors * (found.at(end) - found.at(start));
+            let cost = weight * completion + found.paid(start, end, values);
             found.offer(Candidate { cost, start, end, shape });
         };
         let allowed = |start: f64| rooms.is_none_or(|rooms| rooms.allow(processors, start, start + time));
@@ -259,7 +310,8 @@ impl Landscape {
         let last = self.instants.len() - 1;
         if let Some(rooms) = rooms
             && until == last
-            && let Some(begin) = rooms.opening_after(self.instants[last].max(release), Shape { processors, time })
+            && let Some(begin) =
+                rooms.opening_after(self.instants[last].max(release), Shape { processors, time, node: 0 })
             && begin <= latest
         {
             let behind = Place { node: last, share: 0.0 };
@@ -289,23 +341,30 @@ impl Landscape {
 
     /// What the soft minimum of the choices listed is more than their minimum (it is less); adds its derivatives.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
-        let count = self.jobs.counts[job];
+        let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();
         let mut touched = std::mem::take(&mut self.touched);
         touched.clear();
         for &Candidate { cost, start, end, shape } in &self.candidates {
-            let Shape { processors, time } = self.jobs.shapes[shape];
+            let Shape { time, .. } = self.jobs.shapes[shape];
             let share = cost / sum;
-            let parts = [
-                (start.node, -processors * (1.0 - start.share)),
-                (start.node + 1, -processors * start.share),
-                (end.node, processors * (1.0 - end.share)),
-                (end.node + 1, processors * end.share),
-            ];
+            let mut all = [(0, 0.0); 4 * MOST_OF_ONE];
+            let values = self.values.of(shape);
+            for (parts, &(term, value)) in all.chunks_exact_mut(4).zip(values) {
+                let index = |node: usize| node * terms + term as usize;
+                parts.copy_from_slice(&[
+                    (index(start.node), -value * (1.0 - start.share)),
+                    (index(start.node + 1), -value * start.share),
+                    (index(end.node), value * (1.0 - end.share)),
+                    (index(end.node + 1), value * end.share),
+                ]);
+            }
+            let parts = &all[..4 * values.len()];
             for place in [start, end] {
                 if place.node + 1 < self.instants.len() {
                     let length = self.instants[place.node + 1] - self.instants[place.node];
-                    point.bends[place.node] += share * count * self.jobs.weights[job] / time.max(length);
+                    let weight = if self.drops.is_empty() { self.jobs.weights[job] } else { 1.0 };
+                    point.bends[place.node] += share * count * weight / time.max(length);
                 }
             }
             for (at, &(node, part)) in parts.iter().enumerate().filter(|(_, (_, part))| *part != 0.0) {

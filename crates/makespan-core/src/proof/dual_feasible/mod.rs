@@ -10,7 +10,7 @@ use super::choices::{self, Choice};
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
-use scale::Most;
+pub(super) use scale::Most;
 
 /// A certificate has at most this many terms.
 const MAX_TERMS: usize = 16;

@@ -18,7 +18,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    pub(super) fn check(&self) -> Result<(), CertificateError> {
+    pub(in crate::proof) fn check(&self) -> Result<(), CertificateError> {
         let Self::Steps(steps) = self else { return Ok(()) };
         let ascending = steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1);
         if ascending && steps.first().is_some_and(|&(size, value)| size > 0 && value > 0) {
@@ -30,7 +30,7 @@ impl Scale {
     }
 
     /// The value of a size, for a size that is not negative.
-    pub(super) fn value(&self, size: i64) -> i64 {
+    pub(in crate::proof) fn value(&self, size: i64) -> i64 {
         match self {
             Self::Whole => size,
             Self::Steps(steps) => {
@@ -38,6 +38,11 @@ impl Scale {
                 index.checked_sub(1).map_or(0, |index| i64::from(steps[index].1))
             }
         }
+    }
+
+    /// The steps, where it is not the size itself.
+    pub fn steps(&self) -> Option<&[(i64, u32)]> {
+        if let Self::Steps(steps) = self { Some(steps) } else { None }
     }
 
     /// The sizes at which the value changes.
@@ -48,7 +53,7 @@ impl Scale {
 }
 
 /// The most that the values of sizes can sum to when the sizes sum to at most a given room: an unbounded knapsack.
-pub(super) enum Most {
+pub(in crate::proof) enum Most {
     /// Of the size itself.
     Whole,
     /// By room, up to the largest.
@@ -59,7 +64,7 @@ pub(super) enum Most {
 
 impl Most {
     /// For rooms up to `largest`, in O(largest x steps).
-    pub(super) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
+    pub(in crate::proof) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         if u64::from(largest) * steps.len() as u64 > MAX_EFFORT {
             return Err(too_many());
@@ -93,7 +98,7 @@ impl Most {
     }
 
     /// The most in this room, which is not negative and at most the largest.
-    pub(super) fn at(&self, room: i64) -> i64 {
+    pub(in crate::proof) fn at(&self, room: i64) -> i64 {
         match self {
             Self::Whole => room,
             Self::ByRoom(most) => most[room as usize],

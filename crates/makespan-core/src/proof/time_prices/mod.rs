@@ -2,17 +2,31 @@
 
 mod blocks;
 mod closed;
+mod deadline;
 mod least;
+mod machines;
 mod prefix;
+mod run;
+mod wide;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope, Value};
+use super::dual_feasible::Most;
+use super::{CertificateError, Kind, Scale, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::{Objective, mean};
 use closed::Closed;
+pub use deadline::DeadlinePrices;
 use least::Least;
+pub use machines::MachineTimePrices;
 use prefix::Prefix;
+use wide::Wide;
+
+/// At most so many functions of the width have prices.
+const MAX_WIDTHS: usize = 16;
+
+/// Bags are looked at with all their tasks in instances of at most so many jobs.
+const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
 const ONE: u64 = 1_000_000;
@@ -26,7 +40,10 @@ const ONE: u64 = 1_000_000;
 ///
 /// where only those k and s count for which k processors are open throughout `[s, s + p_i(k))`.
 ///
-/// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each.
+/// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each. If it has more tasks than fit side by side,
+/// all on k processors, its last end C counts instead: it costs at least the least over C of its weight times C plus what its tasks
+/// pay. At most `q = floor(m / k)` of them overlap, so of the l that end last some `ceil(l / q)` run one after the other, and
+/// the l-th from the end ends by `C - (ceil(l / q) - 1) p` (rounds beyond the eighth part of all are taken together).
 ///
 /// *Proof* (weak duality). Take a schedule; job i runs on `k_i` processors from `s_i`. At every instant the jobs that run
 /// hold at most `open(t)` processors, so the sum over the jobs of `k_i` times the integral of `lambda` over its run is
@@ -49,6 +66,12 @@ const ONE: u64 = 1_000_000;
 /// With a *horizon* H only the schedules in which every job ends by H are spoken of: the minimum is taken over
 /// `s + p_i(k) <= H`, where `s = H - p_i(k)` is tried too. What follows is a lower bound on the weighted completion
 /// of every schedule of makespan at most H, by the same proof (a group ends by H where one of its members does).
+///
+/// *Widths.* Let f be a function of the number of processors that never falls, F(c) the most that it sums to over widths of at
+/// most c in all (J. Carlier, E. Néron, EJOR 149, 2003, DOI 10.1016/S0377-2217(02)00763-4, price energy in this way), and
+/// `lambda_f(t) >= 0` one more price. What runs at an instant sums to at most `F(open(t))`, so a job on k processors pays `f(k)
+/// lambda_f` besides, and `integral of lambda_f * F(open)` is taken off, by the same proof. Two jobs that do not fit beside
+/// each other then pay for the processors that they leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// `t_0 .. t_J`, ascending, not negative.
@@ -60,6 +83,18 @@ pub struct TimePrices {
     /// Every job ends by this instant; without it, whenever it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
+    /// Prices of functions of the number of processors, besides; at most 16.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub widths: Vec<WidthPrices>,
+}
+
+/// What a function of the number of processors costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WidthPrices {
+    /// The function.
+    pub widths: Scale,
+    /// The price of a unit of its value from `t_j` to `t_j+1`, in the same unit as that of a processor.
+    pub prices: Vec<i64>,
 }
 
 impl Kind for TimePrices {
@@ -94,13 +129,10 @@ impl TimePrices {
     /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
-        if let Some(horizon) = self.horizon {
-            let late = |id: JobId| instance.profile_of(id).shortest() > horizon - instance.job(id).release;
-            if let Some(job) = instance.ids().find(|&id| late(id)) {
-                return Err(CertificateError::HorizonTooShort { horizon, job });
-            }
-        }
-        self.sum(instance, weigh)
+        let (paid, refunded) = self.weighed(instance, weigh)?;
+        let value = paid.checked_sub(refunded).ok_or(CertificateError::Overflow)?;
+        // Dividing by a power of two with a shift rounds down, the safe direction.
+        Ok((value >> self.scale).max(0))
     }
 
     fn check(&self) -> Result<(), CertificateError> {
@@ -111,7 +143,15 @@ impl TimePrices {
         if self.scale > 64 {
             return fail("the scale is at most 64 places");
         }
-        if self.prices.iter().any(|&price| price < 0) {
+        if self.widths.len() > MAX_WIDTHS {
+            return fail("at most 16 functions of the width have prices");
+        }
+        if self.widths.iter().any(|term| term.prices.len() != self.prices.len()) {
+            return fail("a function of the width needs as many prices as there are");
+        }
+        self.widths.iter().try_for_each(|term| term.widths.check())?;
+        let all = || self.widths.iter().flat_map(|term| &term.prices).chain(&self.prices);
+        if all().any(|&price| price < 0) {
             return fail("a price must not be negative");
         }
         let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
@@ -121,29 +161,74 @@ impl TimePrices {
         Ok(())
     }
 
-    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
+    /// What all jobs pay and wait at least, and the price of what is open.
+    fn weighed(
+        &self,
+        instance: &Instance,
+        weigh: impl Fn(&Job<Rows>) -> u64,
+    ) -> Result<(i128, i128), CertificateError> {
         let overflow = CertificateError::Overflow;
+        if let Some(horizon) = self.horizon {
+            let late = |id: JobId| instance.profile_of(id).shortest() > horizon - instance.job(id).release;
+            if let Some(job) = instance.ids().find(|&id| late(id)) {
+                return Err(CertificateError::HorizonTooShort { horizon, job });
+            }
+        }
         let prefix = Prefix::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
-        let mut least = Least::new(&prefix, Closed::of(instance, &prefix), self.horizon);
+        let closed = || Closed::of(instance, &prefix);
+        let mut least = Least::new(&prefix, closed(), self.horizon);
+        let mut wide = Wide::new(&self.instants, &self.prices, &self.widths, closed(), self.horizon);
+        let with_rounds = instance.jobs().len() <= MAX_BAGS;
         let mut value: i128 = 0;
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            let weight = i128::from(weigh(job)).checked_mul(1 << self.scale);
-            let cost = weight
-                .and_then(|weight| least.cost(instance.profile_of(id), job.release, weight))
-                .ok_or(overflow.clone())?;
+            let (profile, tasks) = (instance.profile_of(id), job.tasks());
+            let weight = i128::from(weigh(job)).checked_mul(1 << self.scale).ok_or(overflow.clone())?;
+            let cost = if self.widths.is_empty() {
+                least.cost(profile, job.release, weight)
+            } else {
+                wide.cost(profile, job.release, weight)
+            };
+            let cost = cost.ok_or(overflow.clone())?;
             if let (i128::MAX, Some(horizon)) = (cost, self.horizon) {
                 return Err(CertificateError::HorizonTooShort { horizon, job: id });
             }
-            let all = cost.checked_mul(i128::from(job.tasks()));
-            value = all.and_then(|all| value.checked_add(all)).ok_or(overflow.clone())?;
+            let mut all = cost.checked_mul(i128::from(tasks)).ok_or(overflow.clone())?;
+            let processors = profile.min_processors();
+            let beside = u64::from(instance.processors() / processors);
+            if with_rounds && profile.is_rigid() && tasks > beside {
+                let rigid = (processors, profile.shortest().ticks());
+                // The tasks share the weight that they are given.
+                let weight = weight.checked_mul(i128::from(tasks)).ok_or(overflow.clone())?;
+                let joint = wide.bag(rigid, job.release, weight, tasks, beside).ok_or(overflow.clone())?;
+                if let (i128::MAX, Some(horizon)) = (joint, self.horizon) {
+                    return Err(CertificateError::HorizonTooShort { horizon, job: id });
+                }
+                all = all.max(joint);
+            }
+            value = value.checked_add(all).ok_or(overflow.clone())?;
         }
+        Ok((value, self.refunded(instance)?))
+    }
+
+    /// The price of all that is open.
+    fn refunded(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let overflow = CertificateError::Overflow;
+        let mut sum: i128 = 0;
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
-            let area = instance.availability().open_area(pair[0], pair[1]);
-            let refunded = area.checked_mul(i128::from(price));
-            value = refunded.and_then(|refunded| value.checked_sub(refunded)).ok_or(overflow.clone())?;
+            let refunded = instance.availability().open_area(pair[0], pair[1]).checked_mul(i128::from(price));
+            sum = refunded.and_then(|refunded| sum.checked_add(refunded)).ok_or(overflow.clone())?;
         }
-        // Dividing by a power of two with a shift rounds down, the safe direction.
-        Ok((value >> self.scale).max(0))
+        for term in &self.widths {
+            let most = Most::by_room(&term.widths, instance.processors())?;
+            for (pair, &price) in self.instants.windows(2).zip(&term.prices).filter(|(_, price)| **price > 0) {
+                for (length, open) in instance.availability().open_periods(pair[0], pair[1]) {
+                    let there = i128::from(length.ticks()).checked_mul(i128::from(most.at(i64::from(open))));
+                    let refunded = there.and_then(|there| there.checked_mul(i128::from(price)));
+                    sum = refunded.and_then(|refunded| sum.checked_add(refunded)).ok_or(overflow.clone())?;
+                }
+            }
+        }
+        Ok(sum)
     }
 }
 

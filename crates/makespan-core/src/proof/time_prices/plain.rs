@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::closed::Closed;
 use super::least::Least;
 use super::prefix::Prefix;
+use super::wide::Wide;
 use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 use crate::proof::choices::{self, Choice};
 
@@ -127,11 +128,18 @@ proptest! {
         let ends = jobs.iter().map(|(profile, _, release)| release + profile.shortest().ticks());
         let horizon = late.map(|late| ends.max().unwrap() + late);
         let mut least = Least::new(&prefix, Closed::of(&instance, &prefix), horizon.map(Time::from_ticks));
+        let mut wide = Wide::new(&instants, &prices, &[], Closed::of(&instance, &prefix), horizon.map(Time::from_ticks));
         for (profile, weight, release) in jobs {
+            let each = profile.max_processors() - profile.min_processors() < 256;
             let job = Job::new("a", profile).with_release(Time::from_ticks(release));
             let job = job.with_weight(Weight::from_millionths(weight).unwrap());
             let weight = i128::from(weight) * 100;
-            prop_assert_eq!(least.cost(job.work.task().map(|task| &task.profile).unwrap(), job.release, weight), Some(plain(&prefix, &instance, horizon, &job, weight)));
+            let profile = job.work.task().map(|task| &task.profile).unwrap();
+            let expected = plain(&prefix, &instance, horizon, &job, weight);
+            prop_assert_eq!(least.cost(profile, job.release, weight), Some(expected));
+            if each {
+                prop_assert_eq!(wide.cost(profile, job.release, weight), Some(expected));
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ fn instance(processors: u32, jobs: Vec<Job>) -> Instance {
 
 fn prices(instants: &[i64], prices: &[i64]) -> TimePrices {
     let instants = instants.iter().map(|&ticks| Time::from_ticks(ticks)).collect();
-    TimePrices { instants, prices: prices.to_vec(), scale: 0, horizon: None }
+    TimePrices { instants, prices: prices.to_vec(), scale: 0, horizon: None, widths: Vec::new() }
 }
 
 #[test]
@@ -57,6 +57,57 @@ fn release_dates_hold_where_the_price_rises() {
 }
 
 #[test]
+fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
+    // Two of three processors each: one after the other. By area alone the second could end at 10 + 10 / 3.
+    let instance = instance(3, vec![job("a", 2, 10, 1, 0), job("b", 2, 10, 1, 0)]);
+    let widths = |steps: &[(i64, u32)], own: &[i64]| {
+        vec![WidthPrices { widths: Scale::Steps(steps.to_vec()), prices: own.to_vec() }]
+    };
+    let proves = |widths| TimePrices { widths, ..prices(&[0, 10, 20], &[0, 0]) }.proves(&instance);
+    assert_eq!(proves(Vec::new()), Ok(20));
+    assert_eq!(proves(widths(&[(2, 1)], &[1, 0])), Ok(30));
+    // Of a function that counts one for any width three fit beside each other, and 30 are taken off.
+    assert_eq!(proves(widths(&[(1, 1)], &[1, 0])), Ok(10));
+    for bad in [widths(&[(2, 1)], &[1]), widths(&[(2, 1)], &[1, -1]), widths(&[(2, 1), (1, 2)], &[1, 0])] {
+        assert!(matches!(proves(bad), Err(CertificateError::Malformed(_))));
+    }
+}
+
+#[test]
+fn a_bag_ends_with_its_last_round() {
+    // Five tasks on two processors end at 10, 20 and 30: the bag ends at 30, though its tasks end at 18 on average.
+    let bag = job("bag", 1, 10, 5, 0).with_count(5.try_into().unwrap());
+    let instance = instance(2, vec![bag]);
+    assert_eq!(prices(&[0], &[]).proves(&instance), Ok(150));
+    let flow = prices(&[0], &[]).value(Objective::MeanFlow, &instance);
+    assert_eq!(flow, Ok(Value::Integer(30_000)));
+}
+
+#[test]
+fn prices_refute_a_deadline_between_closed_periods() {
+    // The example of a reservation: 15 tasks of 8 s on 3 processors, which are all closed from 20 to 100 s: two a processor fit before.
+    let tasks = (0..15).map(|at| job(&at.to_string(), 1, 8, 1, 0)).collect();
+    let closed =
+        Unavailable { processors: ProcSet::range(0, 2), start: Time::from_ticks(20), end: Time::from_ticks(100) };
+    let instance = Instance::new(Platform::flat(3).unwrap(), tasks, vec![closed]).unwrap();
+    let refuted = |deadline: i64, instants: &[i64], prices: &[i64]| {
+        let instants = instants.iter().map(|&ticks| Time::from_ticks(ticks)).collect();
+        let deadline = Time::from_ticks(deadline);
+        DeadlinePrices { deadline, instants, prices: prices.to_vec(), widths: Vec::new() }.proves(&instance)
+    };
+    // Each task pays for 8 ticks; 60 + 3 (D - 100) are there.
+    assert_eq!(refuted(119, &[0, 119], &[1]), Ok(120));
+    assert!(matches!(
+        refuted(120, &[0, 120], &[1]),
+        Err(CertificateError::NotRefuted { needed: 120, available: 120, .. })
+    ));
+    // A run that ends by 20 covers one of two ticks, and so does one from 100 to 123: 12 of 15 tasks have a place, which is the optimum.
+    let ticks = [7, 8, 15, 16, 107, 108, 115, 116];
+    assert_eq!(refuted(123, &ticks, &[1, 0, 1, 0, 1, 0, 1]), Ok(124));
+    assert!(refuted(124, &ticks, &[1, 0, 1, 0, 1, 0, 1]).is_err());
+}
+
+#[test]
 fn an_outage_is_not_refunded() {
     let closed = Unavailable { processors: ProcSet::first(1), start: Time::from_ticks(0), end: Time::from_ticks(10) };
     let jobs = vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)];
@@ -76,7 +127,7 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
     let falling = |count: i64| {
         let instants = (0..=count).map(|at| Time::from_ticks(at * 10_000_000_000)).collect();
         let prices = (0..count).rev().map(|price| price * 4000).collect();
-        TimePrices { instants, prices, scale: 0, horizon: None }
+        TimePrices { instants, prices, scale: 0, horizon: None, widths: Vec::new() }
     };
     for certificate in [falling(12), falling(20), falling(40)] {
         // The exact minimum, by all allotments and all starts that count, in plain words.

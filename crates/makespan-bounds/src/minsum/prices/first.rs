@@ -1,0 +1,132 @@
+//! What a search starts from: instants and prices, and where jobs may run.
+
+use makespan_core::{Area, Availability, Instance, Time, Unavailable};
+
+use super::allotments::{Jobs, Kind, Shape};
+use super::fluid::{self, Piece};
+use super::instants;
+use super::rooms::Rooms;
+use crate::dual;
+
+/// The prices of the fluid machine, on the allotments of least work.
+pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
+    let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
+    let piece = |index: usize| Piece {
+        weight: jobs.counts[index] * jobs.weights[index],
+        release: jobs.releases[index],
+        work: jobs.counts[index] * least(index),
+    };
+    let pieces: Vec<Piece> = (0..jobs.count()).map(piece).collect();
+    fluid::run(&pieces, f64::from(processors), availability)
+}
+
+/// The integrals of the fluid machine's price, which is nowhere quite zero.
+pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
+    let at =
+        |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
+    let least = LEAST * fluid.iter().map(|&(_, price)| price).fold(0.0, f64::max);
+    let mut integral = 0.0;
+    let mut integrals = vec![0.0];
+    for pair in instants.windows(2) {
+        integral += at(f64::midpoint(pair[0], pair[1])).max(least) * (pair[1] - pair[0]);
+        integrals.push(integral);
+    }
+    integrals
+}
+
+/// No price is less than this share of the largest at first.
+const LEAST: f64 = 1e-3;
+
+/// Prices that never rise, each the mean of those that it stands for: the slopes of the least concave function that is not
+/// below the integrals. Prices that rise by the inaccuracy of the search alone prove less, and are checked more slowly.
+pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
+    let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
+    let mut corners: Vec<usize> = Vec::new();
+    for index in 0..instants.len() {
+        while let [.., before, last] = corners[..] {
+            if slope(before, last) > slope(last, index) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(index);
+    }
+    corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
+}
+
+/// The values at an instant of functions that are linear between others; those of one instant stand beside each other.
+pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> impl Iterator<Item = f64> {
+    let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
+    let (from, until) = (instants[after - 1], instants[after]);
+    let share = (instant - from) / (until - from);
+    let terms = values.len() / instants.len();
+    let (before, after) = (&values[(after - 1) * terms..], &values[after * terms..][..terms]);
+    before.iter().zip(after).map(move |(before, after)| before + share * (after - before))
+}
+
+/// Instants at which the price probably jumps.
+pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
+    let mut fixed = closings(instance);
+    fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
+    fixed.sort_by(f64::total_cmp);
+    fixed.dedup();
+    if fixed.len() > MAX_FIXED {
+        fixed.clear();
+    }
+    fixed.extend(Some(horizon).filter(|horizon| horizon.is_finite()));
+    fixed
+}
+
+/// When unavailable periods begin and end.
+fn closings(instance: &Instance) -> Vec<f64> {
+    let ends = |period: &Unavailable| [period.start, period.end].map(|time| time.ticks() as f64);
+    let mut closings: Vec<f64> = instance.unavailable().iter().flat_map(ends).collect();
+    closings.sort_by(f64::total_cmp);
+    closings.dedup();
+    closings
+}
+
+/// The starts that are possible; all, where the price cannot change at every instant at which that changes.
+pub(super) fn rooms(instance: &Instance) -> Option<Rooms> {
+    if closings(instance).len() > MAX_FIXED { None } else { Rooms::of(instance.availability()) }
+}
+
+pub(super) fn kind(instance: &Instance) -> Kind {
+    if rooms(instance).is_some() { Kind::Narrow } else { Kind::Thrifty }
+}
+
+const MAX_FIXED: usize = 32;
+
+/// The first instants until a deadline.
+pub(super) fn until(instance: &Instance, jobs: &Jobs, deadline: Time, count: usize) -> Vec<f64> {
+    let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
+    let origin = instance.first_release();
+    let mut instants = instants::first(instance, short, (deadline - origin).ticks() as f64, count);
+    let (first, last) = (instants[0], instants[instants.len() - 1]);
+    instants::insert(&mut instants, &closings(instance), first, last);
+    instants
+}
+
+/// The first instants.
+pub(super) fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
+    let origin = instance.first_release();
+    let guess =
+        dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).guess.ticks() as f64;
+    let late = instance.simple_jobs().map(|job| job.release).max().unwrap_or(origin) - origin;
+    let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
+    let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
+    let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
+    // Where processors are closed, it takes longer until as much area was open.
+    let twice = if instance.availability().is_always_open() {
+        2.0 * guess
+    } else {
+        let area = (2.0 * guess * f64::from(instance.processors())) as Area;
+        (instance.availability().when_open(origin, area) - origin).ticks() as f64
+    };
+    let mut instants = instants::first(instance, short, twice.max(last) + late.ticks() as f64, count);
+    if rooms(instance).is_some() {
+        let (first, last) = (instants[0], instants[instants.len() - 1]);
+        instants::insert(&mut instants, &closings(instance), first, last);
+    }
+    instants
+}

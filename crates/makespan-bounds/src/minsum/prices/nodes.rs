@@ -1,0 +1,93 @@
+//! Prices in time for each node of a platform whose processors differ.
+
+use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
+
+use super::allotments::Jobs;
+use super::newton::{COLD, Newton};
+use super::smooth::Landscape;
+use super::terms::Terms;
+use super::{
+    FEW, FEW_A_JOB, FIRST_INSTANTS, MOST_INSTANTS, PriceOptions, PriceSearch, deadline, fixed, fluid, instants,
+    integrals,
+};
+
+/// Nodes times jobs at most.
+const MAX_TIMES: usize = 24_000;
+/// Nodes times instants at first.
+const FIRST: usize = 384;
+/// With fewer instants the bound is worth little.
+const FEWEST: usize = 12;
+
+impl PriceSearch {
+    /// The same for sequential jobs on nodes that differ: each node has prices of its own. With the makespan as objective the
+    /// search is for prices that refute `makespan_at_most`. `None` also where there are too many nodes and jobs.
+    pub fn on_nodes(instance: &Instance, options: PriceOptions) -> Option<Self> {
+        let nodes = instance.platform().nodes().len();
+        let refutes = options.objective == Objective::Makespan;
+        let first = if refutes { deadline::INSTANTS } else { FIRST_INSTANTS }.min(FIRST / nodes.max(1));
+        if !instance.is_sequential()
+            || instance.jobs().is_empty()
+            || nodes * instance.jobs().len() > MAX_TIMES
+            || first < FEWEST
+            || refutes != options.makespan_at_most.is_some()
+        {
+            return None;
+        }
+        let weigh = options.weigh();
+        let job = |id: JobId| {
+            let simple = instance.simple(id);
+            let time =
+                |node: usize| Some((node as u32, instance.time_on(instance.job(id).first(), node)?.ticks() as f64));
+            (
+                simple.tasks() as f64,
+                weigh(&simple),
+                simple.release.ticks() as f64,
+                (0..nodes).filter_map(time).collect(),
+            )
+        };
+        let jobs = Jobs::on_nodes(instance.ids().map(job));
+        let processors = instance.processors();
+        let availability = instance.availability().clone();
+        let tasks = instance.jobs().iter().map(|job| job.tasks() as usize).fold(0, usize::saturating_add);
+        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW);
+        let count = first.min(few);
+        let times = || jobs.shapes.iter().map(|shape| shape.time);
+        let (shortest, longest) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        let origin = instance.first_release().ticks() as f64;
+        let fluid = fluid(&jobs, processors, &availability);
+        let last = match options.makespan_at_most {
+            Some(most) => most.ticks() as f64 - origin,
+            None => 1.5 * (fluid.last().map_or(origin, |&(end, _)| end) - origin) + longest,
+        };
+        let instants = instants::first(instance, shortest, last, count);
+        let integrals = match options.makespan_at_most {
+            // Half of what leaving a job out costs.
+            Some(_) => instants.iter().map(|instant| 0.5 * (instant - origin)).collect(),
+            None => integrals(&fluid, &instants),
+        };
+        let integrals = integrals.into_iter().flat_map(|integral| std::iter::repeat_n(integral, nodes)).collect();
+        let terms = Terms::Nodes((0..nodes).map(|node| of_node(instance, node)).collect());
+        let open = terms.open(&availability, &instants);
+        let mut landscape = Landscape::new(jobs, terms, options.horizon(), None, true);
+        if refutes {
+            landscape.leave_out();
+        }
+        landscape.place_on(instants, open);
+        let newton = Newton::new(landscape, integrals, if refutes { deadline::COLD } else { COLD });
+        let (fixed, most) = (fixed(instance, options.horizon()), MOST_INSTANTS.min(few));
+        Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
+    }
+}
+
+/// When the processors of a node are open.
+fn of_node(instance: &Instance, node: usize) -> Availability {
+    let own = instance.platform().processors_of(node);
+    let first = own.iter().next().unwrap_or(0);
+    let shifted = |period: &Unavailable| {
+        let closed = own.intersection(&period.processors);
+        let ids = closed.iter().map(|id| (id - first, id - first)).collect();
+        (!closed.is_empty()).then(|| Unavailable { processors: ProcSet::from_intervals(ids), ..period.clone() })
+    };
+    let closed: Vec<Unavailable> = instance.unavailable().iter().filter_map(shifted).collect();
+    Availability::new(own.len(), &closed)
+}

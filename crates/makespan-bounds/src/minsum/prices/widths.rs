@@ -1,0 +1,75 @@
+//! Which functions of the width are worth a price.
+
+use makespan_core::{Instance, SimpleJob};
+
+use super::terms::Width;
+use crate::dual_feasible::{Grid, families, steps};
+
+/// Classes of widths at most.
+const CLASSES: i64 = 60;
+/// Functions at most, beside the width itself.
+const MOST: usize = 3;
+/// The jobs are looked at in so many parts, those that come together in one.
+const PARTS: usize = 8;
+/// A function that raises the load less than by this share is not worth its price.
+const WORTH: f64 = 0.005;
+/// Jobs looked at, at most.
+const MAX_JOBS: usize = 1024;
+
+/// The functions of the width that make the jobs need most; none where jobs can choose their width, and few need so much of it that
+/// others do not fit beside them.
+///
+/// In turn the function that raises the sum of the loads of all parts the most, where that of each part is the largest of those
+/// by the functions chosen so far and by the processors themselves.
+pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
+    let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
+    let stride = jobs.len().div_ceil(MAX_JOBS).max(1);
+    let mut jobs: Vec<SimpleJob<'_>> = jobs.into_iter().skip(stride / 2).step_by(stride).collect();
+    let freedom = |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
+    let processors = instance.processors();
+    if jobs.is_empty() || jobs.iter().map(freedom).sum::<usize>() > 2 * jobs.len() || processors > 1 << 16 {
+        return Vec::new();
+    }
+    let smith = |job: &SimpleJob<'_>| {
+        job.weight.millionths() as f64 / job.profile().work(job.profile().max_processors()) as f64
+    };
+    jobs.sort_by(|a, b| a.release.cmp(&b.release).then(smith(b).total_cmp(&smith(a))));
+    let grid = Grid::new(i64::from(processors), CLASSES);
+    let width = |values: Vec<f64>| Width::new(steps(&values, grid)?.0.steps()?.to_vec(), processors);
+    let mut widths: Vec<Width> = families(grid.capacity()).into_iter().filter_map(width).collect();
+    let parts: Vec<&[SimpleJob<'_>]> = jobs.chunks(jobs.len().div_ceil(PARTS)).collect();
+    let load = |part: &&[SimpleJob<'_>], count: &dyn Fn(f64) -> f64| -> f64 {
+        part.iter().map(|job| needed(job, count)).sum()
+    };
+    let plain: Vec<f64> = parts.iter().map(|part| load(part, &|width| width)).collect();
+    // As multiples of the load by processors.
+    let loads = |width: &Width| -> Vec<f64> {
+        parts.iter().zip(&plain).map(|(part, plain)| load(part, &|own| width.value(own)) / plain).collect()
+    };
+    let mut all: Vec<Vec<f64>> = widths.iter().map(loads).collect();
+    let mut reached = vec![1.0; parts.len()];
+    let mut chosen = Vec::new();
+    while chosen.len() < MOST && !widths.is_empty() {
+        let gain =
+            |loads: &Vec<f64>| loads.iter().zip(&reached).map(|(load, most)| (load - most).max(0.0)).sum::<f64>();
+        let Some((best, gained)) =
+            all.iter().map(gain).enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        else {
+            break;
+        };
+        if gained < WORTH * parts.len() as f64 {
+            break;
+        }
+        reached.iter_mut().zip(&all[best]).for_each(|(most, load)| *most = most.max(*load));
+        chosen.push(widths.swap_remove(best));
+        all.swap_remove(best);
+    }
+    chosen
+}
+
+/// What the tasks of a job need at least, when so many processors count as much for a tick.
+fn needed(job: &SimpleJob<'_>, count: &dyn Fn(f64) -> f64) -> f64 {
+    let profile = job.profile();
+    let of = |processors: u32| count(f64::from(processors)) * profile.time(processors).ticks() as f64;
+    job.tasks() as f64 * profile.allotments().map(of).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,159 @@
+//! The least cost of one choice of a job: every start that may be least is tried.
+
+use super::closed::Closed;
+use super::prefix::Prefix;
+
+/// So many processors for so long, from the release on.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) processors: u32,
+    pub(super) release: i64,
+    pub(super) time: i64,
+    /// It ends by this instant, if that is less than the largest number.
+    pub(super) horizon: i64,
+}
+
+impl Run {
+    /// The starts between which waiting and price are linear: the release date, where the price falls and where processors
+    /// open, each group ascending; before an end where it rises, where processors close, and the horizon.
+    fn each_start(&self, prefix: &Prefix, closed: Option<&Closed>, mut attempt: impl FnMut(i64) -> bool) {
+        let (release, end) = (self.release, self.release.saturating_add(self.time));
+        attempt(release);
+        if self.horizon < i64::MAX {
+            attempt(self.horizon.saturating_sub(self.time));
+        }
+        prefix.falls_after(release).iter().all(|fall| attempt(fall.0));
+        prefix.rises_after(end).iter().all(|rise| attempt(rise.0 - self.time));
+        if let Some(closed) = closed {
+            closed.ends_after(release).iter().all(|opens| attempt(opens.0));
+            closed.begins_after(end).iter().all(|closes| attempt(closes.0 - self.time));
+        }
+    }
+
+    /// Whether it may start then.
+    fn is_possible(&self, closed: Option<&Closed>, start: i64) -> bool {
+        let end = start.saturating_add(self.time);
+        start >= self.release
+            && start <= self.horizon.saturating_sub(self.time)
+            && closed.is_none_or(|closed| closed.allows(self.processors, start, end))
+    }
+
+    /// `None` unless all figures stay within 128 bits.
+    fn check_range(
+        &self,
+        prefix: &Prefix,
+        closed: Option<&Closed>,
+        weight: i128,
+        (later, tasks): (i64, u64),
+    ) -> Option<()> {
+        let opens = closed.map_or(0, Closed::last);
+        let horizon = if self.horizon < i64::MAX { self.horizon } else { 0 };
+        let latest = i128::from(self.release.max(prefix.last()).max(horizon).max(opens));
+        let latest = latest + i128::from(self.time) + i128::from(later);
+        let paid = prefix.total().checked_mul(i128::from(tasks))?;
+        weight.checked_mul(latest)?.checked_add(paid)?;
+        Some(())
+    }
+
+    /// The least cost, or what is known if that is less; `None` on overflow. The price is that of all its processors.
+    pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
+        self.check_range(prefix, closed, weight, (0, 1))?;
+        let mut least = known;
+        self.each_start(prefix, closed, |start| {
+            let waiting = weight * (i128::from(start) + i128::from(self.time));
+            if waiting >= least {
+                // All later starts cost more by waiting alone.
+                return false;
+            }
+            if self.is_possible(closed, start) {
+                least = least.min(waiting + prefix.over((start, prefix.at(start)), self.time));
+            }
+            true
+        });
+        Some(least)
+    }
+
+    /// The least cost of a bag of so many such tasks that all end by an instant C, over all C; `None` on overflow. The weight
+    /// is that of the bag, and at most `beside` of its tasks run at any instant.
+    ///
+    /// Of the l tasks that end last, some ceil(l / beside) run one after the other (what overlaps two by two has an instant in
+    /// common, so intervals of which at most q overlap are q chains: Dilworth). So the l-th task from the end ends by
+    /// `C - (ceil(l / beside) - 1) time`, and pays at least the least price of a run that does.
+    pub(super) fn least_of_bag(
+        &self,
+        prefix: &Prefix,
+        closed: Option<&Closed>,
+        weight: i128,
+        tasks: u64,
+        beside: u64,
+    ) -> Option<i128> {
+        let rounds = Rounds::new(tasks, beside, self.time)?;
+        let last = rounds.0.last().map_or(0, |round| round.0);
+        self.check_range(prefix, closed, weight, (last, tasks))?;
+        // Ends at which the least price of a run that ends by them may stop falling, with that price.
+        let mut ends: Vec<(i64, i128)> = Vec::new();
+        self.each_start(prefix, closed, |start| {
+            if self.is_possible(closed, start) {
+                ends.push((start.saturating_add(self.time), prefix.over((start, prefix.at(start)), self.time)));
+            }
+            true
+        });
+        ends.sort_unstable();
+        let mut least = i128::MAX;
+        ends.iter_mut().for_each(|end| {
+            least = least.min(end.1);
+            end.1 = least;
+        });
+        let price = |by: i64| {
+            let before = ends.partition_point(|end| end.0 <= by).checked_sub(1)?;
+            let start = by - self.time;
+            let own = if self.is_possible(closed, start) {
+                prefix.over((start, prefix.at(start)), self.time)
+            } else {
+                i128::MAX
+            };
+            Some(ends[before].1.min(own))
+        };
+        let mut least = i128::MAX;
+        for &(offset, _) in &rounds.0 {
+            for &(end, _) in &ends {
+                let Some(end) = end.checked_add(offset).filter(|&end| end <= self.horizon) else { break };
+                let mut cost = weight * i128::from(end);
+                if cost >= least {
+                    break;
+                }
+                let all = rounds.0.iter().try_for_each(|&(offset, tasks)| {
+                    cost += price(end - offset)? * i128::from(tasks);
+                    (cost < least).then_some(())
+                });
+                if all.is_some() {
+                    least = cost;
+                }
+            }
+        }
+        Some(least)
+    }
+}
+
+/// At most so many rounds are told apart.
+const MAX_ROUNDS: u64 = 8;
+
+/// How long before the end of a bag its tasks end at the latest: pairs of that and how many tasks.
+struct Rounds(Vec<(i64, u64)>);
+
+impl Rounds {
+    /// Rounds beyond the most are taken together, as if all ended as late as the last of them. `None` on overflow.
+    fn new(tasks: u64, beside: u64, time: i64) -> Option<Self> {
+        let beside = beside.max(1);
+        let rounds = tasks.div_ceil(beside);
+        let each = rounds.div_ceil(MAX_ROUNDS).max(1);
+        let (mut left, mut first, mut all) = (tasks, 0, Vec::new());
+        while left > 0 {
+            let now = left.min(each.saturating_mul(beside));
+            all.push((i64::try_from(first).ok()?.checked_mul(time)?, now));
+            left -= now;
+            first += each;
+        }
+        Some(Self(all))
+    }
+}

@@ -1,0 +1,89 @@
+//! The least cost of a job under prices of functions of its width, and that of a bag with all its tasks.
+
+use std::collections::BTreeMap;
+
+use super::WidthPrices;
+use super::closed::Closed;
+use super::prefix::Prefix;
+use super::run::Run;
+use crate::model::{Profile, Time};
+use crate::proof::choices::{self, Group};
+
+/// What each number of processors pays.
+pub(super) struct Wide<'a> {
+    instants: &'a [Time],
+    prices: &'a [i64],
+    widths: &'a [WidthPrices],
+    closed: Option<Closed>,
+    horizon: i64,
+    /// By the number of processors, for those that have been asked for.
+    prefixes: BTreeMap<u32, Prefix>,
+    groups: Vec<Group>,
+}
+
+impl<'a> Wide<'a> {
+    pub(super) fn new(
+        instants: &'a [Time],
+        prices: &'a [i64],
+        widths: &'a [WidthPrices],
+        closed: Option<Closed>,
+        horizon: Option<Time>,
+    ) -> Self {
+        let horizon = horizon.map_or(i64::MAX, Time::ticks);
+        Self { instants, prices, widths, closed, horizon, prefixes: BTreeMap::new(), groups: Vec::new() }
+    }
+
+    /// The least cost of a job, for a weight in the units of the prices; [`i128::MAX`] when it cannot end by the horizon.
+    /// A group of allotments pays what its smallest one pays, for its shortest time: no function of the width falls.
+    ///
+    /// `None` where figures leave 128 bits, or prices of one width 64.
+    pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
+        let mut groups = std::mem::take(&mut self.groups);
+        choices::groups(profile, &mut groups);
+        let mut least = i128::MAX;
+        for &Group { first, time, .. } in &groups {
+            self.learn(first)?;
+            let run = Run { processors: first, release: release.ticks(), time, horizon: self.horizon };
+            least = run.least(&self.prefixes[&first], self.closed.as_ref(), weight, least)?;
+        }
+        self.groups = groups;
+        Some(least)
+    }
+
+    /// The least cost of a bag of tasks without a choice of their width, of which at most so many fit side by side, for the
+    /// weight of the bag.
+    pub(super) fn bag(
+        &mut self,
+        rigid: (u32, i64),
+        release: Time,
+        weight: i128,
+        tasks: u64,
+        beside: u64,
+    ) -> Option<i128> {
+        let (processors, time) = rigid;
+        self.learn(processors)?;
+        let run = Run { processors, release: release.ticks(), time, horizon: self.horizon };
+        run.least_of_bag(&self.prefixes[&processors], self.closed.as_ref(), weight, tasks, beside)
+    }
+
+    fn learn(&mut self, processors: u32) -> Option<()> {
+        if !self.prefixes.contains_key(&processors) {
+            let prefix = self.prefix(processors)?;
+            self.prefixes.insert(processors, prefix);
+        }
+        Some(())
+    }
+
+    fn prefix(&self, processors: u32) -> Option<Prefix> {
+        let price = |(at, &price): (usize, &i64)| {
+            let mut sum = i128::from(price) * i128::from(processors);
+            for term in self.widths {
+                let value = i128::from(term.widths.value(i64::from(processors)));
+                sum = sum.checked_add(i128::from(term.prices[at]) * value)?;
+            }
+            i64::try_from(sum).ok()
+        };
+        let prices: Option<Vec<i64>> = self.prices.iter().enumerate().map(price).collect();
+        Prefix::new(self.instants, &prices?)
+    }
+}
