@@ -145,7 +145,7 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 /// The bounds on the makespan by what is held, beside the longest path: at most one of each kind for each of what can be held.
 ///
 /// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
-/// at most 200 and fewer for many.
+/// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at.
 pub(crate) fn makespans(instance: &Instance) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
@@ -156,9 +156,7 @@ pub(crate) fn makespans(instance: &Instance) -> Vec<Bound> {
         if let Some(found) = energy::latest(&holders) {
             bounds.extend(proved(window(instance, &commodity, found)));
         }
-        if holders.has_choices() {
-            bounds.extend(flow::search(instance, &holders, &commodity).and_then(|flow| proved(Proof::PathFlow(flow))));
-        }
+        bounds.extend(flow::search(instance, &holders, &commodity).and_then(|flow| proved(Proof::PathFlow(flow))));
     }
     bounds
 }

@@ -110,6 +110,42 @@ fn paths_and_area_prove_more_together() {
     }
 }
 
+/// So many times a task, so many that wait for it, and one that waits for all of these.
+fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
+    let each = width + 2;
+    let task = |at: u32| {
+        let is_joint = at % each == 0 || at % each == width + 1;
+        let time = Time::from_seconds(if is_joint { 10 } else { i64::from(20 + at * 7919 % 13) });
+        let profile = match law {
+            Some(law) if !is_joint => Profile::law(time, law, 1, 8),
+            _ => Profile::rigid(1, time),
+        };
+        NamedTask::new(at.to_string(), profile.unwrap())
+    };
+    let edge = |from, to| Edge { from, to, payload: Payload::Bytes(0) };
+    let fork = |at: u32| (1..=width).flat_map(move |to| [edge(at, at + to), edge(at + to, at + width + 1)]);
+    let joined = (1..times).map(|at| edge(at * each - 1, at * each));
+    let edges = (0..times).flat_map(|at| fork(at * each)).chain(joined);
+    Graph::new((0..times * each).map(task).collect(), edges.collect()).unwrap()
+}
+
+#[test]
+fn areas_between_tasks_lengthen_paths() {
+    let amdahl = SpeedupLaw::Amdahl { serial: 0.1 };
+    for (law, gain) in [(Some(amdahl), 1.05), (None, 1.1)] {
+        let job = || Job::compound("job", forks(5, 11, law));
+        let instance = Instance::new(Platform::flat(4).unwrap(), vec![job()], vec![]).unwrap();
+        let found = super::makespans(&instance);
+        let value = |bound: &&Bound| bound.value.integer();
+        let flow = found.iter().filter(|bound| matches!(bound.proof, Proof::PathFlow(_))).max_by_key(value).unwrap();
+        assert_eq!(flow.verify(&instance), Ok(()));
+        let Proof::PathFlow(proof) = &flow.proof else { panic!("{flow:?}") };
+        assert!(proof.areas.iter().any(|areas| areas.arcs.len() >= 5), "{proof:?}");
+        let others = found.iter().filter(|bound| !matches!(bound.proof, Proof::PathFlow(_))).max_by_key(value).unwrap();
+        assert!(flow.value.as_f64() > gain * others.value.as_f64(), "{flow:?} {others:?}");
+    }
+}
+
 #[test]
 fn parallel_tasks_on_unequal_speeds_have_bounds() {
     let node = |name: &str, speed, processors| Node { speed, ..Node::new(name, processors) };

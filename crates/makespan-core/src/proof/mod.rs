@@ -50,7 +50,7 @@ pub use interval_prices::IntervalPrices;
 pub use job_windows::JobWindows;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
-pub use path_flow::PathFlow;
+pub use path_flow::{Areas, PathFlow};
 pub use paths::Paths;
 pub use places::{Places, Run};
 pub use position_prices::PositionPrices;

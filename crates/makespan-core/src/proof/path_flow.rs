@@ -1,13 +1,22 @@
 //! Paths of tasks, and what there is to be held, together.
 
+mod areas;
+mod rate;
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{open_amount, open_cost};
 use super::{CertificateError, Kind, Places, Run, Scope, Value};
-use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
+use crate::model::{Instance, TaskId};
 use crate::schedule::Objective;
 
-/// A flow along the edges from task to task, and prices for processors and resources.
+pub use areas::Areas;
+use areas::{Brought, Over};
+use rate::Rate;
+
+/// A flow along the edges and area arcs from task to task, and prices for processors and resources.
 ///
 /// A flow is a sum of paths. Along each, tasks run one after the other from a release on, so the makespan C is at least the release plus
 /// their times; weighed with the flow F, `F C >= sum_i (Y_i t_i + s_i r_i)`, where `Y_i` flows through task i, which takes `t_i`, and
@@ -18,6 +27,10 @@ use crate::schedule::Objective;
 ///
 /// where each minimum is over the ways to run the task. The least C for which this is true is a bound: what is long on few processors is
 /// paid for on its path, and what is short on many is paid for by their area. Of a bag one task is on the paths.
+///
+/// The flow may also go over area arcs ([`Areas`]). On one from u to v the path is longer by the area of the tasks between u and v, over what
+/// there is, so a task that lies between pays for its share of that area, too: with `L_i` the flow of the arcs that have it between their
+/// ends, its minimum becomes `min { Y_i t + q t + L_i q' t / R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints (K. Jansen, H. Zhang,
 /// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899); releases, resources, closed periods and speeds are our extension.
@@ -33,6 +46,9 @@ pub struct PathFlow {
     /// Pairs of the name of a resource and the price of a tick of one unit of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
+    /// Flows along area arcs, which the edges take in and give out as they do those of other edges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub areas: Vec<Areas>,
 }
 
 impl Kind for PathFlow {
@@ -44,21 +60,22 @@ impl Kind for PathFlow {
         Scope::Any
     }
 
-    /// The makespan that follows, in ticks. O(tasks * (allotments * kinds of nodes) + edges).
+    /// The makespan that follows, in ticks. O(tasks * (allotments * kinds of nodes) + edges), and O(tasks + edges) for each area arc.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        let nodes = instance.platform().nodes().len();
-        if !self.prices.is_empty() && self.prices.len() != nodes {
-            let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
-            return Err(CertificateError::Malformed(problem));
-        }
-        let resources = self.priced(instance)?;
-        let (through, begins) = self.flows(instance)?;
-        let needed = self.needed(instance, &resources, &through, &begins).ok_or(CertificateError::Overflow)?;
-        let flow: i128 = begins.iter().sum();
+        let places = Places::new(instance);
+        let rate = Rate::new(instance, &places, &self.prices, &self.resources)?;
+        let mut brought = Brought { released: Some(0), ..Brought::default() };
+        let over = self.areas.iter().map(|areas| Over::new(areas, instance, &places, &mut brought));
+        let over = over.collect::<Result<Vec<Over<'_>>, CertificateError>>()?;
+        let (through, begins) = self.flows(instance, &brought)?;
+        let needed = needed(instance, &places, &rate, &over, &through, &begins);
+        let needed = needed.zip(brought.released).and_then(|(needed, released)| needed.checked_add(released));
+        let needed = needed.ok_or(CertificateError::Overflow)?;
+        let flow: i128 = begins.iter().sum::<i128>() + brought.begins;
         let first = i128::from(instance.first_release().ticks());
         let has = |end: i128| {
             let mut sum = flow.checked_mul(end)?.checked_add(open_cost(instance, &self.prices, first, end)?)?;
-            for &(resource, price) in &resources {
+            for &(resource, price) in &rate.resources {
                 let open = open_amount(instance, resource, first, end)?;
                 sum = sum.checked_add(open.checked_mul(price.into())?)?;
             }
@@ -79,20 +96,8 @@ impl Kind for PathFlow {
 }
 
 impl PathFlow {
-    /// The resources that have a price.
-    fn priced(&self, instance: &Instance) -> Result<Vec<(ResourceId, u64)>, CertificateError> {
-        let platform = instance.platform();
-        let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
-        let one = |(name, price): &(String, u64)| {
-            let id = platform.resource(name).filter(comes_back);
-            let problem = || format!("the platform has no resource `{name}` that is held for a time");
-            Ok((id.ok_or_else(|| CertificateError::Malformed(problem()))?, *price))
-        };
-        self.resources.iter().map(one).collect()
-    }
-
     /// For each different task how much flows through it, and how much of that begins there.
-    fn flows(&self, instance: &Instance) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
+    fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
@@ -109,62 +114,52 @@ impl PathFlow {
             begins[instance.different(edge.to)] -= i128::from(flow);
             ends[instance.different(edge.from)] -= i128::from(flow);
         }
+        brought.into.iter().for_each(|&(row, flow)| begins[row] -= flow);
+        brought.out.iter().for_each(|&(row, flow)| ends[row] -= flow);
         if begins.iter().chain(&ends).any(|&rest| rest < 0) {
-            return fail("more flows along the edges at a task than through it");
+            return fail("more flows along the edges and arcs at a task than through it");
         }
         Ok((through, begins))
     }
+}
 
-    /// What all tasks pay at least for their flow and for what they hold; `None` on overflow.
-    fn needed(
-        &self,
-        instance: &Instance,
-        resources: &[(ResourceId, u64)],
-        through: &[i128],
-        begins: &[i128],
-    ) -> Option<i128> {
-        let places = Places::new(instance);
-        let by_kind = places.least_prices(&self.prices);
-        let mut sum = 0_i128;
-        for job in instance.jobs() {
-            let release = i128::from(job.release.ticks());
-            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
-                let row = instance.different(task);
-                let rates = |run: &Run| self.rate(instance, &places, &by_kind, resources, task, run);
-                let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
-                places.each(task, |run| {
-                    // What is too large to be counted is not the least.
-                    let Some(held) = rates(run).and_then(|rate| rate.checked_mul(run.time)) else { return };
-                    let Some(paid) = through[row].checked_mul(run.time).and_then(|time| time.checked_add(held)) else {
-                        return;
-                    };
-                    on_path = Some(on_path.map_or(paid, |least| least.min(paid)));
-                    beside = Some(beside.map_or(held, |least| least.min(held)));
-                });
-                let others = beside?.checked_mul(i128::from(job.equal_tasks()) - 1)?;
-                let began = begins[row].checked_mul(release)?;
-                sum = sum.checked_add(on_path?)?.checked_add(others)?.checked_add(began)?;
-            }
+/// What all tasks pay at least for their flow and for what they hold; `None` on overflow.
+fn needed(
+    instance: &Instance,
+    places: &Places<'_>,
+    rate: &Rate<'_>,
+    over: &[Over<'_>],
+    through: &[i128],
+    begins: &[i128],
+) -> Option<i128> {
+    let mut sum = 0_i128;
+    for job in instance.jobs() {
+        let release = i128::from(job.release.ticks());
+        for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+            let row = instance.different(task);
+            let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
+            places.each(task, |run| {
+                // What is too large to be counted is not the least.
+                let Some(held) = held(rate, over, row, task, run) else { return };
+                let Some(paid) = through[row].checked_mul(run.time).and_then(|time| time.checked_add(held)) else {
+                    return;
+                };
+                on_path = Some(on_path.map_or(paid, |least| least.min(paid)));
+                beside = Some(beside.map_or(held, |least| least.min(held)));
+            });
+            let others = beside?.checked_mul(i128::from(job.equal_tasks()) - 1)?;
+            let began = begins[row].checked_mul(release)?;
+            sum = sum.checked_add(on_path?)?.checked_add(others)?.checked_add(began)?;
         }
-        Some(sum)
     }
+    Some(sum)
+}
 
-    /// What a task pays a tick for what it holds.
-    fn rate(
-        &self,
-        instance: &Instance,
-        places: &Places<'_>,
-        by_kind: &[u64],
-        resources: &[(ResourceId, u64)],
-        task: TaskId,
-        run: &Run,
-    ) -> Option<i128> {
-        let price = if self.prices.is_empty() { 0 } else { places.price(run, &self.prices, by_kind) };
-        let mut rate = i128::from(price).checked_mul(run.first.into())?;
-        let demands = instance.demands(task);
-        for &(resource, price) in resources.iter().filter(|_| !demands.is_empty()) {
-            rate = rate.checked_add(i128::from(run.holds(demands, resource)).checked_mul(price.into())?)?;
-        }
-        Some(rate)
+/// What a run pays for what it holds, on the whole and on the area arcs.
+fn held(rate: &Rate<'_>, over: &[Over<'_>], row: usize, task: TaskId, run: &Run) -> Option<i128> {
+    let mut held = rate.of(task, run)?.checked_mul(run.time)?;
+    for over in over {
+        held = held.checked_add(over.paid(row, task, run)?)?;
     }
+    Some(held)
 }

@@ -1,11 +1,11 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
 use makespan_core::proof::{
-    Alone, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices,
+    Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices,
     MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection, Term, TimePrices,
     TimeWindow, WidthPrices,
 };
-use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, Time};
+use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, ResourceKind, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -13,7 +13,7 @@ use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
 pub const KINDS: usize = 30;
-const LENGTH: usize = 48;
+const LENGTH: usize = 64;
 
 /// Of what a certificate is made.
 #[derive(Clone, Debug)]
@@ -164,14 +164,25 @@ impl Reader<'_> {
         ResourceWindow { deadline, from, until: from + self.time(0, 12), resource }
     }
 
-    /// Some paths from the end, and mostly as much along the edges as through the tasks.
+    /// Some paths from the end, and mostly as much along the edges and area arcs as through the tasks.
     fn path_flow(&mut self, instance: &Instance) -> PathFlow {
-        let (mut tasks, mut edges) = (Vec::new(), Vec::new());
+        let (mut tasks, mut edges, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
+        let rows = instance.different_tasks() as i64;
         for _ in 0..self.below(4) {
             let weight = self.any(7).cast_unsigned();
-            let mut row = self.below(instance.different_tasks() as i64) as usize;
-            loop {
+            let mut row = self.below(rows) as usize;
+            if self.below(4) == 0 {
+                arcs.push((Some(row as u32), None, weight));
+            }
+            for _ in 0..8 {
                 tasks.push((row as u32, weight));
+                if self.below(3) == 0 {
+                    let after = Some(self.below(rows) as u32).filter(|_| self.below(3) > 0);
+                    arcs.push((after, Some(row as u32), weight));
+                    let Some(after) = after else { break };
+                    row = after as usize;
+                    continue;
+                }
                 let into = instance.edges().iter().zip(0..).filter(|(edge, _)| instance.different(edge.to) == row);
                 let into: Vec<_> = into.collect();
                 let Some(&(edge, number)) = into.get(self.below(into.len() as i64 + 1) as usize) else { break };
@@ -182,12 +193,27 @@ impl Reader<'_> {
         if self.below(20) == 0 {
             edges.push((self.below(4) as u32, 1));
         }
+        if self.below(8) == 0 {
+            arcs.push((None, None, self.any(7).cast_unsigned()));
+        }
+        let (prices, resources) = self.prices_of_all(instance);
+        let mut areas = Vec::new();
+        if !arcs.is_empty() {
+            let (prices, resources) = self.prices_of_all(instance);
+            areas.push(Areas { prices, resources, arcs });
+        }
+        PathFlow { tasks, edges, prices, resources, areas }
+    }
+
+    /// Prices of processors and of resources that are held.
+    fn prices_of_all(&mut self, instance: &Instance) -> (Vec<u64>, Vec<(String, u64)>) {
         let nodes = if self.below(3) == 0 { 0 } else { instance.platform().nodes().len() };
         let prices = self.prices(nodes, 7).into_iter().map(i64::cast_unsigned).collect();
-        let resources = instance.platform().resources().iter().filter(|_| self.below(2) == 0);
-        let resources: Vec<String> = resources.map(|resource| resource.name.to_string()).collect();
-        let resources = resources.into_iter().map(|name| (name, self.any(6).cast_unsigned()));
-        PathFlow { tasks, edges, prices, resources: resources.collect() }
+        let held = |kind| kind != ResourceKind::Consumable || self.wild;
+        let all = instance.platform().resources().iter().filter(|resource| held(resource.kind));
+        let names: Vec<String> = all.map(|resource| resource.name.to_string()).collect();
+        let some: Vec<String> = names.into_iter().filter(|_| self.below(2) == 0).collect();
+        (prices, some.into_iter().map(|name| (name, self.any(6).cast_unsigned())).collect())
     }
 
     fn cost_prices(&mut self, instance: &Instance) -> CostPrices {

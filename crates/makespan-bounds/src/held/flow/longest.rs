@@ -1,0 +1,157 @@
+//! The longest path through tasks and over area arcs.
+
+use makespan_core::{Instance, TaskId};
+
+use super::ancestry::{Ancestry, Sums};
+
+/// What a task is reached by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// Its own release.
+    Release,
+    /// An edge, by its position in the instance.
+    Edge(u32),
+    /// An area arc, from another task or from the first release of what lies between.
+    Area(Option<usize>),
+}
+
+/// Paths between the tasks of an instance, which are named by their places in an order of the graph.
+pub(super) struct Paths<'a> {
+    instance: &'a Instance,
+    pub(super) order: Vec<TaskId>,
+    /// For each different task its place in this order.
+    place: Vec<usize>,
+    releases: Vec<f64>,
+    ancestry: Option<Ancestry>,
+    /// The first release among the ancestors of each task.
+    first: Vec<f64>,
+    /// When the longest path through each task ends, and by what it is reached.
+    ends: Vec<f64>,
+    reached: Vec<Before>,
+    /// The area of each task, of all its ancestors, and of all its descendants.
+    own: Sums,
+    areas: Vec<f64>,
+    behind: Vec<f64>,
+    /// How much work this has been, in single steps.
+    steps: usize,
+}
+
+/// A path from its end.
+pub(super) struct Path {
+    /// Whether it ends with the area of all that waits for its last task.
+    pub(super) is_open: bool,
+    pub(super) last: usize,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        let order: Vec<TaskId> = instance.in_order().collect();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &task)| place[instance.different(task)] = at);
+        let releases: Vec<f64> = order.iter().map(|&task| instance.release(task).ticks() as f64).collect();
+        let ancestry = Ancestry::new(instance, &order);
+        let first = match &ancestry {
+            Some(ancestry) => {
+                let of = |task: usize| ancestry.before(task).map(|before| releases[before]).reduce(f64::min);
+                (0..order.len()).map(|task| of(task).unwrap_or(releases[task])).collect()
+            }
+            None => Vec::new(),
+        };
+        let count = order.len();
+        Self {
+            instance,
+            order,
+            place,
+            releases,
+            ancestry,
+            first,
+            ends: vec![0.0; count],
+            reached: vec![Before::Release; count],
+            own: Sums::default(),
+            areas: vec![0.0; count],
+            behind: vec![0.0; count],
+            steps: 0,
+        }
+    }
+
+    /// How much work all of [`Paths::longest`] has been, in single steps.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// By what a task on the longest path is reached, and from when on its first task runs.
+    pub(super) fn reached(&self, task: usize) -> Before {
+        self.reached[task]
+    }
+
+    /// The task at the other end of an edge.
+    pub(super) fn from(&self, edge: u32) -> usize {
+        self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
+    }
+
+    /// When a path begins that has this as its first task, or begins with an area arc before it.
+    pub(super) fn begins(&self, task: usize) -> f64 {
+        if self.reached[task] == Before::Release { self.releases[task] } else { self.first[task] }
+    }
+
+    /// What lies on an area arc.
+    pub(super) fn on(&self, after: Option<usize>, before: Option<usize>) -> Vec<usize> {
+        match (&self.ancestry, after, before) {
+            (Some(ancestry), Some(after), Some(before)) => ancestry.between(after, before).collect(),
+            (Some(ancestry), None, Some(before)) => ancestry.before(before).collect(),
+            (Some(ancestry), Some(after), None) => ancestry.behind(after).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The longest path with these times of tasks, and over area arcs with these areas, each over what there is in all. O(n + e) for n
+    /// tasks and e edges; with area arcs O(n^2), and O(n) for each of those that may lengthen a path.
+    pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<Path> {
+        let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
+        self.steps += self.order.len() + self.instance.edges().len();
+        if let Some(ancestry) = ancestry {
+            self.own.set(areas);
+            for task in 0..self.order.len() {
+                self.areas[task] = ancestry.sum_before(task, &self.own);
+                self.behind[task] = ancestry.sum_behind(task, &self.own);
+            }
+            self.steps += self.order.len() * self.order.len() / 8;
+        }
+        for task in 0..self.order.len() {
+            let (mut start, mut reached) = (self.releases[task], Before::Release);
+            for &edge in self.instance.incoming_edges(self.order[task]) {
+                let end = self.ends[self.from(edge)];
+                if end > start {
+                    (start, reached) = (end, Before::Edge(edge));
+                }
+            }
+            if let Some(ancestry) = ancestry {
+                let area = self.areas[task];
+                if self.first[task] + area > start {
+                    (start, reached) = (self.first[task] + area, Before::Area(None));
+                }
+                let (mut looked_at, mut summed) = (0, 0);
+                for after in ancestry.before(task) {
+                    looked_at += 1;
+                    // What is between waits for `after`, so it is none of its ancestors; nor a descendant of the task.
+                    let most = area - self.areas[after] - areas[after];
+                    let most = most.min(self.behind[after] - self.behind[task] - areas[task]);
+                    if self.ends[after] + most > start {
+                        summed += task / 64 - after / 64 + 16;
+                        let area = ancestry.sum_between(after, task, &self.own);
+                        if self.ends[after] + area > start {
+                            (start, reached) = (self.ends[after] + area, Before::Area(Some(after)));
+                        }
+                    }
+                }
+                self.steps += looked_at + summed;
+            }
+            self.ends[task] = start + times[task];
+            self.reached[task] = reached;
+        }
+        let area = |task: usize| if ancestry.is_some() { self.behind[task] } else { 0.0 };
+        let length = |task: usize| self.ends[task] + area(task);
+        let last = (0..self.order.len()).max_by(|&a, &b| length(a).total_cmp(&length(b)))?;
+        Some(Path { is_open: area(last) > 0.0, last })
+    }
+}

@@ -1,0 +1,165 @@
+//! Area arcs: between the end of one task and the start of another no more is held than what there is.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{CertificateError, Places, Run};
+use super::rate::Rate;
+use crate::model::{Instance, TaskId};
+
+/// Area arcs that share their prices.
+///
+/// Let B be the tasks strictly between u and v: those that wait for u, and for which v waits. All of B runs between the end of u and the
+/// start of v, so the price of what B holds is at most that of what there is in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R
+/// is the price of a tick of all that there is, and `q_i` that of what task i holds. An arc without u begins at the first release of B; one
+/// without v ends with the schedule. At which instants such an arc lies is not known, so closed periods do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Areas {
+    /// For each node the price of a tick of one of its processors; none where processors have no price.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<u64>,
+    /// Pairs of the name of a resource and the price of a tick of one unit of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<(String, u64)>,
+    /// Each arc: after which different task it begins, by its number in the instance, before which it ends, and how much flows along it.
+    pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
+}
+
+/// Areas with what flows over each task.
+pub(super) struct Over<'a> {
+    rate: Rate<'a>,
+    /// The price of a tick of all that there is.
+    all: i128,
+    /// For each different task what flows along the arcs that have it strictly between their ends.
+    flows: Vec<i128>,
+}
+
+/// What the arcs bring to the flow.
+#[derive(Default)]
+pub(super) struct Brought {
+    /// What flows into a different task: pairs of its number and how much.
+    pub into: Vec<(usize, i128)>,
+    /// What flows out of one.
+    pub out: Vec<(usize, i128)>,
+    /// What begins at a release rather than at a task.
+    pub begins: i128,
+    /// The same times that release; `None` when that is too large.
+    pub released: Option<i128>,
+}
+
+impl<'a> Over<'a> {
+    /// Checks that the ends of every arc are ancestor and descendant, and adds up what flows over each task. O((tasks + edges) * arcs).
+    pub(super) fn new(
+        areas: &'a Areas,
+        instance: &'a Instance,
+        places: &'a Places<'a>,
+        brought: &mut Brought,
+    ) -> Result<Self, CertificateError> {
+        let rate = Rate::new(instance, places, &areas.prices, &areas.resources)?;
+        let all = rate.of_all().ok_or(CertificateError::Overflow)?;
+        let mut flows = vec![0_i128; instance.different_tasks()];
+        let walk = Walk::new(instance);
+        let mut arcs: Vec<_> = areas.arcs.iter().collect();
+        arcs.sort_unstable();
+        let mut between = Vec::new();
+        for same in arcs.chunk_by(|a, b| a.0 == b.0) {
+            let behind = walk.behind(same[0].0)?;
+            for &&(after, before, flow) in same {
+                let flow = i128::from(flow);
+                walk.between(&behind, before, &mut between)?;
+                between.iter().for_each(|&row| flows[row] += flow);
+                match after {
+                    Some(row) => brought.out.push((row as usize, flow)),
+                    None => {
+                        let first = walk.first_release(&between, before);
+                        brought.begins += flow;
+                        let released = flow.checked_mul(first).zip(brought.released);
+                        brought.released = released.and_then(|(own, sum)| sum.checked_add(own));
+                    }
+                }
+                brought.into.extend(before.map(|row| (row as usize, flow)));
+            }
+        }
+        Ok(Self { rate, all, flows })
+    }
+
+    /// What a run of a task adds to the lengths of the arcs, times their flows, at least; `None` when it is too large.
+    pub(super) fn paid(&self, row: usize, task: TaskId, run: &Run) -> Option<i128> {
+        let flow = self.flows[row];
+        if flow == 0 || self.all == 0 {
+            return Some(0);
+        }
+        let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
+        // The product may be too large although the quotient is not; then the quotient is rounded down before.
+        let product = flow.checked_mul(held).map(|product| product / self.all);
+        product.or_else(|| flow.checked_mul(held / self.all))
+    }
+}
+
+/// The graph of different tasks.
+struct Walk<'a> {
+    instance: &'a Instance,
+    /// In an order of the graph.
+    order: Vec<TaskId>,
+    /// For each different task its place in this order.
+    place: Vec<usize>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(instance: &'a Instance) -> Self {
+        let order: Vec<TaskId> = instance.in_order().collect();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &task)| place[instance.different(task)] = at);
+        Self { instance, order, place }
+    }
+
+    fn known(&self, row: u32) -> Result<usize, CertificateError> {
+        let problem = || CertificateError::Malformed("an area arc names a task that the instance does not have".into());
+        Some(row as usize).filter(|&row| row < self.place.len()).ok_or_else(problem)
+    }
+
+    /// For each different task whether it waits for this one; all do where an arc begins at a release. O(tasks + edges).
+    fn behind(&self, after: Option<u32>) -> Result<Vec<bool>, CertificateError> {
+        let Some(after) = after else { return Ok(vec![true; self.place.len()]) };
+        let first = self.known(after)?;
+        let mut behind = vec![false; self.place.len()];
+        for &task in &self.order[self.place[first] + 1..] {
+            let mut before = self.instance.incoming(task).map(|edge| self.instance.different(edge.from));
+            behind[self.instance.different(task)] = before.any(|row| row == first || behind[row]);
+        }
+        Ok(behind)
+    }
+
+    /// The different tasks strictly between the ends of an arc, given those behind its beginning. O(tasks + edges) of these.
+    fn between(&self, behind: &[bool], before: Option<u32>, between: &mut Vec<usize>) -> Result<(), CertificateError> {
+        between.clear();
+        let Some(before) = before else {
+            between.extend((0..behind.len()).filter(|&row| behind[row]));
+            return Ok(());
+        };
+        let last = self.known(before)?;
+        if !behind[last] {
+            let problem = "an area arc ends before a task that does not wait for the one after which it begins";
+            return Err(CertificateError::Malformed(problem.into()));
+        }
+        let mut seen = vec![false; behind.len()];
+        let mut stack = vec![last];
+        while let Some(row) = stack.pop() {
+            for edge in self.instance.incoming(self.order[self.place[row]]) {
+                let from = self.instance.different(edge.from);
+                if behind[from] && !seen[from] {
+                    seen[from] = true;
+                    between.push(from);
+                    stack.push(from);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No task of an arc that begins at a release starts earlier.
+    fn first_release(&self, between: &[usize], before: Option<u32>) -> i128 {
+        let release = |row: usize| i128::from(self.instance.release(self.order[self.place[row]]).ticks());
+        let least = between.iter().map(|&row| release(row)).min();
+        least.or_else(|| before.map(|row| release(row as usize))).unwrap_or(0)
+    }
+}

@@ -1,0 +1,65 @@
+//! What tasks pay a tick for what they hold.
+
+use super::super::{CertificateError, Places, Run};
+use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
+
+/// Prices of processors and resources.
+pub(super) struct Rate<'a> {
+    instance: &'a Instance,
+    places: &'a Places<'a>,
+    /// For each node; none where processors have no price.
+    prices: &'a [u64],
+    by_kind: Vec<u64>,
+    /// The resources that have a price.
+    pub(super) resources: Vec<(ResourceId, u64)>,
+}
+
+impl<'a> Rate<'a> {
+    /// # Errors
+    /// [`CertificateError::Malformed`] where the nodes or resources are not those of the platform.
+    pub(super) fn new(
+        instance: &'a Instance,
+        places: &'a Places<'a>,
+        prices: &'a [u64],
+        resources: &[(String, u64)],
+    ) -> Result<Self, CertificateError> {
+        let (platform, nodes) = (instance.platform(), instance.platform().nodes().len());
+        if !prices.is_empty() && prices.len() != nodes {
+            let problem = format!("it has {} prices for {nodes} nodes", prices.len());
+            return Err(CertificateError::Malformed(problem));
+        }
+        let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
+        let one = |(name, price): &(String, u64)| {
+            let id = platform.resource(name).filter(comes_back);
+            let problem = || format!("the platform has no resource `{name}` that is held for a time");
+            Ok((id.ok_or_else(|| CertificateError::Malformed(problem()))?, *price))
+        };
+        let resources = resources.iter().map(one).collect::<Result<_, CertificateError>>()?;
+        Ok(Self { instance, places, prices, by_kind: places.least_prices(prices), resources })
+    }
+
+    /// What a task pays a tick, at least; `None` when it is too large.
+    pub(super) fn of(&self, task: TaskId, run: &Run) -> Option<i128> {
+        let price = if self.prices.is_empty() { 0 } else { self.places.price(run, self.prices, &self.by_kind) };
+        let mut rate = i128::from(price).checked_mul(run.first.into())?;
+        let demands = self.instance.demands(task);
+        for &(resource, price) in self.resources.iter().filter(|_| !demands.is_empty()) {
+            rate = rate.checked_add(i128::from(run.holds(demands, resource)).checked_mul(price.into())?)?;
+        }
+        Some(rate)
+    }
+
+    /// What all that there is costs a tick where nothing is closed; `None` when it is too large.
+    pub(super) fn of_all(&self) -> Option<i128> {
+        let platform = self.instance.platform();
+        let mut sum = 0_i128;
+        for (node, &price) in platform.nodes().iter().zip(self.prices) {
+            sum = sum.checked_add(i128::from(node.processors).checked_mul(price.into())?)?;
+        }
+        for &(resource, price) in &self.resources {
+            let there = i128::try_from(platform.total(resource)).ok()?;
+            sum = sum.checked_add(there.checked_mul(price.into())?)?;
+        }
+        Some(sum)
+    }
+}
