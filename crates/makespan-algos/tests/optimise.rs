@@ -10,7 +10,9 @@ mod optimum;
 
 use draft::{Draft, drafts};
 use makespan_algos::scheduler;
-use makespan_core::{Context, Instance, Objective, Plan, Schedule, ScheduleError, Stop, validate};
+use makespan_core::{
+    Context, Instance, Job, Objective, Plan, Platform, Profile, Schedule, ScheduleError, Stop, Time, validate,
+};
 use optimum::{optimum, optimum_until};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -31,6 +33,25 @@ fn plan(instance: &Instance, spec: &str, context: &mut Context) -> Result<Plan, 
 
 fn schedule(instance: &Instance, spec: &str) -> Schedule {
     plan(instance, spec, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap()
+}
+
+#[test]
+fn the_mean_flow_counts_a_bag_once() {
+    let bag = |name: &str, seconds, count: u64| {
+        let profile = Profile::rigid(1, Time::from_seconds(seconds)).unwrap();
+        Job::new(name, profile).with_count(count.try_into().unwrap())
+    };
+    // Short tasks first: 10 and 15 s. The bag of less work first: 5 and 15 s, though its tasks are longer.
+    let jobs = vec![bag("short", 1, 20), bag("long", 5, 2)];
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let mut context = Context::with_seed(1);
+    let plan = plan(&instance, &spec(Objective::MeanFlow, "steps=2000,searches=1"), &mut context).unwrap();
+    let reached = Objective::MeanFlow.value(&instance, &plan.into_schedule().unwrap());
+    assert_eq!(reached, 10_000_000_000_000);
+    let bound = context.bounds.iter().find(|bound| bound.objective == Objective::MeanFlow).unwrap();
+    assert_eq!(bound.verify(&instance), Ok(()));
+    let value = bound.value.integer();
+    assert!(value <= reached && value > 7_000_000_000_000, "{bound:?}");
 }
 
 proptest! {

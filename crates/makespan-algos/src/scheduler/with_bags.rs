@@ -4,7 +4,7 @@ mod filling;
 
 use makespan_core::{
     Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part, Placement, Plan,
-    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant,
+    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant, Weight,
 };
 
 use self::filling::Filling;
@@ -12,7 +12,8 @@ use super::packed;
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
-/// The tasks of competing bags take part as jobs that share the weight of their bag. When the scheduler has placed
+/// The tasks of competing bags take part as jobs that share the weight of their bag, where the mean flow is minimised a weight of one
+/// ([`Scheduler::by_weight`]). When the scheduler has placed
 /// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
 /// processors that it accepts, at the earliest instant at which they are free for all of its time and enough is left of
 /// what else it needs; where processors differ, where it ends first. Nothing is moved, so no other job is delayed; the
@@ -66,12 +67,18 @@ impl Scheduler for WithBags {
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
-        let competing = fills.competing(instance, others);
+        // The mean flow counts a bag once and not each of its tasks, so these share a weight of one.
+        let is_cut = others.has_bags() && !packed::has_more(&others);
+        let by_weight = if is_cut { self.0.by_weight() } else { None };
+        let competing = fills.competing(instance, others, by_weight.is_some());
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
-        let planned = self.0.schedule(&competing.instance, context);
+        let planned = by_weight.as_ref().unwrap_or(&self.0).schedule(&competing.instance, context);
         let found = std::mem::replace(&mut context.bounds, known);
         context.bounds.extend(found.into_iter().filter(|bound| bound.verify(instance).is_ok()));
+        if by_weight.is_some() {
+            context.bounds.extend(makespan_bounds::best(instance, Objective::MeanFlow).ok());
+        }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_makespan) {
             // What competes may end alone much sooner than everything can.
@@ -201,8 +208,8 @@ impl Fills {
     }
 
     /// What competes. For schedulers that know no bags each of their tasks is a job without a name that has its share of the
-    /// weight, and graphs come last.
-    fn competing(&self, instance: &Instance, others: Instance) -> Part {
+    /// weight, or of a weight of one that `equally` gives each job, and graphs come last.
+    fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> Part {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
             return Part { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };
@@ -214,11 +221,13 @@ impl Fills {
             tasks.extend(job.task_ids());
             if job.is_bag() {
                 let one = Job::new(String::new(), instance.profile_of(id).clone());
-                let one = one.with_release(job.release).with_weight(job.task_weight());
+                let share = Weight::from_millionths(Weight::MILLIONTHS / job.tasks()).ok().filter(|_| equally);
+                let one = one.with_release(job.release).with_weight(share.unwrap_or(job.task_weight()));
                 let one = Job { deadline: job.deadline, walltime: job.walltime, ..one };
                 jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
             } else {
-                jobs.push(instance.submitted(id));
+                let submitted = instance.submitted(id);
+                jobs.push(if equally { submitted.with_weight(Weight::ONE) } else { submitted });
             }
         }
         Part { instance: others.with_jobs(jobs), tasks }

@@ -28,6 +28,12 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
+    /// Where each job counts as one: the same algorithm with weights, for those that cut a job into parts which share its weight. `None` where
+    /// jobs count by their weights, or the sum over jobs is not what is minimised.
+    fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
+        None
+    }
+
     /// Plans every job of the instance.
     ///
     /// # Errors

@@ -163,6 +163,12 @@ impl Scheduler for Optimise {
         true
     }
 
+    fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
+        let of_flow = self.target == Target::Objective(Objective::MeanFlow);
+        let weighted = || Self { target: Target::Objective(Objective::WeightedCompletion), ..self.clone() };
+        of_flow.then(|| Box::new(weighted()) as Box<dyn Scheduler>)
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if !self.is_packed(instance) {
             check_supported(self, instance)?;
