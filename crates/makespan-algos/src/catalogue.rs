@@ -320,6 +320,10 @@ mod tests {
         refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");
         refused("sequential[order=saf]", "takes no parameters");
         refused("gang[packed=perhaps]", "yes or no");
+        refused("priority[rule=wcs]", "parallel with rule=wcs");
+        refused("priority[rule=wcs,scheme=serial]", "parallel with rule=wcs");
+        refused("lp-rounding[rho=0.435]", "in hundredths");
+        refused("mheft[share=0]", "a number from 1 to 100");
         refused("demt[shuffles=3", "name[key=value,..]");
         refused("demt[shuffles]", "name[key=value,..]");
         refused("demt[shuffles=1,shuffles=2]", "twice");

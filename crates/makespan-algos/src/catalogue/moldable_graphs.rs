@@ -1,10 +1,10 @@
 //! The schedulers that the literature compares on graphs of moldable tasks and on projects.
 
-use super::{ALL_JOBS, Build, Entry, OfScheduler, Parameter, Spec, SpecError, number};
+use super::{Build, Entry, OfScheduler, Parameter, Spec, SpecError, number};
 use crate::scheduler::{Cpa, Hcpa, LpRounding, Mcpa, Mheft, Placing, Priority, Rule, Scheme};
 
 const ONE_CLUSTER: &str = "jobs, bags and graphs of moldable tasks on equal processors; release dates; with placing=list any \
-                           processors; needs; transfers; unavailable periods; best placement";
+                           processors; needs; transfers; best placement";
 const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of any speeds, each task on one; transfers; release \
                         dates";
 const PLACING: Parameter = Parameter { name: "placing", values: "first-free or list", default: "first-free" };
@@ -71,13 +71,14 @@ pub(super) static ENTRIES: [Entry; 6] = [
     Entry {
         name: "lp-rounding",
         summary: "times by a linear programme of path and area, rounded to allotments; then a list: makespan",
-        supports: ALL_JOBS,
+        supports: "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; transfers; \
+                   release dates; best placement",
         source: "Lepère, Trystram, Woeginger, IJFCS 13, 2002, doi:10.1142/S0129054102001308; Jansen, Zhang, ACM TALG 2(3), 2006, \
                  doi:10.1145/1159892.1159899",
         parameters: &[Parameter { name: "rho", values: "0.01 to 0.99, in hundredths", default: "0.43" }],
         kind: OfScheduler {
-            guarantee: "makespan 4.74 at most for monotone tasks on equal processors, with any precedence; none with needs, \
-                        release dates, transfers, unavailable periods or best placement",
+            guarantee: "makespan about 4.73 for monotone tasks on equal processors, with any precedence; none with needs, \
+                        release dates, transfers or best placement",
             compared: &["lp-rounding"],
             representatives: &["lp-rounding", "lp-rounding[rho=0.50]"],
             build: Build::Scheduler(|spec| {
@@ -89,8 +90,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         name: "priority",
         summary: "a priority rule of project scheduling, with serial insertion or instant by instant: makespan",
         supports: "jobs, bags and graphs of moldable tasks; needs; jobs that wait for jobs; release dates; with scheme=parallel and \
-                   another rule than wcs also speeds, transfers, best placement, and resources and closing times that differ \
-                   between nodes",
+                   another rule than wcs also speeds, transfers, best placement and resources of several nodes",
         source: "Kolisch, EJOR 90, 1996, doi:10.1016/0377-2217(95)00357-6; J. Operations Management 14, 1996, \
                  doi:10.1016/0272-6963(95)00032-1",
         parameters: &[

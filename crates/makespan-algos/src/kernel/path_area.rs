@@ -18,17 +18,29 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// A solution of the programme that is nearly best.
 #[derive(Clone, Debug)]
 pub struct Mixed {
-    /// For each row its time, in ticks.
-    pub times: Vec<f64>,
+    /// For each row its time, in ticks, as a mixture of two allotments.
+    pub rows: Vec<Mixture>,
     /// The longer of the longest path at these times and the area that they take, over the platform.
     pub value: f64,
     /// No solution, and no schedule, is shorter.
     pub bound: f64,
 }
 
+/// A time between those of two allotments that are neighbours on the convex function below all areas; of one where it is its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mixture {
+    /// The choice that takes longer.
+    pub slow: u32,
+    /// The choice that takes less time.
+    pub fast: u32,
+    /// How much of it the slow one is, from 0 to 1.
+    pub part: f64,
+}
+
 /// An allotment that is best at some prices.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
+    choice: u32,
     time: f64,
     /// Over the platform.
     area: f64,
@@ -36,9 +48,11 @@ struct Corner {
 
 /// Times `x_i` of all rows, each between its shortest and its longest, that nearly minimise `C`:
 ///
-///     minimise    C
-///     subject to  sum of x_i along every path <= C
-///                 sum_i n_i w_i(x_i)          <= C
+/// ```text
+/// minimise    C
+/// subject to  sum of x_i along every path <= C
+///             sum_i n_i w_i(x_i)          <= C
+/// ```
 ///
 /// where `n_i` is the number of equal tasks and `w_i` the largest convex function below the areas of the allotments, each over the
 /// platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
@@ -55,7 +69,8 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();
     let rounds = (LOOKED_AT / rows.max(1)).clamp(LEAST_ROUNDS, ROUNDS);
-    let mut best = Mixed { times: play.times.clone(), value: f64::INFINITY, bound: 0.0 };
+    let mut best = Mixed { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
+    let mut times = play.times.clone();
     for round in 1..=rounds {
         // The sum of 1 to r is r (r + 1) / 2, of which r is the share 2 / (r + 1).
         let step = 2.0 / (round + 1) as f64;
@@ -63,7 +78,7 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
         let value = length.max(play.area());
         if value < best.value {
             best.value = value;
-            best.times.copy_from_slice(&play.times);
+            times.copy_from_slice(&play.times);
         }
         let (around, bound) = play.best_share();
         best.bound = best.bound.max(bound);
@@ -72,6 +87,7 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
         }
         play.answer(around, step);
     }
+    best.rows = times.iter().enumerate().map(|(row, &time)| play.mixture(row, time)).collect();
     best
 }
 
@@ -106,7 +122,8 @@ impl<'p, 'a> Play<'p, 'a> {
             before: vec![None; rows],
         };
         for row in packing.rows() {
-            let corner = |choice| Corner { time: packing.fastest(choice) as f64, area: packing.area(choice) };
+            let time = |choice| packing.fastest(choice) as f64;
+            let corner = |choice| Corner { choice, time: time(choice), area: packing.area(choice) };
             play.add_corners(packing.choices_of(row).map(corner).collect());
             play.times.push(play.corners.last().map_or(0.0, |corner| corner.time));
         }
@@ -152,7 +169,7 @@ impl<'p, 'a> Play<'p, 'a> {
     /// What is proved with this share of the paths.
     fn proved(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
-            let Corner { time, area } = self.corner_at(row, self.worth(row, share));
+            let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
             (1.0 - share) * self.counts[row] * area + share * self.through[row] * time
         };
         (0..self.through.len()).map(of_row).sum()
@@ -180,7 +197,7 @@ impl<'p, 'a> Play<'p, 'a> {
     /// How much longer the paths of the mixture are than the area at the best times at this share: the slope of what is proved.
     fn slope(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
-            let Corner { time, area } = self.corner_at(row, self.worth(row, share));
+            let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
             self.through[row] * time - self.counts[row] * area
         };
         (0..self.through.len()).map(of_row).sum()
@@ -222,19 +239,25 @@ impl<'p, 'a> Play<'p, 'a> {
         length
     }
 
+    /// The corners of a row around a time, and how much of it the slower one is.
+    fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
+        let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
+        let slower = corners.partition_point(|corner| corner.time > time);
+        let (slow, fast) = (corners[slower.saturating_sub(1)], corners[slower.min(corners.len() - 1)]);
+        let part = if slow.time > fast.time { (time - fast.time) / (slow.time - fast.time) } else { 1.0 };
+        (slow, fast, part.clamp(0.0, 1.0))
+    }
+
+    fn mixture(&self, row: usize, time: f64) -> Mixture {
+        let (slow, fast, part) = self.around(row, time);
+        Mixture { slow: slow.choice, fast: fast.choice, part }
+    }
+
     /// The area that the mean times take, over the platform.
     fn area(&self) -> f64 {
         let of_row = |(row, &time): (usize, &f64)| {
-            let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
-            let slower = corners.partition_point(|corner| corner.time > time);
-            let area = match (slower.checked_sub(1).map(|at| corners[at]), corners.get(slower)) {
-                (Some(slow), Some(fast)) => {
-                    let part = (slow.time - time) / (slow.time - fast.time);
-                    slow.area + part * (fast.area - slow.area)
-                }
-                (slow, fast) => fast.copied().or(slow).map_or(0.0, |corner| corner.area),
-            };
-            self.counts[row] * area
+            let (slow, fast, part) = self.around(row, time);
+            self.counts[row] * (fast.area + part * (slow.area - fast.area))
         };
         self.times.iter().enumerate().map(of_row).sum()
     }

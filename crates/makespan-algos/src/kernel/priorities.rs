@@ -53,3 +53,56 @@ pub fn greatest_rank_positional_weight(packing: &Packing<'_>, choices: &[u32]) -
     };
     packing.rows().map(|row| -weight(row)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Payload, Platform, Profile, Time};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn instance(times: &[i64], edges: &[(usize, usize)]) -> Instance {
+        let task = |(at, &time): (usize, &i64)| {
+            NamedTask::new(at.to_string(), Profile::rigid(1, Time::from_ticks(time)).unwrap())
+        };
+        let mut found: Vec<Edge> = Vec::new();
+        for &(a, b) in edges {
+            let (from, to) = ((a.min(b) % times.len()) as u32, (a.max(b) % times.len()) as u32);
+            if from < to && !found.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
+                found.push(Edge { from, to, payload: Payload::Bytes(0) });
+            }
+        }
+        let graph = Graph::new(times.iter().enumerate().map(task).collect(), found).unwrap();
+        Instance::new(Platform::flat(2).unwrap(), vec![Job::compound("graph", graph)], vec![]).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_what_their_names_say(
+            times in prop::collection::vec(1_i64..20, 1..150),
+            edges in prop::collection::vec((0_usize..150, 0_usize..150), 0..300),
+        ) {
+            let instance = instance(&times, &edges);
+            let packing = Packing::new(&instance).unwrap();
+            let choices = packing.fewest();
+            let mut behind: Vec<Vec<usize>> = vec![Vec::new(); times.len()];
+            let mut tails = vec![0; times.len()];
+            for task in (0..times.len()).rev() {
+                let next: Vec<usize> =
+                    instance.outgoing(makespan_core::TaskId(task as u64)).map(|edge| edge.to.index()).collect();
+                let weight: i64 = next.iter().map(|&next| times[next]).sum();
+                tails[task] = next.iter().map(|&next| times[next] + tails[next]).max().unwrap_or(0);
+                let mut all: Vec<usize> = next.iter().flat_map(|&next| behind[next].iter().copied().chain([next])).collect();
+                all.sort_unstable();
+                all.dedup();
+                behind[task] = all;
+                let position = greatest_rank_positional_weight(&packing, &choices)[task];
+                prop_assert_eq!(position as i64, -(times[task] + weight));
+            }
+            for task in 0..times.len() {
+                prop_assert_eq!(most_total_successors(&packing)[task] as i64, -(behind[task].len() as i64));
+                prop_assert_eq!(latest_finish(&packing, &choices)[task] as i64, -tails[task]);
+            }
+        }
+    }
+}

@@ -10,12 +10,12 @@ use crate::kernel::critical_area::{Limits, allotments};
 ///
 /// Source: A. Radulescu, A. van Gemund, "A low-cost approach towards mixed task and data parallel scheduling", Int. Conf. Parallel
 /// Processing 2001, DOI 10.1109/ICPP.2001.952048.
-/// Assumptions: one cluster of equal processors; with `placing=list` none. Guarantee: none.
+/// Assumptions: one cluster of equal processors; with `placing=list` any; always open. Guarantee: none.
 /// Complexity: O(n m (n + e)) for n tasks with e edges on m processors.
 /// Deviations: an allotment that is no faster than fewer processors is left out; data on their way count in the critical path with
 /// their mean time; several jobs are planned together, and releases count when tasks are placed only. With `placing=list` tasks are
-/// placed by a list forward in time, in which others start before a task for which there is no room yet, and which keeps needs,
-/// unavailable periods and speeds.
+/// placed by a list forward in time, in which others start before a task for which there is no room yet, and which keeps needs
+/// and speeds.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpa;

@@ -16,8 +16,8 @@ use crate::kernel::packing::{Packing, Row};
 /// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3.
 /// Assumptions: every task fits onto one cluster: nodes of one speed, or a single node where data take time on their way.
 /// Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference.
-/// Deviations: processors of the reference are as fast as the slowest ones of the platform; the mean area is taken over no more
-/// processors than there are tasks; of allotments, those of CPA; of several jobs, too.
+/// Deviations: processors of the reference are as fast as the slowest ones of the platform; the mean area is that of CPA, without later
+/// corrections for few tasks on many processors; those of CPA.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;
@@ -52,13 +52,8 @@ impl Scheduler for Hcpa {
         let packing = packing_on_clusters(instance).map_err(unsupported)?;
         let clusters = clusters(&packing).map_err(unsupported)?;
         let reference = Reference::of(&clusters);
-        let tasks = instance.tasks() as f64;
-        let limits = Limits {
-            slower: reference.slower,
-            processors: reference.processors.min(tasks),
-            most: reference.most,
-            of_level: None,
-        };
+        let limits =
+            Limits { slower: reference.slower, processors: reference.processors, most: reference.most, of_level: None };
         let choices = allotments(&packing, &limits);
         let time = |row: Row| reference.slower * packing.fastest(choices[row.index()]) as f64;
         let ranks = packing.ranks_by(time);

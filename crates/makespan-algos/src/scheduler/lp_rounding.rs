@@ -4,30 +4,32 @@ use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError
 
 use super::{all_tasks_monotone, is_unrestricted, packed};
 use crate::kernel::packing::{Packing, Row};
-use crate::kernel::path_area::{self, Mixed};
+use crate::kernel::path_area::{self, Mixed, Mixture};
 
-/// The linear programme that balances the longest path against the area gives each task a time; the task gets its fewest processors
-/// that take no more than this time over `rho`, but never more than `mu`; then a list by falling bottom level.
+/// The linear programme that balances the longest path against the area gives each task a time between those of two allotments; the
+/// task gets the slower one if that is at least `rho` of the mixture, else the faster one, but never more than `mu` processors; then
+/// a list by falling bottom level.
 ///
 /// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under precedence
 /// constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K. Jansen, H. Zhang, "An
 /// approximation algorithm for scheduling malleable tasks under general precedence constraints", ACM Trans. Algorithms 2(3), 2006,
 /// DOI 10.1145/1159892.1159899, with rho = 0.43.
-/// Assumptions: none. Guarantee (makespan): with the mu of `1 .. (m + 1) / 2` for which it is least,
+/// Assumptions: processors are always open. Guarantee (makespan): with the mu of `1 .. (m + 1) / 2` for which it is least,
 /// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)` times the optimum on m processors,
 /// which rises to 4.7306 for rho = 0.43, as Jansen and Zhang have it; where all tasks are monotone, start at one processor and
 /// need nothing else, there are no release dates, no data on their way and no bags, and processors are equal and always open.
 /// It is multiplied by the gap to which the programme is solved, at most 1.001 as a rule, and adds some ticks for each task with a
 /// law, whose times are rounded up; `docs/decisions/086` has the proof.
 /// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges.
-/// Deviations: the programme is solved by fictitious play, not by a solver; its areas are convex in time; needs, speeds and
-/// unavailable periods are left to the list, and are not in the programme but for the share of what is scarcest.
+/// Deviations: the programme is solved by fictitious play, not by a solver; its areas are convex in time, where theirs are
+/// bounded by a function that is nowhere larger; speeds and needs are left to the list, and are in the programme as the share of what is
+/// scarcest.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
 /// use makespan_core::{Instance, Job, Objective, Platform, Profile, Scheduler, Time};
 ///
-/// let times = [8, 4, 3, 2].map(Time::from_seconds);
+/// let times = [8, 5, 4, 3].map(Time::from_seconds);
 /// let job = Job::new("a", Profile::table(times.to_vec()).unwrap());
 /// let instance = Instance::new(Platform::flat(4).unwrap(), vec![job], vec![]).unwrap();
 /// let guarantee = LpRounding::default().guarantee(&instance, Objective::Makespan).unwrap();
@@ -60,6 +62,7 @@ impl Scheduler for LpRounding {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        super::needs_open_processors(instance)?;
         packed::supports(instance)
     }
 
@@ -82,6 +85,7 @@ impl Scheduler for LpRounding {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+        super::check_supported(self, instance)?;
         let packing = packed::packing(instance).map_err(unsupported)?;
         let mixed = path_area::solve(&packing);
         if mixed.value > mixed.bound {
@@ -89,7 +93,7 @@ impl Scheduler for LpRounding {
             context.remarks.push(format!("the linear programme was solved to within {over:.2} % of its optimum"));
         }
         let most = best_cap(instance.processors(), self.rho());
-        let choices = rounded(&packing, &mixed.times, self.rho(), most);
+        let choices = rounded(&packing, &mixed.rows, self.rho(), most);
         let choices = packed::repaired(&packing, choices).map_err(unsupported)?;
         let ranks = packing.ranks(&choices);
         let list = packing.list(&choices, |row| -ranks[row.index()]);
@@ -106,16 +110,16 @@ fn is_proved_for(instance: &Instance) -> bool {
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// The choice of each row: the fewest processors that take at most its time over `rho`; of those above `most`, the largest below.
-fn rounded(packing: &Packing<'_>, times: &[f64], rho: f64, most: u32) -> Vec<u32> {
+/// The choice of each row: the slower one of its mixture if that is at least `rho` of it, else the faster one; of those above `most`
+/// processors, the largest below.
+fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
-        let limit = times[row.index()] / rho;
-        let short = |choice: &u32| packing.fastest(*choice) as f64 <= limit;
-        let choices = packing.choices_of(row);
-        let choice = choices.clone().find(short).unwrap_or(choices.end - 1);
+        let Mixture { slow, fast, part } = rows[row.index()];
+        let choice = if part >= rho { slow } else { fast };
         if packing.choice(choice).processors <= most {
             return choice;
         }
+        let choices = packing.choices_of(row);
         let within = choices.clone().rev().find(|&choice| packing.choice(choice).processors <= most);
         within.unwrap_or(choices.start)
     };

@@ -119,6 +119,15 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
+/// What schedulers ask whose allotments are chosen as if all processors were always open.
+fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
+    if instance.availability().is_always_open() {
+        return Ok(());
+    }
+    let what = "some processors are unavailable at times, of which its allotments know nothing";
+    Err(Unsupported(format!("{what}; take {INSTEAD}")))
+}
+
 /// What a scheduler asks that chooses processors by their number alone.
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;

@@ -7,7 +7,7 @@ use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ResourceKind, Schedule, ScheduleError, Scheduler, Unsupported,
 };
 
-use super::{INSTEAD, packed};
+use super::{INSTEAD, needs_open_processors, packed};
 use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
 use crate::kernel::packing::{Packing, Row};
 use crate::kernel::priorities;
@@ -84,8 +84,8 @@ impl FromStr for Scheme {
 /// resource-constrained project scheduling problem", J. Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS.
 /// LFT is that of E. Davis, J. Patterson, Management Science 21, 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are those of
 /// R. Alvarez-Valdés, J. Tamarit, in Advances in Project Scheduling, 1989.
-/// Assumptions: with the serial scheme and for WCS every resource is one pool ([`CumulativeProblem::new`]), which for WCS never
-/// closes; with the parallel scheme none. Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, O(n (n + e))
+/// Assumptions: processors are always open; with the serial scheme and for WCS every resource is one pool
+/// ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, O(n (n + e))
 /// for MTS; then that of [`SerialScheme`], of a list forward in time, or of [`priorities::worst_case_slack`].
 /// Deviations: modes, and allotments of moldable tasks, are chosen first: those that balance the longest path and the area best
 /// ([`Packing::balanced`]), changed until no more is used up than there is. Ties go to the first task of the instance. Several jobs are
@@ -135,21 +135,18 @@ impl Priority {
         if self.rule != Rule::Wcs && self.scheme == Scheme::Parallel {
             return Ok(None);
         }
-        let instance = packing.instance();
         let what = if self.rule == Rule::Wcs { "rule=wcs" } else { "scheme=serial" };
         let instead = if self.rule == Rule::Wcs { "another rule" } else { "scheme=parallel" };
         let refused = |why: &str| Unsupported(format!("{what} {why}; take {instead}, {INSTEAD}"));
-        if self.rule == Rule::Wcs && !instance.availability().is_always_open() {
-            return Err(refused("needs processors that are always open"));
-        }
         if self.rule == Rule::Wcs && !packing.machines().held.is_empty() {
             return Err(refused("does not know what others hold"));
         }
-        let why = "needs equal processors that close together or not at all, resources of one node or of none, and no transfers";
+        let why = "needs equal processors, resources of one node or of none, and no transfers";
         CumulativeProblem::new(packing).map(Some).ok_or_else(|| refused(why))
     }
 
     fn planned(self, instance: &Instance) -> Result<Schedule, Unsupported> {
+        needs_open_processors(instance)?;
         let packing = packed::packing(instance)?;
         let pools = self.pools(&packing)?;
         let choices = packed::balanced(&packing)?;
@@ -209,6 +206,7 @@ impl Scheduler for Priority {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_open_processors(instance)?;
         self.pools(&packed::packing(instance)?).map(drop)
     }
 

@@ -78,15 +78,15 @@ impl Target {
             return Claim::one(self.place, self.statement, None);
         };
         let all = known::size(self.set).unwrap_or(point.projects);
-        let measured = format!("{figure:.3} % of {} of {all} projects", point.projects);
-        if self.figure == Figure::OverPath && point.projects < all {
+        let of = if self.figure == Figure::OverPath { point.projects } else { point.known };
+        let measured = format!("{figure:.3} % of {of} of {all} projects");
+        if self.figure == Figure::OverPath && of < all {
             // Other projects have other paths.
             return Claim { place: self.place, statement: self.statement, measured, verdict: Verdict::NotMeasured };
         }
-        // What has no plan, or what nothing is known of, does not make the mean better.
-        let complete =
-            point.planned == point.projects && (self.figure == Figure::OverPath || point.known == point.projects);
-        Claim::one(self.place, self.statement, Some((measured, complete && figure <= self.most)))
+        // What has no plan does not make the mean better. Of several modes some projects cannot be planned at all.
+        let planned = if self.figure == Figure::OverPath { point.planned == of } else { point.missed == 0 };
+        Claim::one(self.place, self.statement, Some((measured, planned && figure <= self.most)))
     }
 
     fn figure_of(&self, point: &Point) -> Option<f64> {

@@ -50,13 +50,13 @@ fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
     }
 }
 
-/// The spec as it fits into a legend.
-fn short(algorithm: &str) -> String {
+/// The spec as it fits into a legend or a table.
+pub(super) fn short(algorithm: &str) -> String {
     let inside = algorithm.split_once('[').map_or("", |(_, inside)| inside.trim_end_matches(']'));
     let values: Vec<&str> = inside.split(',').filter_map(|part| part.split_once('=')).map(|(_, value)| value).collect();
     match (algorithm.starts_with("optimise"), values.as_slice()) {
         (true, [_, limit, ..]) => format!("optimise, {limit}"),
-        (false, [rule, scheme]) => format!("{rule}, {scheme}"),
+        (false, [rule, scheme]) if algorithm.starts_with("priority") => format!("{rule}, {scheme}"),
         _ => algorithm.to_owned(),
     }
 }

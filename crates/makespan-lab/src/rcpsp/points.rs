@@ -23,6 +23,8 @@ pub struct Point {
     pub over_best: Option<f64>,
     /// For how many projects a best makespan is known.
     pub known: usize,
+    /// How many of these have no plan.
+    pub missed: usize,
     /// The share of plans as short as the best known.
     pub as_best: Option<f64>,
     /// The share of plans proved to be optimal.
@@ -70,6 +72,7 @@ fn point(runs: &[Run], algorithm: &str, known: &KnownValues) -> Option<Point> {
         over_bound: means(&|(_, outcome, makespan)| Some(over(*makespan, outcome.bound)))?,
         over_best: means(&|(run, _, makespan)| Some(over(*makespan, best(run)?))),
         known: outcomes.iter().filter(|(run, _)| best(run).is_some()).count(),
+        missed: outcomes.iter().filter(|(run, outcome)| best(run).is_some() && outcome.makespan.is_none()).count(),
         as_best: means(&|(run, _, makespan)| Some(share(*makespan <= best(run)?))),
         optimal: mean(&outcomes.iter().map(|(_, outcome)| share(outcome.is_optimal())).collect::<Vec<_>>())?,
         bound_below: mean(&below.collect::<Vec<_>>()),

@@ -1,5 +1,6 @@
 //! Gaps for people to read.
 
+use super::figures::short;
 use super::{Options, Point, Run};
 use crate::campaign::{cores, text_table};
 
@@ -18,8 +19,17 @@ pub(super) fn text(options: &Options, runs: &[Run], points: &[Point]) -> String 
     );
     for set in points.chunk_by(|a, b| a.set == b.set) {
         text += &format!("\n{}: {} projects\n", set[0].set, set[0].projects);
-        let header =
-            ["algorithm", "planned", "over path", "over best", "as best", "over bound", "optimal", "bound below", "s"];
+        let header = [
+            "algorithm",
+            "planned",
+            "over path",
+            "over best",
+            "as best",
+            "over bound",
+            "optimal",
+            "bound below",
+            "seconds",
+        ];
         text += &text_table(header, set.iter().map(row));
         text += "\n";
     }
@@ -30,7 +40,7 @@ fn row(point: &Point) -> [String; 9] {
     let percent = |figure: f64| format!("{figure:.2}");
     let optional = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.3}"));
     [
-        point.algorithm.clone(),
+        short(&point.algorithm),
         point.planned.to_string(),
         percent(point.over_path),
         optional(point.over_best),

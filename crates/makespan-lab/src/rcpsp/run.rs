@@ -63,7 +63,7 @@ pub(super) fn measure(options: &Options, at: u32) -> Result<Run, LabError> {
         let seconds = || begin.elapsed().as_secs_f64();
         let mut planned = match planned {
             Ok(planned) => planned,
-            Err(error) if !searches && error.to_string().contains("no allotments that leave enough") => {
+            Err(error) if error.to_string().contains("no allotments that leave enough") => {
                 outcomes.push(Outcome { makespan: None, bound: proved, seconds: seconds(), algorithm });
                 continue;
             }

@@ -42,6 +42,7 @@ pub(super) fn summary(points: &[Point]) -> (String, Vec<u8>) {
             point.planned.to_string(),
             figure(point.over_path),
             point.known.to_string(),
+            point.missed.to_string(),
             optional(point.over_best),
             optional(point.as_best),
             figure(point.over_bound),
@@ -50,7 +51,7 @@ pub(super) fn summary(points: &[Point]) -> (String, Vec<u8>) {
             figure(point.seconds),
         ]
     };
-    let header = "set,algorithm,projects,planned,over_path_percent,known,over_best_percent,as_best_percent,\
+    let header = "set,algorithm,projects,planned,over_path_percent,known,missed,over_best_percent,as_best_percent,\
                   over_bound_percent,optimal_percent,bound_below_percent,seconds_mean";
     table("summary.csv", header, points.iter().map(row))
 }

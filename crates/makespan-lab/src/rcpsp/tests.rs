@@ -25,7 +25,7 @@ fn drawn_projects_are_measured_over_their_own_bounds() {
     assert_eq!((first.runs, first.reused, first.points.len()), (10, 0, 5 * (ALGORITHMS.len() + 1)));
     for point in &first.points {
         assert!(point.over_bound >= 0.0 && point.over_path >= point.over_bound, "{point:?}");
-        assert_eq!((point.over_best, point.bound_below, point.known), (None, None, 0));
+        assert_eq!((point.over_best, point.bound_below, point.known, point.missed), (None, None, 0, 0));
         assert!(point.planned == 2 || point.set.ends_with("mm"), "{point:?}");
     }
     assert!(first.claims.iter().all(|claim| claim.verdict == Verdict::NotMeasured));
@@ -66,6 +66,7 @@ fn point(set: &str, algorithm: String, over_path: f64, over_best: f64) -> Point 
         over_bound: 1.0,
         over_best: Some(over_best),
         known: 480,
+        missed: 0,
         as_best: None,
         optimal: 0.0,
         bound_below: Some(3.0),
@@ -93,8 +94,8 @@ fn verdicts_follow_from_the_targets_and_from_whole_sets() {
     assert_eq!(of(&part(|point| point.projects = 240), "j60, 1 s"), Verdict::NotMeasured);
     assert_eq!(of(&part(|point| point.planned = 479), "j60, 1 s"), Verdict::DoesNotHold);
     assert_eq!(of(&part(|point| point.over_best = Some(0.02)), "j30, 1 s"), Verdict::Holds);
-    let unknown = part(|point| (point.over_best, point.known) = (Some(0.02), 479));
-    assert_eq!(of(&unknown, "j30, 1 s"), Verdict::DoesNotHold);
+    let missed = part(|point| (point.over_best, point.missed) = (Some(0.02), 1));
+    assert_eq!(of(&missed, "j30, 1 s"), Verdict::DoesNotHold);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use makespan_core::{Instance, Plan, ScheduleError, Scheduler, Unsupported};
 use super::{clusters, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::Packing;
-use crate::scheduler::packed;
+use crate::scheduler::{needs_open_processors, packed};
 
 /// How tasks are placed whose allotments are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
 
 /// Whether an instance can be placed so; `name` is that of the scheduler.
 pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: Placing) -> Result<(), Unsupported> {
+    needs_open_processors(instance)?;
     match placing {
         Placing::List => packed::supports(instance),
         Placing::FirstFree => {

@@ -4,23 +4,21 @@ mod allotted;
 
 use makespan_core::{Instance, Plan, Schedule, Unsupported};
 
-use super::{INSTEAD, packed};
+use super::{INSTEAD, needs_open_processors, packed};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
 
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// What tasks that are placed behind each other on clusters must be like: processors alone, always open, whichever they are.
+/// What tasks that are placed behind each other on clusters must be like: processors alone, whichever they are.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused =
         |what: &str| Err(Unsupported(format!("it places tasks behind each other, and {what}; take {INSTEAD}")));
     if let Some((name, resource)) = packed::needy(instance) {
         return refused(&format!("`{name}` needs `{resource}`"));
     }
-    if !instance.availability().is_always_open() {
-        return refused("some processors are unavailable at times");
-    }
+    needs_open_processors(instance)?;
     if instance.platform().restricts_placement() {
         return refused("jobs are kept within nodes (placement = compact)");
     }
