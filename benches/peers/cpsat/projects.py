@@ -26,7 +26,7 @@ def main():
     options = arguments()
     options.output.mkdir(parents=True, exist_ok=True)
     files = graphs(options) if options.kind == "graphs" else projects(options)
-    line = "{:<12}{:<26}{:<11}{:>6}{:>12}{:>12}{:>8}{:>8}{:>12}{:>12}{:>8}  {}"
+    line = "{:<12}{:<40}{:<11}{:>6}{:>12}{:>12}{:>8}{:>8}{:>12}{:>12}{:>8}  {}"
     print(line.format("set", "instance", "solver", "limit", "value", "bound", "s", "ours in", "value", "bound", "s", "better"))
     rows = []
     for name, file in files:
