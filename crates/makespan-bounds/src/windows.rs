@@ -1,6 +1,6 @@
 //! Bounds for tasks that wait for each other and for processors that differ: windows of time, with prices for machines.
 
-mod prices;
+pub(crate) mod prices;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -32,9 +32,9 @@ pub(crate) struct Tasks {
 
 /// For each task the earliest start on each kind of node, and the least time from its end to the end of all; [`NEVER`] where
 /// it cannot run in time.
-struct Starts {
-    heads: Vec<i64>,
-    tails: Vec<i64>,
+pub(crate) struct Starts {
+    pub(crate) heads: Vec<i64>,
+    pub(crate) tails: Vec<i64>,
 }
 
 /// Jobs times nodes that job windows are stated for, at most.
@@ -153,7 +153,7 @@ impl Tasks {
     }
 
     /// When tasks may run if all end by a deadline; `None` where some task then has no place.
-    fn starts(&self, deadline: i64) -> Option<Starts> {
+    pub(crate) fn starts(&self, deadline: i64) -> Option<Starts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
         };

@@ -24,9 +24,6 @@ pub(super) struct Programme {
 }
 
 struct Row {
-    head: f64,
-    /// It must end by then.
-    latest: f64,
     count: f64,
     /// Its choices are those before these of the next one.
     choices: std::ops::Range<usize>,
@@ -37,6 +34,9 @@ struct Choice {
     kind: usize,
     time: f64,
     cost: f64,
+    head: f64,
+    /// It must end by then.
+    latest: f64,
 }
 
 /// Prices of each kind in each period, and of each edge, of a share of the time.
@@ -83,20 +83,26 @@ impl Programme {
             choices: Vec::new(),
             open: vec![0.0; tasks.kinds * periods],
         };
+        let starts = tasks.starts(horizon.ticks())?;
         let mut begin = 0;
         for id in instance.ids() {
             let job = instance.job(id);
             for task in 0..job.different_tasks() {
                 let at = begin + task as usize;
-                let (head, latest) = (tasks.heads[at], horizon.ticks().saturating_sub(tasks.tails[at]));
+                let span = |kind: usize| match kind {
+                    SEVERAL => (tasks.heads[at], tasks.tails[at]),
+                    kind => (starts.heads[at * tasks.kinds + kind], starts.tails[at * tasks.kinds + kind]),
+                };
                 let from = programme.choices.len();
                 let profile = instance.profile(job.task(task));
                 let volume = volume(profile);
                 let cost = |time: i64| task_cost(volume, Time::from_ticks(time)) as f64;
-                let fits = |time: i64| time < NEVER && head.saturating_add(time) <= latest;
                 let mut add = |kind: usize, time: i64, cost: f64| {
-                    if fits(time) {
-                        programme.choices.push(Choice { kind, time: time as f64 / unit, cost });
+                    let (head, tail) = span(kind);
+                    let latest = horizon.ticks().saturating_sub(tail);
+                    if time < NEVER && head.saturating_add(time) <= latest {
+                        let (head, latest) = (share(head), share(latest));
+                        programme.choices.push(Choice { kind, time: time as f64 / unit, cost, head, latest });
                     }
                 };
                 if profile.max_processors() == 1 {
@@ -109,8 +115,7 @@ impl Programme {
                 if choices.is_empty() {
                     return None;
                 }
-                let (head, latest) = (share(head), share(latest));
-                programme.tasks.push(Row { head, latest, count: job.equal_tasks() as f64, choices });
+                programme.tasks.push(Row { count: job.equal_tasks() as f64, choices });
             }
             let number = |task: TaskId| begin as u32 + (task.0 - job.first().0) as u32;
             let edges = instance.edges_of(id).iter();
@@ -171,7 +176,14 @@ impl Programme {
 
     /// How long the span of a task is on average.
     pub(super) fn room(&self) -> f64 {
-        self.tasks.iter().map(|row| row.latest - row.head).sum::<f64>() / self.len() as f64
+        let widest = |row: &Row| {
+            let own = self.choices[row.choices.clone()].iter();
+            let (head, latest) = own.fold((f64::INFINITY, 0.0_f64), |(head, latest), choice| {
+                (head.min(choice.head), latest.max(choice.latest))
+            });
+            latest - head
+        };
+        self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
     /// The bound at these prices and its rise, smoothed over choices whose price differs by about `width`.
@@ -212,7 +224,8 @@ impl Programme {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
         let each = self.tasks.iter().enumerate().map(|(task, row)| {
-            let mut best = Start { choice: row.choices.start, at: row.head, paid: f64::INFINITY };
+            let first = row.choices.start;
+            let mut best = Start { choice: first, at: self.choices[first].head, paid: f64::INFINITY };
             self.starts(row, flows[task], &until, |start| {
                 if start.paid < best.paid {
                     best = start;
@@ -226,15 +239,15 @@ impl Programme {
     /// Every start of every choice of a task at which it may pay least.
     fn starts(&self, row: &Row, flow: EdgePrices, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
-            let Choice { kind, time, cost } = self.choices[index];
-            let last = (row.latest - time).max(row.head);
+            let Choice { kind, time, cost, head, latest } = self.choices[index];
+            let last = (latest - time).max(head);
             let priced = (kind != SEVERAL).then(|| &until[kind * (self.periods + 1)..][..=self.periods]);
             let mut look = |at: f64| {
                 let held = priced.map_or(0.0, |own| integral(own, at + time) - integral(own, at));
                 each(Start { choice: index, at, paid: cost + flow.out * time + (flow.out - flow.into) * at + held });
             };
-            look(row.head);
-            if last > row.head {
+            look(head);
+            if last > head {
                 look(last);
             }
             if priced.is_none() {
@@ -243,7 +256,7 @@ impl Programme {
             for period in 0..=self.periods {
                 let instant = period as f64 / self.periods as f64;
                 for at in [instant, instant - time] {
-                    if at > row.head && at < last {
+                    if at > head && at < last {
                         look(at);
                     }
                 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::spans::{Spans, Times};
-use super::{CertificateError, Kind, Places, Scope, Value};
+use super::{CertificateError, Kind, Places, Reaching, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
@@ -20,13 +20,14 @@ use crate::schedule::{Objective, task_cost, volume};
 ///
 /// where `open_k(t)` are the open processors of node k, `out_i` and `in_i` are the sums of the prices of the edges that lead
 /// from the task and to it, and the minimum is over the nodes and starts between the longest path of tasks that leads to
-/// the task and the longest one behind it, each at its fastest.
+/// the task and the longest one behind it, each at its fastest, with the transfers that no placement avoids if all ends by H
+/// ([`Reaching`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero; and at every instant no
 /// more processors of a node are held than are open, so the sum of the integrals over the runs is at most that of `lambda_k *
 /// open_k`. Adding both to the cost of a schedule lowers it; what comes out is a sum over tasks, each at least its minimum. ∎
 ///
-/// Transfers count as nothing. A task that may hold several processors counts with its least cost at its slowest and with its
+/// A transfer has no price of its own. A task that may hold several processors counts with its least cost at its slowest and with its
 /// edges at its fastest, and pays for no processor. A bag stands for as many tasks as it has. What stands in the brackets is
 /// piecewise linear in s, and least where s begins or ends, or s or s + t is an instant.
 ///
@@ -58,6 +59,10 @@ struct EdgePrices {
     out: i128,
 }
 
+fn ticks(time: Time) -> i128 {
+    time.ticks().into()
+}
+
 /// Where one task may run for how long and at what cost.
 struct Choice {
     node: usize,
@@ -84,23 +89,36 @@ impl Kind for CostPrices {
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let flows = self.flows(instance, id, &mut edge);
             let spans = all.as_ref().map_or(&[][..], |all| all.of_job(instance, id));
+            let reaching = Reaching::new(instance, id).filter(|_| self.horizon.is_some());
+            let reaching = reaching.map(|reaching| reaching.within(spans));
+            let reach = reaching.map(|reaching| (reaching.by(self.horizon.map_or(0, ticks)), reaching));
             for task in 0..job.different_tasks() {
                 let own = choices(&times, &places, job.task(task));
                 let least = match self.horizon {
                     None => own.iter().map(|choice| i128::from(choice.cost)).min(),
                     Some(horizon) => {
                         let span = spans[task as usize];
-                        let latest = i128::from(horizon.ticks()) - span.tail;
-                        let too_short = CertificateError::HorizonTooShort { horizon, job: id };
-                        let own = own.iter().filter(|choice| span.head + choice.time <= latest);
+                        let room = |choice: &Choice| match &reach {
+                            // Transfers count for tasks of one processor only, which know their nodes.
+                            Some((reach, reaching)) => {
+                                let kind = reaching.kind_of(choice.node)?;
+                                let (head, tail) = reach.as_ref()?.of(task as usize, kind)?;
+                                Some((head.max(span.head), tail.max(span.tail)))
+                            }
+                            None => Some((span.head, span.tail)),
+                        };
                         let mut least: Option<i128> = None;
-                        for choice in own {
-                            let starts = span.head..=latest - choice.time;
-                            let paid = self.least(choice, starts, flows[task as usize], &integrals);
+                        for choice in &own {
+                            let Some((head, tail)) = room(choice) else { continue };
+                            let latest = ticks(horizon) - tail - choice.time;
+                            if head > latest {
+                                continue;
+                            }
+                            let paid = self.least(choice, head..=latest, flows[task as usize], &integrals);
                             let paid = paid.ok_or(CertificateError::Overflow)?;
                             least = Some(least.map_or(paid, |least| least.min(paid)));
                         }
-                        Some(least.ok_or(too_short)?)
+                        Some(least.ok_or(CertificateError::HorizonTooShort { horizon, job: id })?)
                     }
                 };
                 let all = least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks()));
