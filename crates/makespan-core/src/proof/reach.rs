@@ -1,6 +1,10 @@
 //! When tasks may run on each node, with the transfers that no placement avoids.
 
+mod phases;
+
 use std::cmp::Reverse;
+
+use phases::Phase;
 
 use super::spans::{Span, Times};
 use crate::model::{Instance, JobId, Payload, Route, TaskId};
@@ -21,6 +25,10 @@ const NEVER: i128 = i128::MAX / 4;
 /// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, for tasks that are not run twice. What
 /// is behind a task is seen in the same way from the end. A node on which a task would be too early or too late is ruled
 /// out, and earliest starts are computed again.
+///
+/// Where paths that part at one task join again at another, all between them runs away from the nodes of these two, with transfers on both sides,
+/// or on these nodes, for which there may be too much of it. So there is a least time from the one task to the other for each pair
+/// of kinds of nodes ([`phases`]).
 #[derive(Clone, Debug)]
 pub struct Reaching {
     /// When each task may begin at the earliest, and how long it is from its end to the end of all at least, whatever its node.
@@ -37,6 +45,17 @@ pub struct Reaching {
     /// For each task what it waits for, and what waits for it.
     before: Vec<Vec<Link>>,
     after: Vec<Vec<Link>>,
+    phases: Vec<Phase>,
+    /// For each task the phase that it ends, and those that it begins.
+    ended: Vec<Option<usize>>,
+    begun: Vec<Vec<usize>>,
+}
+
+/// Whether heads are raised, or tails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Heads,
+    Tails,
 }
 
 /// The other end of an edge, and the least times of the transfer: on one node, and between two.
@@ -132,7 +151,7 @@ impl Reaching {
             far: routes.far(payload),
         };
         let links = |of: &dyn Fn(u32) -> Vec<Link>| (0..tasks as u32).map(of).collect::<Vec<_>>();
-        Some(Self {
+        let mut reaching = Self {
             heads: vec![i128::from(job.release.ticks()); tasks],
             tails: vec![0; tasks],
             kind_of,
@@ -153,7 +172,26 @@ impl Reaching {
                     .map(|edge| link(edge.to, edge.payload))
                     .collect()
             }),
-        })
+            phases: Vec::new(),
+            ended: vec![None; tasks],
+            begun: vec![Vec::new(); tasks],
+        };
+        reaching.phases = phases::of(&reaching);
+        for (number, phase) in reaching.phases.iter().enumerate() {
+            reaching.ended[phase.to as usize] = Some(number);
+            reaching.begun[phase.from as usize].push(number);
+        }
+        Some(reaching)
+    }
+
+    /// The time of a task on a kind of node.
+    fn time(&self, task: usize, kind: usize) -> i128 {
+        self.times[task * self.kinds.len() + kind]
+    }
+
+    /// The least time of a task.
+    fn fastest(&self, task: usize) -> i128 {
+        (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
     /// The same where the paths of other jobs count too: no task begins before its span.
@@ -187,10 +225,10 @@ impl Reaching {
         let mut pass = Pass { ends: vec![Ends::default(); self.order.len()], neighbours: Vec::new() };
         for _ in 0..ROUNDS {
             for &task in &self.order {
-                self.raise(task, &self.before[task as usize], &mut heads, &mut pass);
+                self.raise(task, Side::Heads, &mut heads, &mut pass);
             }
             for &task in self.order.iter().rev() {
-                self.raise(task, &self.after[task as usize], &mut tails, &mut pass);
+                self.raise(task, Side::Tails, &mut tails, &mut pass);
             }
             let mut changed = false;
             for task in 0..self.order.len() {
@@ -216,8 +254,9 @@ impl Reaching {
     }
 
     /// Raises the earliest start of a task on each kind of node, by its neighbours on one side, whose `ends` are known.
-    fn raise(&self, task: u32, links: &[Link], heads: &mut [i128], pass: &mut Pass) {
+    fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
+        let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
         let row = task as usize * self.kinds.len();
         let mut own = Ends { first: NEVER, kind: 0, second: NEVER };
         for (kind, &(nodes, processors)) in self.kinds.iter().enumerate() {
@@ -226,7 +265,8 @@ impl Reaching {
             }
             neighbours.clear();
             neighbours.extend(links.iter().map(|link| self.beside(link, kind, heads, &ends[link.task as usize])));
-            let head = heads[row + kind].max(Self::earliest(neighbours, processors)).min(NEVER);
+            let head = heads[row + kind].max(Self::earliest(neighbours, processors));
+            let head = head.max(self.over_phases(task as usize, kind, side, heads)).min(NEVER);
             heads[row + kind] = head;
             if head < NEVER {
                 let end = head + self.times[row + kind];
@@ -239,6 +279,23 @@ impl Reaching {
             }
         }
         ends[task as usize] = own;
+    }
+
+    /// No earlier than this may a task start on a kind of node by the phases on this side of it.
+    fn over_phases(&self, task: usize, kind: usize, side: Side, heads: &[i128]) -> i128 {
+        let end = |task: u32, kind: usize| {
+            let head = heads[task as usize * self.kinds.len() + kind];
+            if head < NEVER { head + self.time(task as usize, kind) } else { NEVER }
+        };
+        let own = match side {
+            Side::Heads => self.ended[task].as_slice(),
+            Side::Tails => &self.begun[task],
+        };
+        let each = own.iter().map(|&number| &self.phases[number]).map(|phase| match side {
+            Side::Heads => phase.after(kind, &self.kinds, |other| end(phase.from, other)),
+            Side::Tails => phase.before(kind, &self.kinds, |other| end(phase.to, other)),
+        });
+        each.max().unwrap_or(0)
     }
 
     /// What a neighbour means for a task on a kind of node.

@@ -15,8 +15,10 @@ pub enum Family {
     Equal,
     /// Sequential jobs on nodes that differ.
     Machines,
-    /// Graphs of tasks on nodes that differ.
+    /// Graphs of tasks on nodes that differ, with transfers between these.
     Graphs,
+    /// One graph that forks and joins, on nodes that differ, with transfers between these.
+    Forks,
     /// Tasks that may hold several processors, of nodes that differ, and need memory, licences and what is used up; jobs and graphs
     /// that wait for each other, and deadlines.
     Held,
@@ -38,6 +40,9 @@ pub const SMALL: Extent = Extent { unit: 1, weight: 1, wild: false };
 
 /// One instance; `None` where the figures drawn make none.
 pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
+    if family == Family::Forks {
+        return fork(extent, rng);
+    }
     let ticks = |time: i64| Time::from_ticks(time * extent.unit);
     let platform = platform(family, rng)?;
     let processors = platform.processors();
@@ -81,6 +86,18 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
         Unavailable { processors: ProcSet::range(first, last), start: ticks(start), end: ticks(end) }
     });
     Instance::new(platform, jobs, closed.collect()).ok()
+}
+
+/// A task, two to four that wait for it, and one that waits for all of these.
+fn fork(extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
+    let platform = platform(Family::Forks, rng)?;
+    let last = rng.random_range(3..=5);
+    let tasks = (0..=last).map(|at| NamedTask::new(at.to_string(), profile(Family::Forks, &platform, extent, rng)));
+    let tasks = tasks.collect();
+    let mut payload = || Payload::Fixed(Time::from_ticks(rng.random_range(0..=4) * extent.unit));
+    let edges = (1..last).flat_map(|task| [(0, task), (task, last)]);
+    let edges = edges.map(|(from, to)| Edge { from, to, payload: payload() }).collect();
+    Instance::new(platform, vec![Job::compound("fork", Graph::new(tasks, edges).ok()?)], vec![]).ok()
 }
 
 fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
@@ -165,6 +182,12 @@ fn graph(family: Family, platform: &Platform, tasks: u64, extent: Extent, rng: &
         named.push(task);
     }
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
-    let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) });
-    Graph::new(named, edges.collect()).ok()
+    let chosen: Vec<(u32, u32)> = pairs.filter(|_| rng.random_bool(0.6)).collect();
+    // From a node to another one; on one node, data are there at once.
+    let mut payload = || match (family, rng.random_range(0..2)) {
+        (Family::Graphs, 0) => Payload::Fixed(Time::from_ticks(rng.random_range(0..=4) * extent.unit)),
+        _ => Payload::Bytes(0),
+    };
+    let edges = chosen.into_iter().map(|(from, to)| Edge { from, to, payload: payload() }).collect();
+    Graph::new(named, edges).ok()
 }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Instance, Objective, ProcSet, ResourceKind, TaskId, Time, task_cost, volume};
+use makespan_core::{Instance, Objective, Payload, ProcSet, ResourceKind, TaskId, Time, task_cost, volume};
 
 /// The values of one schedule, in the order of [`Objective::OF_SCHEDULES`].
 pub type Outcome = [i128; 6];
@@ -74,13 +74,12 @@ impl Search<'_> {
             if done >> at & 1 == 1 || later {
                 continue;
             }
-            let Some(mut ready) = self.ready(task) else { continue };
-            let bound = self.instance.has_demands();
-            if bound {
-                ready = self.placed.last().map_or(ready, |last| last.start.max(ready));
-            }
             for index in 0..self.choices[at].len() {
                 let (mask, time, cost) = self.choices[at][index];
+                let Some(mut ready) = self.ready(task, mask) else { break };
+                if self.instance.has_demands() {
+                    ready = self.placed.last().map_or(ready, |last| last.start.max(ready));
+                }
                 let held = self.placed.iter().filter(|other| other.mask & mask != 0).map(|other| other.end);
                 let start = self.fitting(task, mask, held.fold(ready, i64::max), time);
                 let Some(start) = start else { continue };
@@ -94,17 +93,31 @@ impl Search<'_> {
         }
     }
 
-    /// When all have ended that the task waits for; `None` while one of them is not placed.
-    fn ready(&self, task: TaskId) -> Option<i64> {
+    /// When all have ended that the task waits for, and their data are on its processors; `None` while one of them is not placed.
+    fn ready(&self, task: TaskId, mask: u32) -> Option<i64> {
         let mut ready = self.instance.release(task).ticks();
         let row = |task: TaskId| self.instance.different(task);
         for edge in self.instance.edges().iter().filter(|edge| row(edge.to) == row(task)) {
             // The first task of a bag stands for all of its tasks.
             for from in self.instance.equal_tasks(edge.from) {
-                ready = ready.max(self.placed.iter().find(|other| other.task == from)?.end);
+                let other = self.placed.iter().find(|other| other.task == from)?;
+                let carried = match edge.payload {
+                    Payload::Fixed(time) if self.is_elsewhere(other.mask, mask) => time.ticks(),
+                    _ => 0,
+                };
+                ready = ready.max(other.end + carried);
             }
         }
         Some(ready)
+    }
+
+    /// Whether some of these processors are on another node than some of those.
+    fn is_elsewhere(&self, from: u32, to: u32) -> bool {
+        let nodes = |mask: u32| {
+            let ids = (0..self.instance.processors()).filter(move |id| mask >> id & 1 == 1);
+            ids.map(|id| self.instance.platform().node_of(id))
+        };
+        nodes(from).any(|from| nodes(to).any(|to| to != from))
     }
 
     /// The first instant at which the processors are open for so long, and nothing is short; `None` where something always is.

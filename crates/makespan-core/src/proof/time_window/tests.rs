@@ -69,3 +69,17 @@ fn closed_periods_leave_less_time_and_jobs_count_alone() {
     let missing = Proof::JobWindows(JobWindows { windows: windows[1..].to_vec() });
     assert!(matches!(of(Objective::MeanFlow, missing), Err(CertificateError::Malformed(_))));
 }
+
+#[test]
+fn what_lies_between_a_fork_and_its_join_is_on_their_nodes_or_pays_both_transfers() {
+    // 1, then four of 6, then 1, on two nodes with 5 ticks of transfer. Were each task to choose for itself, the last one would start at 12.
+    let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
+    let tasks = [1, 6, 6, 6, 6, 1].iter().enumerate().map(task).collect();
+    let edge = |(from, to)| Edge { from, to, payload: Payload::Fixed(ticks(5)) };
+    let edges = (1..5).flat_map(|inner| [(0, inner), (inner, 5)]).map(edge).collect();
+    let jobs = vec![Job::compound("fork-join", Graph::new(tasks, edges).unwrap())];
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+    // Fork and join on one node: 17 there and 17 - 5 - 5 on the other one; on two nodes 12 on each. Either way 24.
+    assert_eq!(window(18, 0, 0, &[]).proves(&instance), Ok(19));
+    assert!(matches!(window(19, 0, 0, &[]).proves(&instance), Err(CertificateError::NotRefuted { .. })));
+}

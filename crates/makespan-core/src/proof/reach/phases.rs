@@ -1,0 +1,303 @@
+//! What runs between a task and one where all paths from it have joined again.
+
+use super::{Link, NEVER, Reaching};
+
+/// Tasks between times pairs of kinds of nodes that are looked at, in all phases of a job.
+const MAX_LOOKED_AT: usize = 1 << 19;
+/// The rate of a kind of node that is the fastest for all tasks.
+const RATE: i128 = 1 << 20;
+
+/// A task that dominates another one: every path to `to` leads through `from`. All that lies between them runs after the one and before
+/// the other.
+#[derive(Clone, Debug)]
+pub(super) struct Phase {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// For each kind of node the least time from the end of the one to the start of the other, if both are on one node.
+    same: Vec<i128>,
+    /// For each pair of kinds the same, if they are on two nodes.
+    apart: Vec<i128>,
+}
+
+/// On which kinds of nodes the first and the last task of a phase are.
+#[derive(Clone, Copy)]
+enum Home {
+    Same(usize),
+    Apart(usize, usize),
+}
+
+/// A task of a phase.
+struct Inner {
+    task: usize,
+    fastest: i128,
+    /// The least of its times at the rates of nodes.
+    work: i128,
+    /// From the end of the first task of the phase to its start at least, on another node than that one.
+    after: i128,
+    /// From its end to the start of the last task of the phase at least, on another node than that one.
+    before: i128,
+}
+
+/// The tasks of a phase, sorted by either transfer.
+struct Between<'a> {
+    reaching: &'a Reaching,
+    rates: &'a [i128],
+    /// Kinds of nodes, that with the highest rate first.
+    order: &'a [usize],
+    tasks: Vec<Inner>,
+    by_after: Vec<usize>,
+    by_before: Vec<usize>,
+}
+
+impl Phase {
+    /// No earlier than this can the last task of the phase start on a kind of node, where the first one ends at `ends` of its kind.
+    pub(super) fn after(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
+        self.least(kind, kinds, ends, |other| self.apart[other * kinds.len() + kind])
+    }
+
+    /// The same from the end of all: how long it is from the end of the first task on a kind of node, where the last one has `ends`
+    /// from its start to the end of all.
+    pub(super) fn before(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
+        self.least(kind, kinds, ends, |other| self.apart[kind * kinds.len() + other])
+    }
+
+    fn least(
+        &self,
+        kind: usize,
+        kinds: &[(u32, i128)],
+        ends: impl Fn(usize) -> i128,
+        apart: impl Fn(usize) -> i128,
+    ) -> i128 {
+        let others = (0..kinds.len()).filter(|&other| other != kind || kinds[kind].0 > 1);
+        let elsewhere = others.map(|other| ends(other) + apart(other));
+        elsewhere.fold(ends(kind) + self.same[kind], i128::min).min(NEVER)
+    }
+}
+
+/// The phases of a job, as far as they are looked at.
+pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
+    let kinds = reaching.kinds.len();
+    let mut left = MAX_LOOKED_AT;
+    let rates = rates(reaching);
+    let mut order: Vec<usize> = (0..kinds).collect();
+    order.sort_by_key(|&kind| (std::cmp::Reverse(rates[kind]), kind));
+    let mut phases = Vec::new();
+    for (to, from) in dominators(reaching) {
+        let inner = inner(reaching, from, to);
+        let cost = inner.len() * kinds * (kinds + 1);
+        if cost > left {
+            continue;
+        }
+        left -= cost;
+        let between = Between::new(reaching, &rates, &order, &inner, (from, to));
+        let same = (0..kinds).map(|kind| between.least(Home::Same(kind))).collect();
+        let pairs = (0..kinds).flat_map(|first| (0..kinds).map(move |last| (first, last)));
+        let apart = pairs.map(|(first, last)| between.least(Home::Apart(first, last))).collect();
+        phases.push(Phase { from, to, same, apart });
+    }
+    phases
+}
+
+/// How much of the fastest node's work a kind of node does in a tick, on average over the tasks. Any rates are right.
+fn rates(reaching: &Reaching) -> Vec<i128> {
+    let kinds = reaching.kinds.len();
+    let mut sums = vec![(0_i128, 1_i128); kinds];
+    for times in reaching.times.chunks(kinds) {
+        let fastest = times.iter().copied().min().unwrap_or(0);
+        for (sum, &time) in sums.iter_mut().zip(times).filter(|(_, time)| **time < NEVER) {
+            *sum = (sum.0 + RATE * fastest / time.max(1), sum.1 + 1);
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (sum / count).max(1)).collect()
+}
+
+/// Each task that several others lead to, with its immediate dominator (K. D. Cooper, T. J. Harvey, K. Kennedy, "A simple, fast dominance
+/// algorithm", 2001), if it has one.
+fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
+    let tasks = reaching.order.len();
+    let mut place = vec![0; tasks];
+    reaching.order.iter().enumerate().for_each(|(at, &task)| place[task as usize] = at);
+    // Of a task without one it is the task itself.
+    let mut above: Vec<u32> = (0..tasks as u32).collect();
+    let mut found = Vec::new();
+    for &task in &reaching.order {
+        let before = &reaching.before[task as usize];
+        let meet = |one: Option<u32>, other: u32| {
+            let (mut one, mut other) = (one?, other);
+            while one != other {
+                let later = if place[one as usize] > place[other as usize] { &mut one } else { &mut other };
+                if above[*later as usize] == *later {
+                    return None;
+                }
+                *later = above[*later as usize];
+            }
+            Some(one)
+        };
+        let Some(first) = before.first() else { continue };
+        if let Some(dominator) = before.iter().map(|link| link.task).fold(Some(first.task), meet) {
+            above[task as usize] = dominator;
+            if before.len() > 1 {
+                found.push((task, dominator));
+            }
+        }
+    }
+    found
+}
+
+/// What lies between a dominator and its task, each after all that it waits for.
+fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
+    let mut seen = vec![false; reaching.order.len()];
+    let mut open = vec![to];
+    while let Some(task) = open.pop() {
+        for link in &reaching.before[task as usize] {
+            if link.task != from && !seen[link.task as usize] {
+                seen[link.task as usize] = true;
+                open.push(link.task);
+            }
+        }
+    }
+    reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
+}
+
+/// For each task of a job the least time between it and one end of a phase, on that end's node and on another one; of tasks outside of the
+/// phase nothing. The tasks come from that end on.
+fn delays<'a>(
+    reaching: &Reaching,
+    tasks: impl Iterator<Item = &'a u32>,
+    end: u32,
+    links: &[Vec<Link>],
+) -> Vec<Option<(i128, i128)>> {
+    let mut delays: Vec<Option<(i128, i128)>> = vec![None; reaching.order.len()];
+    delays[end as usize] = Some((0, NEVER));
+    for &task in tasks {
+        let (mut here, mut elsewhere) = (0, 0);
+        for link in &links[task as usize] {
+            let Some((near, far)) = delays[link.task as usize] else { continue };
+            let time = if link.task == end { 0 } else { reaching.fastest(link.task as usize) };
+            here = (near + time + link.near).min(far + time + link.far).max(here);
+            elsewhere = (near + time + link.far).min(far + time + link.near.min(link.far)).max(elsewhere);
+        }
+        delays[task as usize] = Some((here.min(NEVER), elsewhere.min(NEVER)));
+    }
+    delays
+}
+
+impl<'a> Between<'a> {
+    fn new(
+        reaching: &'a Reaching,
+        rates: &'a [i128],
+        order: &'a [usize],
+        inner: &[u32],
+        (from, to): (u32, u32),
+    ) -> Self {
+        let after = delays(reaching, inner.iter(), from, &reaching.before);
+        let before = delays(reaching, inner.iter().rev(), to, &reaching.after);
+        let elsewhere =
+            |delays: &[Option<(i128, i128)>], task: usize| delays[task].map_or(0, |(_, elsewhere)| elsewhere);
+        let each = inner.iter().map(|&task| {
+            let task = task as usize;
+            let work = |kind: usize| reaching.time(task, kind).saturating_mul(rates[kind]);
+            Inner {
+                task,
+                fastest: reaching.fastest(task),
+                work: (0..rates.len()).map(work).min().unwrap_or(0),
+                after: elsewhere(&after, task),
+                before: elsewhere(&before, task),
+            }
+        });
+        let tasks: Vec<Inner> = each.collect();
+        let sorted = |key: fn(&Inner) -> i128| {
+            let mut places: Vec<usize> = (0..tasks.len()).collect();
+            places.sort_by_key(|&at| (key(&tasks[at]), at));
+            places
+        };
+        let (by_after, by_before) = (sorted(|inner| inner.after), sorted(|inner| inner.before));
+        Self { reaching, rates, order, tasks, by_after, by_before }
+    }
+
+    /// The least length of the phase that is not refuted.
+    fn least(&self, home: Home) -> i128 {
+        // Longer than any schedule.
+        let (mut low, mut high) = (0, i128::from(i64::MAX));
+        if !self.fits(high, home) {
+            return NEVER;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.fits(middle, home) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+
+    /// Whether a phase of this length is not refuted: what cannot run away from the nodes of its first and last task fits onto these, and all
+    /// work onto all processors. Of those away each has a task that is its first there and one that is its last, so the i-th of them loses no
+    /// less time than the i-th least of either transfer.
+    fn fits(&self, length: i128, home: Home) -> bool {
+        let kinds = &self.reaching.kinds;
+        let others = |kind: usize| match home {
+            Home::Same(own) => i128::from(kinds[kind].0) - i128::from(own == kind),
+            Home::Apart(first, last) => {
+                i128::from(kinds[kind].0) - i128::from(first == kind) - i128::from(last == kind)
+            }
+        };
+        let is_alone = (0..kinds.len()).all(|kind| others(kind) <= 0);
+        let away = |inner: &Inner| !is_alone && inner.after + inner.fastest + inner.before <= length;
+        let (mut forced, mut all) = (0_i128, 0_i128);
+        for inner in &self.tasks {
+            if away(inner) {
+                all = all.saturating_add(inner.work);
+            } else {
+                let Some(work) = self.at_home(inner, length, home) else { return false };
+                forced = forced.saturating_add(work);
+                all = all.saturating_add(work);
+            }
+        }
+        let mut room = self.home(length, home);
+        if forced > room {
+            return false;
+        }
+        let mut places = [&self.by_after, &self.by_before]
+            .map(|sorted| sorted.iter().map(|&at| &self.tasks[at]).filter(|inner| away(inner)));
+        for &kind in self.order {
+            for _ in 0..others(kind).max(0) * kinds[kind].1 {
+                if room >= all {
+                    return true;
+                }
+                let [after, before] = &mut places;
+                let Some((first, last)) = after.next().zip(before.next()) else { return room >= all };
+                room += self.rates[kind] * (length - first.after - last.before).max(0);
+            }
+        }
+        room >= all
+    }
+
+    /// The least work of a task on the nodes of the first and the last one; `None` where it is too long for both.
+    fn at_home(&self, inner: &Inner, length: i128, home: Home) -> Option<i128> {
+        let on = |kind: usize, lost: i128| {
+            let time = self.reaching.time(inner.task, kind);
+            (lost + time <= length).then(|| time * self.rates[kind])
+        };
+        match home {
+            Home::Same(kind) => on(kind, 0),
+            Home::Apart(first, last) => [on(first, inner.before), on(last, inner.after)].into_iter().flatten().min(),
+        }
+    }
+
+    /// What the nodes of the first and the last task have room for.
+    fn home(&self, length: i128, home: Home) -> i128 {
+        let room = |kind: usize, lost: Option<i128>| {
+            let length = lost.map_or(0, |lost| (length - lost).max(0));
+            self.reaching.kinds[kind].1 * self.rates[kind] * length
+        };
+        match home {
+            Home::Same(kind) => room(kind, Some(0)),
+            Home::Apart(first, last) => {
+                let lost = |kind: usize, of: fn(&Inner) -> i128| {
+                    let able = |inner: &&Inner| of(inner) + self.reaching.time(inner.task, kind) <= length;
+                    self.tasks.iter().filter(able).map(of).min()
+                };
+                room(first, lost(first, |inner| inner.before)) + room(last, lost(last, |inner| inner.after))
+            }
+        }
+    }
+}
