@@ -36,6 +36,7 @@ pub mod cost;
 pub mod dual;
 pub mod dual_feasible;
 mod held;
+mod jobs;
 mod late;
 pub mod machines;
 mod makespan;
@@ -72,6 +73,7 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
             let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective)));
             bounds.extend(late::early(instance, objective));
+            bounds.extend(jobs::best(instance, objective));
             return Ok(best_of(objective, bounds));
         }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
@@ -92,8 +94,10 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
         bounds.push(windows::best(instance, objective));
     }
     if objective != Objective::Makespan {
-        let wanted = bounds.is_empty() || instance.has_compound_jobs() || instance.has_edges_between_jobs();
-        bounds.extend(if wanted { held::paths(instance, objective) } else { None });
+        let paths = bounds.is_empty() || instance.has_compound_jobs() || instance.has_edges_between_jobs();
+        bounds.extend(if paths { held::paths(instance, objective) } else { None });
+        let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
+        bounds.extend(if paths || !priced { jobs::best(instance, objective) } else { None });
     } else if held::are_meant(instance) {
         bounds.extend(held::makespans(instance));
     }

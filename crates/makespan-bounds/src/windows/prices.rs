@@ -11,7 +11,7 @@ const SCALE: f64 = 4_294_967_296.0;
 /// `sum over tasks of the least price * time / sum over processors of the price`, the bound on the time of all tasks.
 /// Prices begin where machines of unequal speed cost the same for the same work, which is best if speed is all that
 /// differs; then machines on which too much of the work is cheapest become dearer.
-pub(super) fn prices(tasks: &Tasks) -> Vec<u64> {
+pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
     for round in 0..if tasks.kinds > 1 { ROUNDS } else { 1 } {

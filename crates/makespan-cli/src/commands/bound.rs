@@ -117,6 +117,12 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
         }
+        Proof::JobPrices(prices) => {
+            let steps = prices.prices.len();
+            format!(
+                "prices for processors at every instant, in {steps} steps, paid by all tasks of each job (Lagrangian duality)"
+            )
+        }
         Proof::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }

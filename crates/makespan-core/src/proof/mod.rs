@@ -13,6 +13,7 @@ mod dual_feasible;
 mod due_by;
 mod error;
 mod interval_prices;
+mod job_prices;
 mod job_windows;
 mod kind;
 mod late_work;
@@ -47,6 +48,7 @@ pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
 pub use error::CertificateError;
 pub use interval_prices::IntervalPrices;
+pub use job_prices::JobPrices;
 pub use job_windows::JobWindows;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
@@ -99,6 +101,8 @@ pub enum Proof {
     /// For each job such a deadline, as if it were alone.
     #[serde(alias = "flow_windows")]
     JobWindows(JobWindows),
+    /// Prices in time, paid by all tasks of jobs that choose when they end.
+    JobPrices(JobPrices),
     /// Not everything can end by a deadline, by what is held of a resource in a window of time.
     ResourceWindow(ResourceWindow),
     /// The longest path of tasks before the end of each job.
@@ -128,6 +132,7 @@ impl Proof {
             Self::LateWork(proof) => proof,
             Self::TimeWindow(proof) => proof,
             Self::JobWindows(proof) => proof,
+            Self::JobPrices(proof) => proof,
             Self::ResourceWindow(proof) => proof,
             Self::Paths(proof) => proof,
             Self::PathFlow(proof) => proof,

@@ -51,9 +51,9 @@ impl Kind for TimeWindow {
 
 /// What is known of an instance whatever the deadline.
 pub(super) struct Known<'a> {
-    times: Times<'a>,
-    places: Places<'a>,
-    spans: Spans,
+    pub(super) times: Times<'a>,
+    pub(super) places: Places<'a>,
+    pub(super) spans: Spans,
 }
 
 impl<'a> Known<'a> {

@@ -1,9 +1,9 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
 use makespan_core::proof::{
-    Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices,
-    MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection, Term, TimePrices,
-    TimeWindow, WidthPrices,
+    Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobPrices, JobWindows, LateWork,
+    MachinePrices, MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection,
+    Term, TimePrices, TimeWindow, WidthPrices,
 };
 use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, ResourceKind, Time};
 use rand::RngExt;
@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 30;
+pub const KINDS: usize = 33;
 const LENGTH: usize = 64;
 
 /// Of what a certificate is made.
@@ -134,6 +134,15 @@ impl Reader<'_> {
         let instants = self.times(0, count);
         let prices = (0..nodes).map(|_| self.prices(instants.len() - 1, limit)).collect();
         MachineTimePrices { instants, prices, scale: self.places(), deadline }
+    }
+
+    fn job_prices(&mut self, nodes: usize, limit: i64) -> JobPrices {
+        let count = 1 + self.below(5);
+        let instants = self.times(0, count);
+        let prices = self.prices(instants.len() - 1, limit);
+        let equal = self.below(3) == 0;
+        let shares = self.prices(if equal { 0 } else { nodes }, 4).into_iter().map(i64::cast_unsigned).collect();
+        JobPrices { instants, prices, shares, scale: self.places() }
     }
 
     fn interval_prices(&mut self) -> IntervalPrices {
@@ -295,6 +304,8 @@ impl Figures {
             20 => Proof::ResourceWindow(figures.resource_window(deadline)),
             21 => Proof::PathFlow(figures.path_flow(instance)),
             22..=25 => Proof::Paths(Paths::default()),
+            30 | 32 => Proof::JobPrices(figures.job_prices(nodes, 12)),
+            31 => Proof::JobPrices(figures.job_prices(nodes, 3)),
             _ => {
                 let due = figures.time(0, 12);
                 let part = DueBy::part(instance, due, objective);
@@ -345,6 +356,9 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::MaxLateness,
     Objective::MaxLateness,
     Objective::WeightedLateness,
+    Objective::WeightedLateness,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
     Objective::WeightedLateness,
 ];
 

@@ -1,0 +1,162 @@
+//! Jobs, tasks and ways to run them in flat arrays of floats.
+
+use makespan_core::proof::{Places, Reaching, Spans};
+use makespan_core::{Instance, Objective, ProcSet, Time};
+
+use super::programme::{Programme, Row, Way};
+
+/// Periods of the price: so many as long as an average job alone, within these limits, and fewer of large instances.
+const OF_A_JOB: f64 = 6.0;
+const FEWEST: usize = 32;
+const MOST: usize = 128;
+const CELLS: usize = 1 << 22;
+/// A task that can run in more ways than this is taken for one whose ways are better than several of its own.
+const MAX_WAYS: usize = 16;
+/// Longer than any schedule.
+const LATE: i128 = i64::MAX as i128;
+
+/// `None` where no job counts.
+pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], objective: Objective) -> Option<Programme> {
+    let first = instance.first_release().ticks() as f64;
+    let mut flat = Programme {
+        jobs: Vec::new(),
+        periods: 0,
+        open: Vec::new(),
+        tasks: Vec::new(),
+        ways: Vec::new(),
+        first: instance.first_release(),
+        unit: 1.0,
+        worth: 1.0,
+    };
+    let places = Places::new(instance);
+    let by_kind = places.least_prices(shares);
+    for (id, job) in instance.ids().zip(instance.jobs()) {
+        let (weight, from) = match objective {
+            Objective::WeightedCompletion => (job.weight.millionths() as f64, 0.0),
+            Objective::MeanFlow => (1.0, 0.0),
+            Objective::WeightedLateness => {
+                let Some(deadline) = job.deadline else { continue };
+                (job.weight.millionths() as f64, deadline.ticks() as f64 - first)
+            }
+            _ => return None,
+        };
+        if weight == 0.0 {
+            continue;
+        }
+        let own = spans.alone(instance, id);
+        let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
+        let reach = reaching.and_then(|reaching| Some((reaching.by(LATE)?, reaching)));
+        let begin = flat.tasks.len();
+        let (mut soonest, mut work) = (0.0_f64, 0.0);
+        for (number, span) in own.iter().enumerate() {
+            let task = job.task(number as u32);
+            let from = flat.ways.len();
+            let mut add = |head: i128, time: i128, tail: i128, rate: f64| {
+                let way = Way { head: head as f64 - first, time: time as f64, tail: tail as f64, rate };
+                let own = &mut flat.ways;
+                if !own[from..].iter().any(|other| other.replaces(&way)) {
+                    own.push(way);
+                }
+            };
+            if let Some((reach, reaching)) = &reach {
+                for (node, processor) in one_each(instance) {
+                    let Some(time) = instance.try_time(task, &processor) else { continue };
+                    let at = reaching.kind_of(node).and_then(|kind| reach.of(number, kind));
+                    let Some((head, tail)) = at else { continue };
+                    let (head, tail) = (head.max(span.head), tail.max(span.tail));
+                    add(head, time.ticks().into(), tail, shares[node] as f64);
+                }
+            } else {
+                places.each(task, |run| {
+                    let rate = places.price(run, shares, &by_kind) as f64 * f64::from(run.first);
+                    add(span.head, run.time, span.tail, rate);
+                });
+            }
+            join(&mut flat.ways, from);
+            let ways = &flat.ways[from..];
+            let least = |of: fn(&Way) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
+            soonest = soonest.max(least(|way| way.head + way.time + way.tail));
+            work += least(|way| way.rate * way.time) * job.equal_tasks() as f64;
+            flat.tasks.push(from..flat.ways.len());
+        }
+        let (released, count) = (job.release.ticks() as f64 - first, job.equal_tasks() as f64);
+        flat.jobs.push(Row { weight, released, work, soonest, from, count, tasks: begin..flat.tasks.len() });
+    }
+    if flat.jobs.is_empty() || flat.jobs.iter().any(|job| !job.soonest.is_finite()) {
+        return None;
+    }
+    flat.scale(instance, shares);
+    Some(flat)
+}
+
+/// Joins ways that take about as long, where there are many.
+fn join(ways: &mut Vec<Way>, from: usize) {
+    let count = ways.len() - from;
+    if count <= MAX_WAYS {
+        return;
+    }
+    let mut own = ways.split_off(from);
+    own.sort_by(|a, b| a.time.total_cmp(&b.time));
+    ways.extend(own.chunks(count.div_ceil(MAX_WAYS)).map(|some| {
+        let least = |of: fn(&Way) -> f64| some.iter().map(of).fold(f64::INFINITY, f64::min);
+        Way {
+            head: least(|way| way.head),
+            time: least(|way| way.time),
+            tail: least(|way| way.tail),
+            rate: least(|way| way.rate),
+        }
+    }));
+}
+
+/// Each node with one of its processors.
+fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
+    let platform = instance.platform();
+    let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
+    (0..platform.nodes().len()).filter_map(one)
+}
+
+impl Programme {
+    /// Makes shares of all times, weights and rates.
+    fn scale(&mut self, instance: &Instance, shares: &[u64]) {
+        let nodes = instance.platform().nodes();
+        let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
+        self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
+        // When the work of all is done, and half of what a job takes alone.
+        let mut order: Vec<&Row> = self.jobs.iter().collect();
+        order.sort_by(|a, b| a.released.total_cmp(&b.released));
+        let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
+        let alone = order.iter().map(|job| job.soonest - job.released).sum::<f64>() / order.len() as f64;
+        let span = end + alone / 2.0;
+        self.unit = span.max(1.0);
+        let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
+        let room = (CELLS / self.ways.len().max(1)).clamp(8, MOST);
+        self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);
+        for way in &mut self.ways {
+            for time in [&mut way.head, &mut way.time, &mut way.tail] {
+                *time /= self.unit;
+            }
+            way.rate /= rate;
+        }
+        for job in &mut self.jobs {
+            for time in [&mut job.released, &mut job.soonest, &mut job.from] {
+                *time /= self.unit;
+            }
+            job.work /= rate * self.unit;
+            job.weight /= self.worth;
+        }
+        self.worth /= rate;
+        self.open = vec![0.0; self.periods];
+        let instants = self.instants();
+        for (node, &share) in shares.iter().enumerate() {
+            let processors = instance.platform().processors_of(node);
+            for class in instance.availability().classes() {
+                let count = f64::from(processors.intersection(&class.processors).len()) * share as f64 / rate;
+                for (open, pair) in self.open.iter_mut().zip(instants.windows(2)).filter(|_| count > 0.0) {
+                    let within = |&(start, end): &(Time, Time)| (end.min(pair[1]) - start.max(pair[0])).max(Time::ZERO);
+                    let closed: Time = class.closed.iter().map(within).sum();
+                    *open += count * (pair[1] - pair[0] - closed).ticks() as f64 / self.unit;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The dual function in floats: what jobs pay at given prices, and in which direction more follows.
+
+use makespan_core::Time;
+
+/// Instants of a period at which jobs may end.
+const FINER: usize = 2;
+/// What is farther from the minimum than so many widths does not count.
+const REACH: f64 = 40.0;
+
+/// Jobs in flat arrays. Times are shares of the time from the first release until nothing has a price, rates of all processors.
+pub(super) struct Programme {
+    pub(super) jobs: Vec<Row>,
+    pub(super) periods: usize,
+    /// For each period how much of all processors is open for how long.
+    pub(super) open: Vec<f64>,
+    /// For each task its ways.
+    pub(super) tasks: Vec<std::ops::Range<usize>>,
+    pub(super) ways: Vec<Way>,
+    pub(super) first: Time,
+    /// In ticks.
+    pub(super) unit: f64,
+    /// Millionths of weight, or one, of a price of 1.
+    pub(super) worth: f64,
+}
+
+pub(super) struct Row {
+    pub(super) weight: f64,
+    pub(super) released: f64,
+    /// The least that its tasks hold.
+    pub(super) work: f64,
+    /// It ends no earlier.
+    pub(super) soonest: f64,
+    /// It costs from here on.
+    pub(super) from: f64,
+    /// How many tasks each of its tasks stands for.
+    pub(super) count: f64,
+    pub(super) tasks: std::ops::Range<usize>,
+}
+
+/// A way to run a task.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    pub(super) head: f64,
+    pub(super) time: f64,
+    pub(super) tail: f64,
+    pub(super) rate: f64,
+}
+
+/// What follows from some prices.
+pub(super) struct Point {
+    /// The bound.
+    pub(super) value: f64,
+    /// In which direction the smoothed bound rises.
+    pub(super) rise: Vec<f64>,
+    /// How many ways of tasks at instants were looked at.
+    pub(super) looked_at: usize,
+}
+
+/// Of one task at one end of its job: the least that it can pay so far, and the sum of all weights beside that.
+#[derive(Clone, Copy)]
+struct Soft {
+    least: f64,
+    sum: f64,
+}
+
+/// Of one job, kept for the memory.
+#[derive(Default)]
+struct Buffers {
+    /// By end and task.
+    softs: Vec<Soft>,
+    /// By end and way.
+    paid: Vec<f64>,
+    /// By end.
+    sums: Vec<f64>,
+}
+
+impl Way {
+    pub(super) fn replaces(&self, other: &Self) -> bool {
+        self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
+    }
+}
+
+impl Programme {
+    pub(super) fn period(&self) -> f64 {
+        1.0 / self.periods as f64
+    }
+
+    /// How many tasks there are.
+    pub(super) fn tasks(&self) -> f64 {
+        self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
+    }
+
+    /// A price in millionths of weight, or in ones, a tick.
+    pub(super) fn price_in_ticks(&self, price: f64) -> f64 {
+        price * self.worth
+    }
+
+    /// The ends of the periods.
+    pub(super) fn instants(&self) -> Vec<Time> {
+        let at = |period: usize| Time::from_ticks((self.unit * period as f64 / self.periods as f64) as i64);
+        (0..=self.periods).map(|period| self.first + at(period)).collect()
+    }
+
+    /// The bound at these prices, about, and its rise when it is smoothed over choices whose price differs by about `width`.
+    pub(super) fn evaluate(&self, prices: &[f64], width: f64) -> Point {
+        let mut until = vec![0.0];
+        let mut sum = 0.0;
+        for price in prices {
+            sum += price * self.period();
+            until.push(sum);
+        }
+        let (mut value, mut held) = (0.0, vec![0.0; self.periods + 1]);
+        let (mut buffers, mut looked_at) = (Buffers::default(), 0);
+        for job in &self.jobs {
+            value += self.of_job(job, &until, width, &mut buffers, &mut held);
+            looked_at += buffers.paid.len();
+        }
+        // A price counts in all integrals until later instants.
+        let mut behind = 0.0;
+        let mut rise = vec![0.0; self.periods];
+        for period in (0..self.periods).rev() {
+            behind += held[period + 1];
+            rise[period] = behind * self.period() - self.open[period];
+            value -= prices[period] * self.open[period];
+        }
+        Point { value, rise, looked_at }
+    }
+
+    /// What one job pays at least; adds to `held` the rise by the integral until each instant.
+    fn of_job(&self, job: &Row, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
+        let step = self.period() / FINER as f64;
+        let tasks = &self.tasks[job.tasks.clone()];
+        let ways = tasks[0].start..tasks[tasks.len() - 1].end;
+        let Buffers { softs, paid, sums } = buffers;
+        (softs.clear(), paid.clear(), sums.clear());
+        // Tasks that have room may start earlier than for the first end, so ends that are too early come first.
+        let room = |way: &Way| job.soonest.max(job.from) - way.head - way.time - way.tail;
+        let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
+        let soonest = job.soonest.max(job.from);
+        let too_early = (before / step).ceil() as usize;
+        let end_of = |index: usize| soonest + (index as f64 - too_early as f64) * step;
+        let (mut least, mut soft_least) = (f64::INFINITY, f64::INFINITY);
+        let price = |start: f64, way: &Way| way.rate * (integral(until, start + way.time) - integral(until, start));
+        let latest = |end: f64, way: &Way| end - way.tail - way.time;
+        loop {
+            let (index, from) = (sums.len(), softs.len());
+            let end = end_of(index);
+            let late = job.weight * (end - job.from).max(0.0);
+            if index > too_early && (late > least + REACH * width || end > 1.0 + soonest) {
+                break;
+            }
+            let (mut hard, mut soft) = (late, late);
+            for (number, own) in tasks.iter().enumerate() {
+                let mut state = match index {
+                    0 => Soft { least: f64::INFINITY, sum: 0.0 },
+                    _ => softs[from + number - tasks.len()],
+                };
+                for way in &self.ways[own.clone()] {
+                    let start = latest(end, way);
+                    if start < way.head - 1e-9 {
+                        paid.push(f64::INFINITY);
+                        continue;
+                    }
+                    let own = price(start, way);
+                    paid.push(own);
+                    if own < state.least {
+                        state.sum = state.sum * ((own - state.least) / width).exp() + 1.0;
+                        state.least = own;
+                    } else {
+                        state.sum += ((state.least - own) / width).exp();
+                    }
+                }
+                softs.push(state);
+                hard += job.count * state.least;
+                soft += job.count * (state.least - width * state.sum.ln());
+            }
+            if index < too_early {
+                (hard, soft) = (f64::INFINITY, f64::INFINITY);
+            }
+            least = least.min(hard);
+            soft_least = soft_least.min(soft);
+            sums.push(soft);
+        }
+        let all: f64 = sums.iter().map(|soft| ((soft_least - soft) / width).exp()).sum();
+        for (number, own) in tasks.iter().enumerate() {
+            let mut behind = 0.0;
+            for index in (0..sums.len()).rev() {
+                let soft = softs[index * tasks.len() + number];
+                if soft.sum == 0.0 {
+                    break;
+                }
+                if let Some(next) = softs.get((index + 1) * tasks.len() + number) {
+                    behind *= ((next.least - soft.least) / width).exp();
+                }
+                behind += ((soft_least - sums[index]) / width).exp() / all / soft.sum;
+                if behind < 1e-9 {
+                    continue;
+                }
+                for (at, way) in own.clone().zip(&self.ways[own.clone()]) {
+                    let own = paid[index * ways.len() + at - ways.start];
+                    let weight = behind * ((soft.least - own) / width).exp() * job.count * way.rate;
+                    if weight > 1e-12 {
+                        let start = latest(end_of(index), way);
+                        spread(held, start + way.time, weight);
+                        spread(held, start, -weight);
+                    }
+                }
+            }
+        }
+        least
+    }
+}
+
+/// The period of an instant from 0 to 1, and which part of the period is before it.
+fn place(at: f64, periods: usize) -> (usize, f64) {
+    let place = at.clamp(0.0, 1.0) * periods as f64;
+    let before = (place as usize).min(periods - 1);
+    (before, place - before as f64)
+}
+
+/// The integral of a price until an instant, from those until each of equal periods.
+fn integral(until: &[f64], at: f64) -> f64 {
+    let (before, part) = place(at, until.len() - 1);
+    until[before] + (until[before + 1] - until[before]) * part
+}
+
+/// Adds a weight to the instants around an instant.
+fn spread(held: &mut [f64], at: f64, weight: f64) {
+    let (before, part) = place(at, held.len() - 1);
+    held[before] += weight * (1.0 - part);
+    held[before + 1] += weight * part;
+}

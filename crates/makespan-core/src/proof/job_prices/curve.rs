@@ -1,0 +1,108 @@
+//! What a job pays at least, whenever it ends.
+
+use super::ways::Way;
+use crate::model::Time;
+
+/// The integral of a price that is constant between instants, and zero before and after them.
+pub(super) struct Integral {
+    instants: Vec<i128>,
+    prices: Vec<i128>,
+    sums: Vec<i128>,
+}
+
+impl Integral {
+    pub(super) fn new(instants: &[Time], prices: &[i64]) -> Option<Self> {
+        let instants: Vec<i128> = instants.iter().map(|instant| i128::from(instant.ticks())).collect();
+        let mut prices: Vec<i128> = prices.iter().map(|&price| i128::from(price)).collect();
+        let mut sums = vec![0_i128];
+        for (pair, &price) in instants.windows(2).zip(&prices) {
+            sums.push(sums.last()?.checked_add(price.checked_mul(pair[1] - pair[0])?)?);
+        }
+        prices.push(0);
+        Some(Self { instants, prices, sums })
+    }
+
+    fn until(&self, at: i128) -> i128 {
+        let after = self.instants.partition_point(|&instant| instant <= at);
+        // Within what the sums have shown to fit.
+        after.checked_sub(1).map_or(0, |last| self.sums[last] + self.prices[last] * (at - self.instants[last]))
+    }
+
+    fn over(&self, from: i128, until: i128) -> i128 {
+        self.until(until) - self.until(from)
+    }
+}
+
+/// What a task pays at least if its job ends by an instant.
+type Point = (i128, i128);
+
+/// At each instant at which that can begin or cease to fall, ascending: where the last possible start of some way, or its end, is an
+/// instant of the prices. Between two of them it is concave. `None` on overflow.
+fn points(ways: &[Way], count: i128, integral: &Integral) -> Option<Vec<Point>> {
+    let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
+    for way in ways {
+        for &instant in &integral.instants {
+            let starts = [instant, instant - way.time].into_iter().filter(|&start| start > way.head);
+            ends.extend(starts.map(|start| start + way.time + way.tail));
+        }
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    let first = ways.iter().map(Way::first).min()?;
+    let mut least = i128::MAX;
+    let mut points = Vec::with_capacity(ends.len());
+    for end in ends.into_iter().filter(|&end| end >= first) {
+        for way in ways.iter().filter(|way| way.first() <= end) {
+            let start = end - way.tail - way.time;
+            least = least.min(integral.over(start, start + way.time).checked_mul(way.rate)?);
+        }
+        points.push((end, least.checked_mul(count)?));
+    }
+    Some(points)
+}
+
+/// The least of `weight * max(0, C - from)` and what the tasks of a job, each of them `count` equal ones, pay if it ends by C, over all
+/// C; `None` on overflow.
+///
+/// What a task pays is concave between its own points, so it is no less than the chord; the sum of the chords is least at a
+/// point of some task, or where the job begins to cost. Slopes are rounded to where chords are lower.
+pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Integral, weight: i128, from: i128) -> Option<i128> {
+    let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
+    let curves = curves?;
+    let mut events: Vec<(i128, usize, usize)> = Vec::with_capacity(curves.iter().map(Vec::len).sum());
+    for (task, curve) in curves.iter().enumerate() {
+        events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
+    }
+    let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(from);
+    // Where no curve has a point the job may begin to cost.
+    events.push((soonest, usize::MAX, 0));
+    events.sort_unstable();
+    let fall = |curve: &[Point], index: usize| {
+        let Some(&(next, then)) = curve.get(index + 1) else { return 0 };
+        let (at, now) = curve[index];
+        // Rounded up.
+        (now - then + (next - at) - 1) / (next - at)
+    };
+    let (mut paid, mut falls, mut before) = (0_i128, 0_i128, events[0].0);
+    let mut least: Option<i128> = None;
+    for (place, &(at, task, index)) in events.iter().enumerate() {
+        paid = paid.checked_sub(falls.checked_mul(at - before)?)?;
+        before = at;
+        if let Some(curve) = curves.get(task) {
+            let reached = match index.checked_sub(1) {
+                Some(last) => curve[last].1.checked_sub(fall(curve, last).checked_mul(at - curve[last].0)?)?,
+                None => 0,
+            };
+            paid = paid.checked_add(curve[index].1 - reached)?;
+            let last = index.checked_sub(1).map_or(0, |last| fall(curve, last));
+            falls = falls.checked_add(fall(curve, index))?.checked_sub(last)?;
+        }
+        let is_last = events.get(place + 1).is_none_or(|next| next.0 > at);
+        if is_last && at >= soonest {
+            let late = (at - from).max(0).checked_mul(weight)?;
+            let all = late.checked_add(paid)?;
+            least = Some(least.map_or(all, |least| least.min(all)));
+        }
+    }
+    least
+}

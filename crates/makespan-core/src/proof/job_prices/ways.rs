@@ -1,0 +1,90 @@
+//! How the tasks of a job can run, and what they pay for a tick.
+
+use crate::model::{Instance, JobId};
+use crate::proof::time_window::Known;
+use crate::proof::{CertificateError, Reaching};
+
+/// A way to run a task: no earlier than `head`, for so long, with `tail` behind it before the job ends. It pays `rate` times the
+/// price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) head: i128,
+    pub(super) time: i128,
+    pub(super) tail: i128,
+    pub(super) rate: i128,
+}
+
+impl Way {
+    /// When the job may end at the earliest.
+    pub(super) fn first(&self) -> i128 {
+        self.head + self.time + self.tail
+    }
+
+    /// Whether it is as good as another one whatever the prices.
+    fn replaces(&self, other: &Self) -> bool {
+        self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
+    }
+}
+
+/// A task that can run in more ways than this is taken for one whose ways are as good as several of its own each.
+const MAX_WAYS: usize = 16;
+/// Longer than any schedule of an instance.
+const LATE: i128 = i64::MAX as i128;
+
+/// For each different task of a job the ways to run it, of which none replaces another.
+pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<Way>>, CertificateError> {
+    let instance: &Instance = known.times.instance;
+    let job = instance.job(id);
+    let spans = known.spans.alone(instance, id);
+    let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&spans));
+    let reach = match reaching {
+        Some(reaching) => Some((reaching.by(LATE).ok_or(CertificateError::Overflow)?, reaching)),
+        None => None,
+    };
+    let by_kind = known.places.least_prices(shares);
+    let each = spans.iter().enumerate().map(|(number, span)| {
+        let task = job.task(number as u32);
+        let mut ways = Vec::new();
+        let mut add = |way: Way| {
+            if !ways.iter().any(|other: &Way| other.replaces(&way)) {
+                ways.retain(|other| !way.replaces(other));
+                ways.push(way);
+            }
+        };
+        if let Some((reach, reaching)) = &reach {
+            for (node, processor) in &known.times.nodes {
+                let Some(time) = known.times.on(task, processor) else { continue };
+                let Some((head, tail)) = reaching.kind_of(*node).and_then(|kind| reach.of(number, kind)) else {
+                    continue;
+                };
+                let (head, tail) = (head.max(span.head), tail.max(span.tail));
+                add(Way { head, time, tail, rate: shares[*node].into() });
+            }
+        } else {
+            known.places.each(task, |run| {
+                let share = i128::from(known.places.price(run, shares, &by_kind));
+                add(Way { head: span.head, time: run.time, tail: span.tail, rate: share * i128::from(run.first) });
+            });
+        }
+        if ways.is_empty() { Err(CertificateError::Overflow) } else { Ok(joined(ways)) }
+    });
+    each.collect()
+}
+
+/// Ways that take about as long become one that replaces each of them, where there are many.
+fn joined(mut ways: Vec<Way>) -> Vec<Way> {
+    if ways.len() <= MAX_WAYS {
+        return ways;
+    }
+    ways.sort_unstable_by_key(|way| (way.time, way.rate, way.head, way.tail));
+    let each = ways.chunks(ways.len().div_ceil(MAX_WAYS)).map(|some| {
+        let least = |of: fn(&Way) -> i128| some.iter().map(of).min().unwrap_or(0);
+        Way {
+            head: least(|way| way.head),
+            time: least(|way| way.time),
+            tail: least(|way| way.tail),
+            rate: least(|way| way.rate),
+        }
+    });
+    each.collect()
+}
