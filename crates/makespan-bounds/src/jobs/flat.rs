@@ -9,7 +9,7 @@ use super::programme::{Programme, Row, Way};
 const OF_A_JOB: f64 = 6.0;
 const FEWEST: usize = 32;
 const MOST: usize = 128;
-const CELLS: usize = 1 << 22;
+const CELLS: usize = 1 << 24;
 /// A task that can run in more ways than this is taken for one whose ways are better than several of its own.
 const MAX_WAYS: usize = 16;
 /// Longer than any schedule.
@@ -129,7 +129,9 @@ impl Programme {
         let span = end + alone / 2.0;
         self.unit = span.max(1.0);
         let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
-        let room = (CELLS / self.ways.len().max(1)).clamp(8, MOST);
+        // The check looks at each way at the instants of all ways of its task.
+        let cells: usize = self.tasks.iter().map(|own| own.len() * own.len()).sum();
+        let room = (CELLS / cells.max(1)).clamp(8, MOST);
         self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);
         for way in &mut self.ways {
             for time in [&mut way.head, &mut way.time, &mut way.tail] {

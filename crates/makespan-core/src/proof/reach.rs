@@ -1,13 +1,15 @@
 //! When tasks may run on each node, with the transfers that no placement avoids.
 
 mod phases;
+mod routes;
 
 use std::cmp::Reverse;
 
 use phases::Phase;
+use routes::Routes;
 
 use super::spans::{Span, Times};
-use crate::model::{Instance, JobId, Payload, Route, TaskId};
+use crate::model::{Instance, JobId, Payload, TaskId};
 
 /// More times of tasks on nodes, and nodes, are not looked at one by one.
 const MAX_TIMES: usize = 1 << 22;
@@ -326,46 +328,5 @@ impl Reaching {
             }
         }
         best
-    }
-}
-
-/// The routes within a node and between two, each once.
-struct Routes {
-    near: Vec<Route>,
-    far: Vec<Route>,
-}
-
-impl Routes {
-    fn of(instance: &Instance) -> Self {
-        let platform = instance.platform();
-        let computing: Vec<usize> =
-            (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0).collect();
-        let mut routes = Self { near: Vec::new(), far: Vec::new() };
-        for &from in &computing {
-            for &to in &computing {
-                let list = if from == to { &mut routes.near } else { &mut routes.far };
-                let route = platform.route(from, to);
-                let same = |other: &Route| {
-                    (other.latency, other.bandwidth.to_bits(), other.takes_time)
-                        == (route.latency, route.bandwidth.to_bits(), route.takes_time)
-                };
-                if !list.iter().any(same) {
-                    list.push(route);
-                }
-            }
-        }
-        routes
-    }
-
-    fn near(&self, payload: Payload) -> i128 {
-        Self::least(&self.near, payload)
-    }
-
-    fn far(&self, payload: Payload) -> i128 {
-        Self::least(&self.far, payload)
-    }
-
-    fn least(routes: &[Route], payload: Payload) -> i128 {
-        routes.iter().map(|route| i128::from(route.time(payload).ticks())).min().unwrap_or(0)
     }
 }

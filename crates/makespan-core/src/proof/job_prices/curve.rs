@@ -22,14 +22,13 @@ impl Integral {
         Some(Self { instants, prices, sums })
     }
 
-    fn until(&self, at: i128) -> i128 {
-        let after = self.instants.partition_point(|&instant| instant <= at);
+    /// The integral until an instant that is no earlier than the last one asked for; `after` counts the instants of prices until there.
+    fn until(&self, at: i128, after: &mut usize) -> i128 {
+        while self.instants.get(*after).is_some_and(|&instant| instant <= at) {
+            *after += 1;
+        }
         // Within what the sums have shown to fit.
         after.checked_sub(1).map_or(0, |last| self.sums[last] + self.prices[last] * (at - self.instants[last]))
-    }
-
-    fn over(&self, from: i128, until: i128) -> i128 {
-        self.until(until) - self.until(from)
     }
 }
 
@@ -51,10 +50,12 @@ fn points(ways: &[Way], count: i128, integral: &Integral) -> Option<Vec<Point>> 
     let first = ways.iter().map(Way::first).min()?;
     let mut least = i128::MAX;
     let mut points = Vec::with_capacity(ends.len());
+    let mut after = vec![(0, 0); ways.len()];
     for end in ends.into_iter().filter(|&end| end >= first) {
-        for way in ways.iter().filter(|way| way.first() <= end) {
+        for (way, after) in ways.iter().zip(&mut after).filter(|(way, _)| way.first() <= end) {
             let start = end - way.tail - way.time;
-            least = least.min(integral.over(start, start + way.time).checked_mul(way.rate)?);
+            let held = integral.until(start + way.time, &mut after.1) - integral.until(start, &mut after.0);
+            least = least.min(held.checked_mul(way.rate)?);
         }
         points.push((end, least.checked_mul(count)?));
     }

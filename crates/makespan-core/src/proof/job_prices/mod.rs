@@ -55,7 +55,7 @@ impl Kind for JobPrices {
         Scope::Any
     }
 
-    /// A fraction proves the next integer. O(a^2 J log J) for each task that can run in a <= 16 ways, J prices.
+    /// A fraction proves the next integer. O(a^2 J) for each task that can run in a <= 16 ways, J prices, and a sort.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let sum = match objective {
