@@ -114,9 +114,9 @@ impl Skyline {
     /// The step in which the earliest fit begins, and when.
     fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
-        // The last step goes on for ever.
-        while self.from.get(first + 1).is_some_and(|&next| next <= release) {
-            first += 1;
+        // The last step goes on for ever. Most tasks wait for nothing, so that this is the first step.
+        if self.from.get(first + 1).is_some_and(|&next| next <= release) {
+            first += self.from[first + 1..].partition_point(|&next| next <= release);
         }
         loop {
             while self.free[first] < width {

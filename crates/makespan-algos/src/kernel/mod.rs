@@ -17,6 +17,7 @@ pub mod knapsack;
 mod leaves;
 pub mod list;
 pub mod mapping;
+pub mod moldable;
 pub mod open;
 pub mod packing;
 pub mod path_area;

@@ -31,6 +31,8 @@ pub struct SerialInsertion {
     /// Tasks between two snapshots.
     stride: usize,
     present: Vec<Snapshot>,
+    /// How many snapshots of the present order are up to date, from the first one on.
+    valid: usize,
     tried: Vec<Snapshot>,
     skyline: Skyline,
 }
@@ -51,12 +53,12 @@ impl SerialInsertion {
         let stride = tasks.div_ceil(SNAPSHOTS).max(4);
         let skyline = Skyline::new(instance);
         let snapshots = vec![Snapshot { skyline: skyline.clone(), value: 0.0 }; tasks / stride + 1];
-        Self { stride, present: snapshots.clone(), tried: snapshots, skyline }
+        Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }
 
     /// The value of an order that agrees with the present one before place `from`: what `fold` makes of the value so
     /// far, a place, the start of its task and its request, from zero on; infinite as soon as the value, which never falls, passes
-    /// `limit`.
+    /// `limit`. Places are folded from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
@@ -64,24 +66,35 @@ impl SerialInsertion {
         request: impl Fn(usize) -> Request,
         mut fold: impl FnMut(f64, usize, i64, &Request) -> f64,
     ) -> f64 {
-        let first = places.start / self.stride;
-        let Snapshot { skyline, value } = &self.present[first];
+        let begin = self.begin(places.start);
+        let Snapshot { skyline, value } = &self.present[begin / self.stride];
         self.skyline.clone_from(skyline);
         let mut value = *value;
-        for place in first * self.stride..places.end {
+        for place in begin..places.end {
             if place % self.stride == 0 {
-                let tried = &mut self.tried[place / self.stride];
-                tried.skyline.clone_from(&self.skyline);
-                tried.value = value;
-                if value > limit {
-                    return f64::INFINITY;
+                let number = place / self.stride;
+                // What agrees with the present order need not be evaluated again for another one.
+                let agrees = place <= places.start && number >= self.valid;
+                let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
+                snapshot.skyline.clone_from(&self.skyline);
+                snapshot.value = value;
+                if agrees {
+                    self.valid = number + 1;
                 }
             }
             let request = request(place);
             let start = self.skyline.place(request.processors, request.duration, request.release);
             value = fold(value, place, start, &request);
+            if value > limit {
+                return f64::INFINITY;
+            }
         }
         value
+    }
+
+    /// The first place that is evaluated where an order agrees with the present one before `from`.
+    pub fn begin(&self, from: usize) -> usize {
+        (from / self.stride).min(self.valid - 1) * self.stride
     }
 
     /// When the last task of the order that was evaluated last ends, if it was evaluated to its end.
@@ -91,10 +104,15 @@ impl SerialInsertion {
 
     /// The order that was evaluated last, from place `from` on, is the present one.
     pub fn accept(&mut self, from: usize) {
-        let first = from / self.stride;
-        for (present, tried) in self.present.iter_mut().zip(&mut self.tried).skip(first) {
-            std::mem::swap(present, tried);
-        }
+        // What stands before a place up to `from` is as it was.
+        let others = self.present.iter_mut().zip(&mut self.tried).skip(from / self.stride + 1);
+        others.for_each(|(present, tried)| std::mem::swap(present, tried));
+        self.valid = self.present.len();
+    }
+
+    /// The present order has changed from place `from` on: what follows is evaluated again.
+    pub fn forget(&mut self, from: usize) {
+        self.valid = self.valid.min(from / self.stride + 1);
     }
 }
 

@@ -1,0 +1,163 @@
+//! Which allotments balance the longest path and the area.
+
+use super::MoldableProblem;
+
+/// Paths that are added, at most, and tasks that are looked at for all of them together.
+const PATHS: usize = 200;
+const LOOKED_AT: usize = 300_000;
+/// Steps towards the share of the paths.
+const STEPS: usize = 14;
+/// How near they come to it.
+const NEAR: f64 = 1e-4;
+
+/// For each task a time between those of its choices, in ticks: the average of the times that it would choose between the longest path and
+/// the area, over paths that are priced one after the other.
+///
+/// The paths climb the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
+/// 10.1142/S0129054102001308), as [`makespan_core::proof::PathFlow`] states it; averages of its best replies converge to a solution of the
+/// programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). O(n log c + edges) for c choices of a task, for each
+/// of at most 200 paths.
+pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
+    let tasks = problem.tasks();
+    let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();
+    let mut prices = Prices { through: vec![0.0; tasks], all: 0.0, share: 0.5 };
+    let mut times: Vec<f64> = hulls.iter().map(|hull| hull.corners[hull.corners.len() - 1].time).collect();
+    let mut average = vec![0.0; tasks];
+    let paths = (LOOKED_AT / tasks.max(1)).clamp(5, PATHS);
+    for weight in 1..=paths {
+        let weight = weight as f64;
+        prices.add(problem, &times, weight);
+        prices.balance(problem, &hulls);
+        for ((hull, time), through) in hulls.iter().zip(&mut times).zip(&prices.through) {
+            *time = hull.choice(through * prices.of_time(problem)).time;
+        }
+        // The later ones are the better ones.
+        let step = weight / prices.all;
+        average.iter_mut().zip(&times).for_each(|(average, time)| *average += step * (time - *average));
+    }
+    average
+}
+
+/// The choices of a task that are best for some price: corners of the lower convex hull of area against time, by falling times.
+#[derive(Clone, Debug)]
+struct Hull {
+    corners: Vec<Corner>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    time: f64,
+    area: f64,
+    /// Below this price of a tick, in area, no later corner is better.
+    until: f64,
+}
+
+impl Hull {
+    fn new(problem: &MoldableProblem<'_>, task: u32) -> Self {
+        let mut corners: Vec<Corner> = Vec::new();
+        let slope = |from: &Corner, to: &Corner| (to.area - from.area) / (from.time - to.time);
+        for choice in problem.all_choices_of(task) {
+            let time = choice.time as f64;
+            let corner = Corner { time, area: time * f64::from(choice.processors), until: f64::INFINITY };
+            while corners.last().is_some_and(|last| last.area >= corner.area) {
+                corners.pop();
+            }
+            while let [.., before, last] = &corners[..]
+                && slope(last, &corner) <= slope(before, last)
+            {
+                corners.pop();
+            }
+            corners.push(corner);
+        }
+        for at in 1..corners.len() {
+            corners[at - 1].until = slope(&corners[at - 1], &corners[at]);
+        }
+        Self { corners }
+    }
+
+    /// The best corner at a price of a tick, in area.
+    fn choice(&self, price: f64) -> Corner {
+        let at = if price == 0.0 { 0 } else { self.corners.partition_point(|corner| corner.until < price) };
+        self.corners[at]
+    }
+}
+
+/// Prices of the time of each task and of area.
+struct Prices {
+    /// For each task the weight of the paths through it.
+    through: Vec<f64>,
+    /// The weight of all paths.
+    all: f64,
+    /// The share of the paths against the area.
+    share: f64,
+}
+
+impl Prices {
+    /// What a path of weight one through a task makes of the price of its time, in area.
+    fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
+        let processors = f64::from(problem.instance().processors());
+        self.share / (1.0 - self.share) * processors / self.all
+    }
+
+    /// Adds the longest path.
+    fn add(&mut self, problem: &MoldableProblem<'_>, times: &[f64], weight: f64) {
+        let mut ends = vec![0.0; times.len()];
+        let mut before: Vec<Option<u32>> = vec![None; times.len()];
+        for &task in problem.order() {
+            let mut start = (problem.release(task) - problem.origin()) as f64;
+            for &other in problem.before(task) {
+                if ends[other as usize] > start {
+                    start = ends[other as usize];
+                    before[task as usize] = Some(other);
+                }
+            }
+            ends[task as usize] = start + times[task as usize];
+        }
+        self.all += weight;
+        let mut at = (0..times.len() as u32).max_by(|&a, &b| ends[a as usize].total_cmp(&ends[b as usize]));
+        while let Some(task) = at {
+            self.through[task as usize] += weight;
+            at = before[task as usize];
+        }
+    }
+
+    /// Finds the share at which paths and area are equally long, which is where most is proved. First it goes in growing steps from
+    /// where it was.
+    fn balance(&mut self, problem: &MoldableProblem<'_>, hulls: &[Hull]) {
+        let (mut low, mut high) = (1e-6, 1.0 - 1e-9);
+        let mut step = 0.02;
+        let mut first = None;
+        for _ in 0..STEPS {
+            let more = self.is_path_longer(problem, hulls);
+            if more {
+                low = self.share
+            } else {
+                high = self.share
+            }
+            if high - low < NEAR {
+                break;
+            }
+            let middle = 0.5 * (low + high);
+            if first.is_none_or(|first| first == more) && high - low > 4.0 * step {
+                self.share = if more { (self.share + step).min(middle) } else { (self.share - step).max(middle) };
+                first = Some(more);
+                step *= 2.0;
+            } else {
+                first = Some(!more);
+                self.share = middle;
+            }
+        }
+        self.share = 0.5 * (low + high);
+    }
+
+    fn is_path_longer(&self, problem: &MoldableProblem<'_>, hulls: &[Hull]) -> bool {
+        let price = self.of_time(problem);
+        let (mut path, mut area) = (0.0, 0.0);
+        for (hull, through) in hulls.iter().zip(&self.through) {
+            let corner = hull.choice(through * price);
+            path += through * corner.time;
+            area += corner.area;
+        }
+        path / self.all > area / f64::from(problem.instance().processors())
+    }
+}

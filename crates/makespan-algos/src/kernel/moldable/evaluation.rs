@@ -1,0 +1,296 @@
+//! A list that changes, and its schedule.
+
+use super::events::EventList;
+use super::measure::{Measure, Tally};
+use super::tails::Tails;
+use super::{List, MoldableProblem, insertion};
+use crate::kernel::serial::SerialInsertion;
+
+/// How a list becomes a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Forward in time: whenever something ends, tasks start in the order of the list as long as they fit. Only where processors are
+    /// always open and any of them serve.
+    Events,
+    /// Task by task, each at its earliest fit, in gaps too.
+    Insertion,
+}
+
+/// What an evaluation is given.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'g> {
+    pub problem: &'g MoldableProblem<'g>,
+    pub measure: &'g Measure,
+    pub list: &'g List,
+    pub tails: &'g Tails,
+    /// Processors times ticks of all tasks.
+    pub work: i128,
+}
+
+/// When tasks start and end.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    pub starts: Vec<i64>,
+    pub ends: Vec<i64>,
+}
+
+impl Times {
+    #[inline]
+    pub fn set(&mut self, task: u32, start: i64, end: i64) {
+        (self.starts[task as usize], self.ends[task as usize]) = (start, end);
+    }
+}
+
+#[derive(Debug)]
+enum Builder {
+    Events(EventList),
+    Insertion(SerialInsertion),
+}
+
+/// The schedule of a list that changes: changes are made, evaluated together, and accepted or taken back. The tasks of the present list
+/// are in the order of their starts.
+#[derive(Debug)]
+pub struct ListSchedule<'p> {
+    problem: &'p MoldableProblem<'p>,
+    measure: Measure,
+    list: List,
+    tails: Tails,
+    builder: Builder,
+    present: Times,
+    tried: Times,
+    tally: Tally,
+    work: i128,
+    value: f64,
+    /// What was changed, the last change last.
+    changes: Vec<Change>,
+    /// The first instant and place at which changes may show.
+    since: i64,
+    from: usize,
+    /// Tasks by their ends, once it was asked for.
+    by_end: Vec<(i64, u32)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// A task and what was chosen.
+    Choice(u32, u32),
+    /// From one place to another.
+    Shift(usize, usize),
+}
+
+impl<'p> ListSchedule<'p> {
+    /// The schedule of a list.
+    pub fn new(problem: &'p MoldableProblem<'p>, measure: Measure, scheme: Scheme, list: List) -> Self {
+        let tasks = problem.tasks();
+        let tails = Tails::new(problem, &measure, &list);
+        let area = |task: usize| area(problem, list.chosen[task]);
+        let work = (0..tasks).map(area).sum();
+        let given = Given { problem, measure: &measure, list: &list, tails: &tails, work };
+        let builder = match scheme {
+            Scheme::Events => Builder::Events(EventList::new(&given)),
+            Scheme::Insertion => Builder::Insertion(SerialInsertion::new(problem.instance(), tasks)),
+        };
+        let times = Times { starts: vec![0; tasks], ends: vec![0; tasks] };
+        let mut schedule = Self {
+            problem,
+            measure,
+            list,
+            tails,
+            builder,
+            present: times.clone(),
+            tried: times,
+            tally: Tally::default(),
+            work,
+            value: f64::INFINITY,
+            changes: Vec::new(),
+            since: i64::MIN,
+            from: 0,
+            by_end: Vec::new(),
+        };
+        schedule.build(f64::INFINITY, true);
+        schedule.accept();
+        schedule
+    }
+
+    /// What the present schedule is worth: the objective in its own unit, but a sum where the mean is meant; more beyond the limit.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// What is minimised.
+    pub fn measure(&self) -> &Measure {
+        &self.measure
+    }
+
+    /// The list, with all changes.
+    pub fn list(&self) -> &List {
+        &self.list
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &'p MoldableProblem<'p> {
+        self.problem
+    }
+
+    /// When each task starts in the present schedule.
+    pub fn starts(&self) -> &[i64] {
+        &self.present.starts
+    }
+
+    /// When each task ends in the present schedule.
+    pub fn ends(&self) -> &[i64] {
+        &self.present.ends
+    }
+
+    /// The ends of the present schedule with their tasks, ascending.
+    pub fn by_end(&mut self) -> &[(i64, u32)] {
+        if self.by_end.is_empty() {
+            self.by_end.extend(self.present.ends.iter().copied().zip(0..));
+            self.by_end.sort_unstable();
+        }
+        &self.by_end
+    }
+
+    /// When all that a task waits for has ended in the present schedule.
+    pub fn ready(&self, task: u32) -> i64 {
+        let before = self.problem.before(task).iter().map(|&before| self.present.ends[before as usize]);
+        before.fold(self.problem.release(task), i64::max)
+    }
+
+    /// How many processors a task has.
+    pub fn processors(&self, task: u32) -> u32 {
+        self.problem.choice(self.list.chosen[task as usize]).processors
+    }
+
+    /// Changes the allotment of a task.
+    pub fn choose(&mut self, task: u32, choice: u32) {
+        let old = self.list.chosen[task as usize];
+        if old == choice {
+            return;
+        }
+        // A larger allotment does not start before a smaller one did.
+        let since = if choice > old { self.present.starts[task as usize] } else { self.ready(task) };
+        self.since = self.since.min(since);
+        self.from = self.from.min(self.list.place(task));
+        self.set(task, choice);
+        self.changes.push(Change::Choice(task, old));
+    }
+
+    /// Moves a task by so many places to the front, but not before what it waits for.
+    pub fn advance(&mut self, task: u32, places: usize) {
+        let at = self.list.place(task);
+        let before = self.problem.before(task).iter().map(|&before| self.list.place(before) + 1);
+        let to = before.fold(at.saturating_sub(places), usize::max);
+        if to < at {
+            self.shift(at, to);
+        }
+    }
+
+    /// Moves a task by so many places to the end, but not behind what waits for it.
+    pub fn postpone(&mut self, task: u32, places: usize) {
+        let at = self.list.place(task);
+        let last = self.list.order.len() - 1;
+        let behind = self.problem.behind(task).iter().map(|&behind| self.list.place(behind) - 1);
+        let to = behind.fold((at + places).min(last), usize::min);
+        if to > at {
+            self.shift(at, to);
+        }
+    }
+
+    fn shift(&mut self, from: usize, to: usize) {
+        let passed = &self.list.order[from.min(to)..=from.max(to)];
+        let since = passed.iter().map(|&task| self.present.starts[task as usize]).min();
+        self.since = self.since.min(since.unwrap_or(i64::MIN));
+        self.from = self.from.min(from.min(to));
+        self.list.shift(from, to);
+        self.changes.push(Change::Shift(from, to));
+    }
+
+    fn set(&mut self, task: u32, choice: u32) {
+        let chosen = &mut self.list.chosen[task as usize];
+        self.work += area(self.problem, choice) - area(self.problem, *chosen);
+        *chosen = choice;
+    }
+
+    /// Whether anything was changed.
+    pub fn is_changed(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Evaluates the changed list; its value if that is at most `limit`.
+    pub fn evaluate(&mut self, limit: f64) -> Option<f64> {
+        let changed = self.changes.iter().filter_map(|change| match change {
+            Change::Choice(task, _) => Some(*task),
+            Change::Shift(..) => None,
+        });
+        self.tails.update(self.problem, &self.measure, &self.list, changed);
+        let value = self.build(limit, false).then(|| self.measure.value(&self.tally));
+        value.filter(|&value| value <= limit)
+    }
+
+    fn build(&mut self, limit: f64, whole: bool) -> bool {
+        let Self { problem, measure, list, tails, builder, present, tried, tally, work, .. } = self;
+        let given = Given { problem, measure, list, tails, work: *work };
+        match builder {
+            Builder::Events(events) => {
+                events.run(&given, (!whole).then_some((&*present, self.since)), tried, tally, limit)
+            }
+            Builder::Insertion(serial) => {
+                insertion::insert(serial, &given, (!whole).then_some((&*present, self.from)), tried, tally, limit)
+            }
+        }
+    }
+
+    /// What was evaluated last is the present schedule.
+    pub fn accept(&mut self) {
+        self.value = self.measure.value(&self.tally);
+        std::mem::swap(&mut self.present, &mut self.tried);
+        self.tails.accept();
+        self.changes.clear();
+        self.by_end.clear();
+        let starts = &self.present.starts;
+        let order = &self.list.order;
+        let first = match &mut self.builder {
+            Builder::Events(_) => order.partition_point(|&task| starts[task as usize] < self.since),
+            Builder::Insertion(serial) => {
+                serial.accept(self.from);
+                let least = order[self.from..].iter().map(|&task| starts[task as usize]).min().unwrap_or(0);
+                let first = order[..self.from].partition_point(|&task| starts[task as usize] <= least);
+                serial.forget(first);
+                first
+            }
+        };
+        let ends = &self.present.ends;
+        self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
+        (self.since, self.from) = (i64::MAX, usize::MAX);
+        if !self.problem.is_open() {
+            // Which processors a task holds depends on the order there, and then when others start.
+            self.from = first;
+            self.build(f64::INFINITY, false);
+            self.value = self.measure.value(&self.tally);
+            std::mem::swap(&mut self.present, &mut self.tried);
+            if let Builder::Insertion(serial) = &mut self.builder {
+                serial.accept(first);
+            }
+            self.from = usize::MAX;
+        }
+    }
+
+    /// Takes back what was changed since the last schedule was accepted.
+    pub fn take_back(&mut self) {
+        while let Some(change) = self.changes.pop() {
+            match change {
+                Change::Choice(task, old) => self.set(task, old),
+                Change::Shift(from, to) => self.list.shift(to, from),
+            }
+        }
+        self.tails.undo();
+        (self.since, self.from) = (i64::MAX, usize::MAX);
+    }
+}
+
+/// Processors times ticks.
+fn area(problem: &MoldableProblem<'_>, choice: u32) -> i128 {
+    let choice = problem.choice(choice);
+    i128::from(choice.processors) * i128::from(choice.time)
+}

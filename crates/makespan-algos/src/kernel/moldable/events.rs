@@ -1,0 +1,191 @@
+//! Lists forward in time: whenever processors or tasks become free, tasks start in the order of the list as long as they fit.
+
+use super::evaluation::{Given, Times};
+use super::measure::Tally;
+
+/// Carries out lists on processors that are always open. A list that agrees with another one until some instant is carried out from
+/// there on.
+///
+/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; the parallel
+/// scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963. O(n w) for
+/// n tasks of which w wait or run at once, and O(edges).
+#[derive(Clone, Debug)]
+pub(super) struct EventList {
+    /// For each task how many it still waits for.
+    missing: Vec<u32>,
+    /// How many it waits for in all.
+    waits: Vec<u32>,
+    /// The places of those that could start, ascending.
+    ready: Vec<u32>,
+    /// What is to come, the latest first.
+    coming: Vec<(i64, Event)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    End(u32),
+    Release(u32),
+}
+
+/// What goes on at an instant.
+struct Now {
+    at: i64,
+    free: u32,
+    /// How many tasks have been started.
+    started: usize,
+    /// Processors times ticks that nobody holds, since the first release.
+    idle: i128,
+}
+
+impl EventList {
+    pub fn new(given: &Given<'_>) -> Self {
+        let tasks = given.problem.tasks();
+        let waits: Vec<u32> = (0..tasks as u32).map(|task| given.problem.before(task).len() as u32).collect();
+        Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
+    }
+
+    /// Whether the value is at most `limit`. What starts before an instant in the present schedule, which is in the order of its
+    /// starts, starts so again.
+    pub fn run(
+        &mut self,
+        given: &Given<'_>,
+        present: Option<(&Times, i64)>,
+        times: &mut Times,
+        tally: &mut Tally,
+        limit: f64,
+    ) -> bool {
+        let Given { problem, measure, list, tails, .. } = *given;
+        let processors = problem.instance().processors();
+        // The area that is left idle at most where the makespan counts: the work of all tasks must fit, too.
+        let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
+            i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
+        } else {
+            i128::MAX
+        };
+        if most_idle < 0 {
+            return false;
+        }
+        measure.reset(tally);
+        self.missing.copy_from_slice(&self.waits);
+        self.coming.clear();
+        let mut now = Now { at: problem.origin(), free: processors, started: 0, idle: 0 };
+        if let Some((present, until)) = present {
+            self.keep(given, present, until, times, tally, &mut now);
+        }
+        self.ready.clear();
+        for place in now.started..list.order.len() {
+            let task = list.order[place];
+            if self.missing[task as usize] == 0 {
+                if problem.release(task) > now.at {
+                    self.expect(problem.release(task), Event::Release(task));
+                } else {
+                    self.ready.push(place as u32);
+                }
+            }
+        }
+        loop {
+            let mut kept = 0;
+            let mut asked = 0;
+            while asked < self.ready.len() && now.free > 0 {
+                let place = self.ready[asked];
+                asked += 1;
+                let task = list.order[place as usize];
+                let choice = problem.choice(list.chosen[task as usize]);
+                if choice.processors > now.free {
+                    self.ready[kept] = place;
+                    kept += 1;
+                    continue;
+                }
+                let end = now.at + choice.time;
+                if measure.add(tally, task, end, tails.of(task)) > limit {
+                    return false;
+                }
+                times.set(task, now.at, end);
+                now.free -= choice.processors;
+                now.started += 1;
+                self.expect(end, Event::End(task));
+            }
+            self.ready.drain(kept..asked);
+            if now.started == list.order.len() {
+                return true;
+            }
+            let Some(&(next, _)) = self.coming.last() else { return false };
+            now.idle += i128::from(next - now.at) * i128::from(now.free);
+            if now.idle > most_idle {
+                return false;
+            }
+            now.at = next;
+            self.happen(given, &mut now);
+        }
+    }
+
+    /// Starts again what starts before `until` in the present schedule.
+    fn keep(
+        &mut self,
+        given: &Given<'_>,
+        present: &Times,
+        until: i64,
+        times: &mut Times,
+        tally: &mut Tally,
+        now: &mut Now,
+    ) {
+        let Given { problem, measure, list, tails, .. } = *given;
+        let until = until.max(now.at);
+        now.idle = i128::from(until - now.at) * i128::from(now.free);
+        now.at = until;
+        for &task in &list.order {
+            let (start, end) = (present.starts[task as usize], present.ends[task as usize]);
+            if start >= until {
+                break;
+            }
+            now.started += 1;
+            times.set(task, start, end);
+            measure.add(tally, task, end, tails.of(task));
+            let processors = problem.choice(list.chosen[task as usize]).processors;
+            now.idle -= i128::from(end.min(until) - start) * i128::from(processors);
+            if end > until {
+                now.free -= processors;
+                self.coming.push((end, Event::End(task)));
+            } else {
+                problem.behind(task).iter().for_each(|&behind| self.missing[behind as usize] -= 1);
+            }
+        }
+        self.coming.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    fn expect(&mut self, at: i64, event: Event) {
+        let place = self.coming.partition_point(|coming| coming.0 > at);
+        self.coming.insert(place, (at, event));
+    }
+
+    /// What happens at this instant.
+    fn happen(&mut self, given: &Given<'_>, now: &mut Now) {
+        let Given { problem, list, .. } = *given;
+        while let Some((_, event)) = self.coming.pop_if(|coming| coming.0 == now.at) {
+            let task = match event {
+                Event::End(task) => task,
+                Event::Release(task) => {
+                    self.submit(list.place(task));
+                    continue;
+                }
+            };
+            now.free += problem.choice(list.chosen[task as usize]).processors;
+            for &behind in problem.behind(task) {
+                self.missing[behind as usize] -= 1;
+                if self.missing[behind as usize] > 0 {
+                    continue;
+                }
+                if problem.release(behind) > now.at {
+                    self.expect(problem.release(behind), Event::Release(behind));
+                } else {
+                    self.submit(list.place(behind));
+                }
+            }
+        }
+    }
+
+    fn submit(&mut self, place: usize) {
+        let at = self.ready.partition_point(|&other| (other as usize) < place);
+        self.ready.insert(at, place as u32);
+    }
+}

@@ -1,0 +1,48 @@
+//! Tasks inserted one by one, each at its earliest fit behind what it waits for.
+
+use std::cell::Cell;
+
+use super::evaluation::{Given, Times};
+use super::measure::Tally;
+use crate::kernel::serial::{Request, SerialInsertion};
+
+/// Evaluates a list by serial insertion; what comes before place `from` is as in the present schedule, if there is one. Returns whether
+/// the value is at most `limit`.
+pub(super) fn insert(
+    serial: &mut SerialInsertion,
+    given: &Given<'_>,
+    present: Option<(&Times, usize)>,
+    times: &mut Times,
+    tally: &mut Tally,
+    limit: f64,
+) -> bool {
+    let Given { problem, measure, list, tails, .. } = *given;
+    measure.reset(tally);
+    let mut from = 0;
+    if let Some((present, place)) = present {
+        from = place;
+        for &task in &list.order[..serial.begin(from)] {
+            let (start, end) = (present.starts[task as usize], present.ends[task as usize]);
+            times.set(task, start, end);
+            measure.add(tally, task, end, tails.of(task));
+        }
+    }
+    let Times { starts, ends } = times;
+    let ends = Cell::from_mut(&mut ends[..]).as_slice_of_cells();
+    let request = |place: usize| {
+        let task = list.order[place];
+        let choice = problem.choice(list.chosen[task as usize]);
+        let before = problem.before(task).iter().map(|&before| ends[before as usize].get());
+        let release = before.fold(problem.release(task), i64::max);
+        Request { processors: choice.processors, duration: choice.time, release }
+    };
+    let fold = |_: f64, place: usize, start: i64, request: &Request| {
+        let task = list.order[place];
+        let end = start + request.duration;
+        starts[task as usize] = start;
+        ends[task as usize].set(end);
+        measure.add(tally, task, end, tails.of(task))
+    };
+    // Evaluated one by one, a value is never taken back, and a limit ends the rest.
+    serial.evaluate(from..list.order.len(), limit, request, fold) <= limit
+}

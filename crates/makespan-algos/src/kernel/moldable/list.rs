@@ -1,0 +1,69 @@
+//! An order and allotments.
+
+use super::MoldableProblem;
+
+/// An order of all tasks, each after all that it waits for, with a choice for each task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// Tasks.
+    pub order: Vec<u32>,
+    /// For each task its choice.
+    pub chosen: Vec<u32>,
+    /// For each task its place in the order.
+    places: Vec<u32>,
+}
+
+impl List {
+    /// Of any order: tasks come as early as it says, but after all that they wait for.
+    pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
+        let tasks = problem.tasks();
+        let mut wanted = vec![0; tasks];
+        (0..).zip(order).for_each(|(place, &task)| wanted[task as usize] = place);
+        let mut missing: Vec<u32> = (0..tasks as u32).map(|task| problem.before(task).len() as u32).collect();
+        let ready = (0..tasks as u32).filter(|&task| missing[task as usize] == 0);
+        let mut ready: std::collections::BinaryHeap<_> =
+            ready.map(|task| std::cmp::Reverse(wanted[task as usize])).collect();
+        let mut list = Self { order: Vec::with_capacity(tasks), chosen, places: vec![0; tasks] };
+        while let Some(std::cmp::Reverse(place)) = ready.pop() {
+            let task: u32 = order[place];
+            list.places[task as usize] = list.order.len() as u32;
+            list.order.push(task);
+            for &other in problem.behind(task) {
+                missing[other as usize] -= 1;
+                if missing[other as usize] == 0 {
+                    ready.push(std::cmp::Reverse(wanted[other as usize]));
+                }
+            }
+        }
+        list
+    }
+
+    /// The place of a task in the order.
+    #[inline]
+    pub fn place(&self, task: u32) -> usize {
+        self.places[task as usize] as usize
+    }
+
+    /// Takes the task at one place and puts it at another.
+    pub(super) fn shift(&mut self, from: usize, to: usize) {
+        let (first, last) = (from.min(to), from.max(to));
+        if from < to {
+            self.order[from..=to].rotate_left(1);
+        } else {
+            self.order[to..=from].rotate_right(1);
+        }
+        self.number(first, last + 1);
+    }
+
+    /// Orders the tasks from a place on.
+    pub(super) fn sort_from<K: Ord>(&mut self, place: usize, key: impl Fn(u32) -> K) {
+        self.order[place..].sort_by_key(|&task| key(task));
+        self.number(place, self.order.len());
+    }
+
+    fn number(&mut self, from: usize, until: usize) {
+        for place in from..until {
+            self.places[self.order[place] as usize] = place as u32;
+        }
+    }
+}

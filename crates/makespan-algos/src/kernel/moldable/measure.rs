@@ -1,0 +1,135 @@
+//! What a schedule is worth, as far as it is known.
+
+use makespan_core::{Instance, Objective};
+
+use super::MoldableProblem;
+
+/// What a tick beyond the limit on the makespan counts, more than anything else.
+const BEYOND: f64 = 1e9;
+
+/// An objective as a maximum or a sum over groups of tasks of which the last end counts: all tasks, or those of a job.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    groups: Vec<Group>,
+    /// For each task its group; empty where there is one group.
+    group_of: Vec<u32>,
+    is_sum: bool,
+    /// No schedule that is longer is wanted.
+    limit: i64,
+}
+
+/// Tasks whose last end costs `weight` for each tick after `from`.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    weight: f64,
+    from: i64,
+}
+
+/// What is known of a schedule: a value that only rises as tasks are placed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// For each group the latest end that follows from what is placed.
+    ends: Vec<i64>,
+    last: i64,
+    cost: f64,
+    beyond: f64,
+}
+
+impl Measure {
+    /// Of the schedules of a problem. Mean flow is a sum here, and weights are in millionths.
+    pub fn new(problem: &MoldableProblem<'_>, objective: Objective, limit: Option<i64>) -> Self {
+        let instance = problem.instance();
+        let limit = limit.unwrap_or(i64::MAX);
+        let groups = match groups(instance, objective) {
+            Some(groups) => groups,
+            None => {
+                let groups = vec![Group { weight: 1.0, from: 0 }];
+                return Self { groups, group_of: Vec::new(), is_sum: false, limit };
+            }
+        };
+        let is_sum = objective != Objective::MaxLateness;
+        let group_of = (0..problem.tasks() as u32).map(|task| problem.job_of(task).0).collect();
+        Self { groups, group_of, is_sum, limit }
+    }
+
+    /// The group of a task.
+    #[inline]
+    pub fn group(&self, task: u32) -> usize {
+        if self.group_of.is_empty() { 0 } else { self.group_of[task as usize] as usize }
+    }
+
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether the last end of all tasks is all that counts.
+    pub(super) fn is_makespan(&self) -> bool {
+        self.group_of.is_empty()
+    }
+
+    /// What it costs that a group ends then.
+    pub fn cost(&self, group: usize, end: i64) -> f64 {
+        let Group { weight, from } = self.groups[group];
+        weight * end.saturating_sub(from).max(0) as f64
+    }
+
+    pub(super) fn reset(&self, tally: &mut Tally) {
+        tally.ends.clear();
+        tally.ends.resize(self.groups.len(), 0);
+        (tally.last, tally.cost, tally.beyond) = (0, 0.0, 0.0);
+    }
+
+    /// The value when one more task ends then and so much comes behind it.
+    #[inline]
+    pub(super) fn add(&self, tally: &mut Tally, task: u32, end: i64, tail: i64) -> f64 {
+        let group = self.group(task);
+        let known = tally.ends[group];
+        if end + tail > known {
+            tally.ends[group] = end + tail;
+            let cost = self.cost(group, end + tail);
+            tally.cost = if self.is_sum { tally.cost + (cost - self.cost(group, known)) } else { tally.cost.max(cost) };
+        }
+        if end > tally.last {
+            tally.last = end;
+            if end > self.limit {
+                tally.beyond = BEYOND * (end - self.limit) as f64;
+            }
+        }
+        // So that of two schedules beyond the limit the one counts that is less so, and then the value.
+        if tally.beyond > 0.0 { tally.cost + tally.beyond * (1.0 + tally.cost * 1e-6) } else { tally.cost }
+    }
+
+    /// The exact value of what was added up, in the unit of [`Measure::new`].
+    pub(super) fn value(&self, tally: &Tally) -> f64 {
+        let each = (0..self.groups.len()).map(|group| self.cost(group, tally.ends[group]));
+        let cost = if self.is_sum { each.sum() } else { each.fold(0.0, f64::max) };
+        if tally.beyond > 0.0 { cost + tally.beyond * (1.0 + cost * 1e-6) } else { cost }
+    }
+}
+
+/// Each job, where single jobs count.
+fn groups(instance: &Instance, objective: Objective) -> Option<Vec<Group>> {
+    let weight = |millionths: u64| millionths as f64;
+    let each = instance.jobs().iter();
+    let due = |due: Option<makespan_core::Time>| due.map(makespan_core::Time::ticks);
+    Some(match objective {
+        Objective::Makespan | Objective::Cost | Objective::Throughput => return None,
+        Objective::WeightedCompletion => {
+            each.map(|job| Group { weight: weight(job.weight.millionths()), from: 0 }).collect()
+        }
+        Objective::MeanFlow => each.map(|job| Group { weight: 1.0, from: job.release.ticks() }).collect(),
+        Objective::MaxLateness => each
+            .map(|job| match due(job.deadline) {
+                Some(from) => Group { weight: 1.0, from },
+                None => Group { weight: 0.0, from: 0 },
+            })
+            .collect(),
+        Objective::WeightedLateness => each
+            .map(|job| match due(job.deadline) {
+                Some(from) => Group { weight: weight(job.weight.millionths()), from },
+                None => Group { weight: 0.0, from: 0 },
+            })
+            .collect(),
+    })
+}

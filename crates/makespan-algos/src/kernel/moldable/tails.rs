@@ -1,0 +1,88 @@
+//! How much comes behind each task.
+
+use super::measure::Measure;
+use super::{List, MoldableProblem};
+
+/// For each task the time from its end to the end of all that waits for it, directly or not, and counts together with it, as the
+/// allotments are.
+#[derive(Clone, Debug)]
+pub(super) struct Tails {
+    tails: Vec<i64>,
+    /// For each task its position in the order of the problem.
+    position: Vec<u32>,
+    /// Positions whose tails are to be found again.
+    stale: Vec<bool>,
+    /// Tasks whose tails have changed, with what they were.
+    changed: Vec<(u32, i64)>,
+}
+
+impl Tails {
+    pub fn new(problem: &MoldableProblem<'_>, measure: &Measure, list: &List) -> Self {
+        let tasks = problem.tasks();
+        let mut position = vec![0; tasks];
+        (0..).zip(problem.order()).for_each(|(at, &task)| position[task as usize] = at);
+        let mut tails = Self { tails: vec![0; tasks], position, stale: vec![false; tasks], changed: Vec::new() };
+        for &task in problem.order().iter().rev() {
+            tails.tails[task as usize] = tails.found(problem, measure, list, task);
+        }
+        tails
+    }
+
+    #[inline]
+    pub fn of(&self, task: u32) -> i64 {
+        self.tails[task as usize]
+    }
+
+    fn found(&self, problem: &MoldableProblem<'_>, measure: &Measure, list: &List, task: u32) -> i64 {
+        let group = measure.group(task);
+        let behind = problem.behind(task).iter().filter(|&&other| measure.group(other) == group);
+        let with = |&other: &u32| self.tails[other as usize] + problem.choice(list.chosen[other as usize]).time;
+        behind.map(with).max().unwrap_or(0)
+    }
+
+    /// Finds the tails again of what comes before tasks whose choices have changed.
+    pub fn update(
+        &mut self,
+        problem: &MoldableProblem<'_>,
+        measure: &Measure,
+        list: &List,
+        tasks: impl Iterator<Item = u32>,
+    ) {
+        let (mut first, mut end) = (usize::MAX, 0);
+        for &before in tasks.flat_map(|task| problem.before(task)) {
+            let at = self.position[before as usize] as usize;
+            self.stale[at] = true;
+            (first, end) = (first.min(at), end.max(at + 1));
+        }
+        let mut at = end;
+        while at > first {
+            at -= 1;
+            if !std::mem::take(&mut self.stale[at]) {
+                continue;
+            }
+            let task = problem.order()[at];
+            let tail = self.found(problem, measure, list, task);
+            if tail == self.of(task) {
+                continue;
+            }
+            self.changed.push((task, std::mem::replace(&mut self.tails[task as usize], tail)));
+            for &before in problem.before(task) {
+                let at = self.position[before as usize] as usize;
+                self.stale[at] = true;
+                first = first.min(at);
+            }
+        }
+    }
+
+    /// Keeps the changes.
+    pub fn accept(&mut self) {
+        self.changed.clear();
+    }
+
+    /// Takes the changes back.
+    pub fn undo(&mut self) {
+        while let Some((task, tail)) = self.changed.pop() {
+            self.tails[task as usize] = tail;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! How a list changes.
+
+use rand::{Rng, RngExt};
+
+use super::search::Annealing;
+
+/// Of a hundred changes so many resize tasks that run at once, shrink one on a critical path, grow one there, advance one there, and move
+/// any task; the others resize any task.
+const TOGETHER: u32 = 20;
+const SHRINK: u32 = 20;
+const GROW: u32 = 20;
+const ADVANCE: u32 = 20;
+const MOVE: u32 = 10;
+/// How often another task beside one that is resized is looked for, and how far away in the order.
+const LOOKS: usize = 24;
+const FAR: usize = 64;
+/// How often those that give or take are enough though they are not all that could.
+const ENOUGH: f64 = 0.3;
+/// How often a task that shrinks is advanced, too.
+const ALSO: f64 = 0.3;
+
+impl Annealing<'_> {
+    /// Changes the list, if the change that is drawn is one.
+    pub(super) fn change(&mut self) {
+        let tasks = self.present.problem().tasks() as u32;
+        let processors = self.present.problem().instance().processors();
+        let kind = self.random.random_range(0..100);
+        let bounds = [TOGETHER, SHRINK, GROW, ADVANCE, MOVE].iter().scan(0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        });
+        match bounds.take_while(|&bound| bound <= kind).count() {
+            0 => self.resize_together(),
+            1 => {
+                let task = self.critical();
+                let less = distance(&mut self.random, self.present.processors(task) / 2);
+                self.resize(task, -i64::from(less));
+                if self.random.random_bool(ALSO) {
+                    let places = distance(&mut self.random, tasks);
+                    self.present.advance(task, places as usize);
+                }
+            }
+            2 => {
+                let task = self.critical();
+                let more = distance(&mut self.random, processors / 4);
+                self.resize(task, i64::from(more));
+            }
+            3 => {
+                let task = self.critical();
+                let places = distance(&mut self.random, tasks);
+                self.present.advance(task, places as usize);
+            }
+            4 => {
+                let task = self.random.random_range(0..tasks);
+                let places = distance(&mut self.random, tasks) as usize;
+                if self.random.random_bool(0.5) {
+                    self.present.advance(task, places);
+                } else {
+                    self.present.postpone(task, places);
+                }
+            }
+            _ => {
+                let task = self.random.random_range(0..tasks);
+                let change = i64::from(distance(&mut self.random, processors / 2));
+                let change = if self.random.random_bool(0.5) { change } else { -change };
+                self.resize(task, change);
+            }
+        }
+    }
+
+    /// Changes the processors of a task by at least so many, if it has such choices; returns by how many.
+    fn resize(&mut self, task: u32, change: i64) -> i64 {
+        let problem = self.present.problem();
+        let now = i64::from(self.present.processors(task));
+        let wanted = u32::try_from((now + change).max(0)).unwrap_or(u32::MAX);
+        let choice = if change < 0 { problem.at_most(task, wanted) } else { problem.at_least(task, wanted) };
+        self.present.choose(task, choice);
+        i64::from(self.present.processors(task)) - now
+    }
+
+    /// Gives a task more processors and those that run beside it fewer, or the other way round.
+    fn resize_together(&mut self) {
+        let problem = self.present.problem();
+        let task = self.random.random_range(0..problem.tasks() as u32);
+        let most = problem.instance().processors().min(8);
+        let change = i64::from(distance(&mut self.random, most));
+        let change = if self.random.random_bool(0.5) { change } else { -change };
+        let mut left = self.resize(task, change);
+        let (start, end) = (self.present.starts()[task as usize], self.present.ends()[task as usize]);
+        let (place, tasks) = (self.present.list().place(task), problem.tasks());
+        for _ in 0..LOOKS {
+            if left == 0 {
+                return;
+            }
+            let far = distance(&mut self.random, FAR as u32) as usize;
+            let place = if self.random.random_bool(0.5) { place + far } else { place.wrapping_sub(far) };
+            if place >= tasks {
+                continue;
+            }
+            let other = self.present.list().order[place];
+            let beside = self.present.starts()[other as usize] < end && self.present.ends()[other as usize] > start;
+            if !beside || other == task {
+                continue;
+            }
+            // Of what is given no more than is there.
+            let now = i64::from(self.present.processors(other));
+            let choice = problem.at_most(other, u32::try_from((now - left).max(0)).unwrap_or(u32::MAX));
+            self.present.choose(other, choice);
+            left -= now - i64::from(self.present.processors(other));
+            if self.random.random_bool(ENOUGH) {
+                return;
+            }
+        }
+    }
+
+    /// A task on a path without gaps from the beginning to the last end of what counts together, along which each task waits for the
+    /// one before or for its processors.
+    fn critical(&mut self) -> u32 {
+        let Self { present, random, .. } = self;
+        let mut task = last(present, random);
+        let (mut chosen, mut length) = (task, 1);
+        loop {
+            let start = present.starts()[task as usize];
+            let problem = present.problem();
+            let before = problem.before(task).iter().copied();
+            let ending = before.filter(|&before| present.ends()[before as usize] == start);
+            let next = any_of(ending, random).or_else(|| {
+                let ends = present.by_end();
+                let first = ends.partition_point(|end| end.0 < start);
+                let count = ends[first..].iter().take_while(|end| end.0 == start).count();
+                (count > 0).then(|| ends[first + random.random_range(0..count)].1)
+            });
+            let Some(next) = next else { return chosen };
+            task = next;
+            length += 1;
+            if random.random_range(0..length) == 0 {
+                chosen = task;
+            }
+        }
+    }
+}
+
+/// The last task of all, or of a group that costs something.
+fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut impl Rng) -> u32 {
+    let groups = present.measure().groups();
+    if groups > 1 {
+        let tasks = present.problem().tasks() as u32;
+        let group = present.measure().group(random.random_range(0..tasks));
+        let of_group = (0..tasks).filter(|&task| present.measure().group(task) == group);
+        return of_group.max_by_key(|&task| present.ends()[task as usize]).unwrap_or(0);
+    }
+    let ends = present.by_end();
+    let latest = ends[ends.len() - 1].0;
+    let first = ends.partition_point(|end| end.0 < latest);
+    ends[random.random_range(first..ends.len())].1
+}
+
+/// One of some, each as probable.
+fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32> {
+    let mut chosen = None;
+    for (seen, one) in some.enumerate() {
+        if random.random_range(0..=seen) == 0 {
+            chosen = Some(one);
+        }
+    }
+    chosen
+}
+
+/// From one to `most`, the logarithm uniform: short more often than long.
+fn distance(random: &mut impl Rng, most: u32) -> u32 {
+    (f64::from(most.max(2)).powf(random.random::<f64>()) as u32).max(1)
+}

@@ -1,0 +1,98 @@
+//! Annealing of lists, each by every scheme at first.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::Listed;
+use crate::kernel::moldable::{List, ListSchedule, Scheme};
+use crate::search::{Neighbourhood, heat};
+
+/// The share of the way in which all schemes are probed.
+const PROBED: f64 = 0.3;
+/// The temperature, as a share of the mean value of what counts together, for `MANY` tasks. It is lower for more, since more changes are
+/// waiting to be tried and a schedule is lost by many small losses; and higher for fewer, at most `HOTTEST`, whose changes are all
+/// tried soon.
+const HOT: f64 = 5e-4;
+const MANY: f64 = 100.0;
+const EXPONENT: f64 = 1.5;
+const HOTTEST: f64 = 0.01;
+
+/// One list that changes, and the best one.
+pub(super) struct Annealing<'p> {
+    pub(super) present: ListSchedule<'p>,
+    pub(super) random: ChaCha8Rng,
+    scheme: Scheme,
+    best: (f64, List),
+    hot: f64,
+}
+
+impl<'p> Annealing<'p> {
+    pub(super) fn new(present: ListSchedule<'p>, scheme: Scheme, random: ChaCha8Rng) -> Self {
+        let tasks = present.problem().tasks().max(1) as f64;
+        let hot = (HOT * (MANY / tasks).powf(EXPONENT)).min(HOTTEST) / present.measure().groups().max(1) as f64;
+        let best = (present.value(), present.list().clone());
+        Self { present, random, scheme, best, hot }
+    }
+
+    fn step(&mut self) {
+        self.change();
+        if !self.present.is_changed() {
+            return;
+        }
+        let limit = self.present.value() + heat(self.hot * self.best.0, &mut self.random);
+        let Some(value) = self.present.evaluate(limit) else {
+            self.present.take_back();
+            return;
+        };
+        if value < self.best.0 {
+            self.best.0 = value;
+            self.best.1.clone_from(self.present.list());
+        }
+        self.present.accept();
+    }
+
+    fn into_best(self) -> (f64, Listed) {
+        let is_reversed = self.present.problem().is_reversed();
+        (self.best.0, Listed { scheme: self.scheme, is_reversed, list: self.best.1 })
+    }
+}
+
+/// All schemes one after the other for a part of the way, then the best of them.
+pub(super) struct Probing<'p> {
+    searches: Vec<Annealing<'p>>,
+    /// The best one, once all were probed.
+    chosen: Option<usize>,
+    floor: f64,
+}
+
+impl<'p> Probing<'p> {
+    pub(super) fn new(searches: Vec<Annealing<'p>>, floor: f64) -> Self {
+        let chosen = (searches.len() == 1).then_some(0);
+        Self { searches, chosen, floor }
+    }
+
+    fn best(&self) -> usize {
+        let values = self.searches.iter().map(|search| search.best.0).enumerate();
+        values.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
+    }
+
+    pub(super) fn into_best(mut self) -> (f64, Listed) {
+        let best = self.best();
+        self.searches.swap_remove(best).into_best()
+    }
+}
+
+impl Neighbourhood for Probing<'_> {
+    fn is_optimal(&self) -> bool {
+        let few = |search: &Annealing<'_>| search.present.problem().tasks() < 1;
+        self.searches.iter().any(|search| search.best.0 <= self.floor || few(search))
+    }
+
+    fn step(&mut self, done: f64) {
+        let at = match self.chosen {
+            Some(at) => at,
+            None if done < PROBED => (done / PROBED * self.searches.len() as f64) as usize,
+            None => *self.chosen.insert(self.best()),
+        };
+        self.searches[at].step();
+    }
+}

@@ -1,0 +1,111 @@
+//! Lists to begin with.
+
+use makespan_core::Objective;
+
+use super::{Listed, Moldable};
+use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme};
+use crate::scheduler::packed::orders;
+use crate::search::Course;
+
+/// No task has more than this share of the processors, in lists one after the other. The largest first, since it proves most.
+const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
+
+/// What lists are made of.
+pub(super) struct Lists {
+    /// When tasks start and end in known schedules, and their choices.
+    known: Vec<(Vec<(i64, i64)>, Vec<u32>)>,
+    /// Choices without an order.
+    chosen: Vec<Vec<u32>>,
+    /// Orders with choices, where single jobs count.
+    ordered: Vec<(Vec<u32>, Vec<u32>)>,
+}
+
+impl Lists {
+    /// Of known schedules and of the average times, cut at several largest allotments.
+    pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[Listed]) -> Self {
+        let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
+        let mut chosen: Vec<Vec<u32>> = Vec::new();
+        for share in LARGEST {
+            let choices = limited(of, share);
+            if !chosen.contains(&choices) {
+                chosen.push(choices);
+            }
+        }
+        let ordered = if objective == Objective::Makespan {
+            Vec::new()
+        } else {
+            chosen.iter().flat_map(|choices| by_jobs(of, choices)).collect()
+        };
+        Self { known, chosen, ordered }
+    }
+
+    /// The best schedule of all, tried until the course is over, but one at least.
+    pub(super) fn best<'p>(
+        &self,
+        problem: &'p MoldableProblem<'p>,
+        measure: &Measure,
+        scheme: Scheme,
+        course: &mut Course,
+    ) -> ListSchedule<'p> {
+        let known = self.known.iter().map(|(times, chosen)| again(problem, times, chosen));
+        let ranked = self.chosen.iter().map(|chosen| by_rank(problem, chosen));
+        let ordered = self.ordered.iter().map(|(order, chosen)| List::new(problem, order, chosen.clone()));
+        let schedule = |list| ListSchedule::new(problem, measure.clone(), scheme, list);
+        let mut lists = known.chain(ranked).chain(ordered);
+        let mut best = schedule(lists.next().expect("the share of all processors gives one"));
+        while course.step().is_some()
+            && let Some(list) = lists.next()
+        {
+            let other = schedule(list);
+            if other.value() < best.value() {
+                best = other;
+            }
+        }
+        best
+    }
+}
+
+/// For each task the fewest processors on which it takes no longer than its average time, but no more than a share of all.
+fn limited(of: &Moldable<'_, '_>, share: f64) -> Vec<u32> {
+    let problem = &of.problem;
+    let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
+    let choice = |(task, &average): (u32, &f64)| {
+        // An average of equal times may be a little less than these.
+        let longest = average * (1.0 + 1e-4);
+        let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > longest) as u32;
+        let choices = problem.choices_of(task);
+        (choices.start + slower).min(choices.end - 1).min(problem.at_most(task, most))
+    };
+    (0..).zip(&of.average).map(choice).collect()
+}
+
+/// A known schedule from its beginning, or from its end.
+fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) -> List {
+    let mut order: Vec<u32> = (0..times.len() as u32).collect();
+    let key = |task: u32| {
+        let (start, end) = times[task as usize];
+        if problem.is_reversed() { (-end, -start) } else { (start, end) }
+    };
+    order.sort_by_key(|&task| key(task));
+    List::new(problem, &order, chosen.to_vec())
+}
+
+/// Those first that the longest path is behind.
+fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
+    let mut ranks = vec![0; chosen.len()];
+    for &task in problem.order().iter().rev() {
+        let behind = problem.behind(task).iter().map(|&behind| ranks[behind as usize]);
+        ranks[task as usize] = problem.choice(chosen[task as usize]).time + behind.max().unwrap_or(0);
+    }
+    let mut order = problem.order().to_vec();
+    order.sort_by_key(|&task| std::cmp::Reverse(ranks[task as usize]));
+    List::new(problem, &order, chosen.to_vec())
+}
+
+/// The orders of lists on a packing.
+fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let packing = of.packing;
+    let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();
+    let each = orders(packing, &choices).into_iter();
+    each.map(|list| (list.iter().map(|entry| entry.task.0 as u32).collect(), chosen.to_vec())).collect()
+}
