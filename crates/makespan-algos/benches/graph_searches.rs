@@ -1,11 +1,16 @@
-//! How fast the searches of `optimise` on graphs are: decoding a changed order, and one task put to another place. An
-//! element is an evaluation; 50 and 100 tasks on 8 processors. How long the list schedulers take is in `schedulers`.
+//! How fast the searches of `optimise` on graphs are: decoding a changed order, and one task put to another place, of 50 and 100 tasks on
+//! 8 processors; and a changed list of 100 and 1,000 moldable tasks on 64. An element is an evaluation. How long the list schedulers take is
+//! in `schedulers`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
 use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
 use makespan_algos::kernel::graph::{GraphProblem, ProcessorId, rank};
-use makespan_core::{Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Platform, Profile, Time};
+use makespan_algos::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme, average_times};
+use makespan_algos::kernel::packing::Packing;
+use makespan_core::{
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Platform, Profile, SpeedupLaw, Time,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -72,5 +77,60 @@ fn searches(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, searches);
+/// The same layers of moldable tasks by Amdahl's law, without transfers.
+fn moldable_instance(tasks: u32) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(2);
+    let before = |to: u32, random: &mut ChaCha8Rng| (to / 8 - 1) * 8 + random.random_range(0..8);
+    let edges = (8..tasks).map(|to| Edge { from: before(to, &mut random), to, payload: Payload::Bytes(0) }).collect();
+    let task = |index: u32| {
+        let time = Time::from_ticks(random.random_range(10_000_000_000..=100_000_000_000));
+        let law = SpeedupLaw::Amdahl { serial: random.random_range(0.0..0.2) };
+        NamedTask::new(index.to_string(), Profile::law(time, law, 1, 64).expect("a positive time"))
+    };
+    let graph = Graph::new((0..tasks).map(task).collect(), edges).expect("layers have no cycle");
+    let platform = Platform::flat(64).expect("some processors");
+    Instance::new(platform, vec![Job::compound("layers", graph)], Vec::new()).expect("a valid instance")
+}
+
+/// One task is resized or advanced; every changed list is taken back, which is what happens to most.
+fn moldable(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("lists of moldable tasks");
+    group.sample_size(20).throughput(Throughput::Elements(1));
+    for tasks in [100, 1_000] {
+        let instance = moldable_instance(tasks);
+        let packing = Packing::new(&instance).expect("every task has room");
+        let problem = MoldableProblem::new(&packing).expect("counts of processors say all");
+        let average = average_times(&problem);
+        let choice = |(task, &average): (u32, &f64)| {
+            let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > average) as u32;
+            (problem.choices_of(task).start + slower).min(problem.choices_of(task).end - 1)
+        };
+        let chosen: Vec<u32> = (0..).zip(&average).map(choice).collect();
+        for scheme in [Scheme::Events, Scheme::Insertion] {
+            let measure = Measure::new(&problem, Objective::Makespan, None);
+            let list = List::new(&problem, problem.order(), chosen.clone());
+            let mut schedule = ListSchedule::new(&problem, measure, scheme, list);
+            let mut random = ChaCha8Rng::seed_from_u64(1);
+            group.bench_function(format!("{scheme:?}, {tasks} tasks"), |bencher| {
+                bencher.iter(|| {
+                    let task = random.random_range(0..tasks);
+                    if random.random_bool(0.5) {
+                        schedule.advance(task, random.random_range(1..20));
+                    } else {
+                        schedule.choose(task, random.random_range(problem.choices_of(task)));
+                    }
+                    let value = schedule.evaluate(schedule.value());
+                    schedule.take_back();
+                    value
+                });
+            });
+        }
+        group.bench_function(format!("average times of {tasks} tasks"), |bencher| {
+            bencher.iter(|| average_times(&problem));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, searches, moldable);
 criterion_main!(benches);

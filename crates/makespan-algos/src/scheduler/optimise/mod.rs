@@ -6,7 +6,6 @@ mod front;
 mod goal;
 mod graph;
 mod machines;
-mod moldable;
 mod packed;
 mod search;
 mod start;

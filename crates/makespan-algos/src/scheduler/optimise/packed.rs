@@ -7,7 +7,7 @@ use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
-use crate::scheduler::packed::{self, Aim, PlanSearch, Pools};
+use crate::scheduler::packed::{self, Aim, Moldable, PlanSearch, Pools};
 use crate::search::Portfolio;
 
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
@@ -39,10 +39,15 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let floor = Time::from_ticks(value(Objective::Makespan) as i64);
     let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
     let floor_of = |objective| value(objective) as f64;
-    let problem = packed::problem(&packing);
-    let found = match problem.as_ref().and_then(|problem| Pools::new(&packing, problem)) {
-        Some(pools) => Run { search: &pools, portfolio, floor: &floor_of }.plans(optimise.target, limit),
-        None => Run { search: &packing, portfolio, floor: &floor_of }.plans(optimise.target, limit),
+    let target = optimise.target;
+    let found = if let Some(moldable) = Moldable::new(&packing) {
+        Run { search: &moldable, portfolio, floor: &floor_of }.plans(target, limit)
+    } else {
+        let problem = packed::problem(&packing);
+        match problem.as_ref().and_then(|problem| Pools::new(&packing, problem)) {
+            Some(pools) => Run { search: &pools, portfolio, floor: &floor_of }.plans(target, limit),
+            None => Run { search: &packing, portfolio, floor: &floor_of }.plans(target, limit),
+        }
     };
     let found = found.ok_or_else(|| packed::used_up(&packing))?;
     let points = found.into_iter().map(|schedule| proved(&bounds, schedule)).collect();

@@ -2,6 +2,7 @@
 //! processors, or on nodes of different speeds. The schedulers of lists plan them on a [`Packing`].
 
 mod demt;
+mod moldable;
 mod pools;
 mod search;
 
@@ -17,6 +18,7 @@ use crate::search::Course;
 
 use super::Order;
 pub(super) use demt::in_batches;
+pub(super) use moldable::Moldable;
 pub(super) use pools::{Pools, problem};
 pub(super) use search::Aim;
 use search::balanced_lists;
@@ -116,6 +118,10 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
     let stop = Stop::default();
     let random = ChaCha8Rng::seed_from_u64(seed);
+    if let Some(moldable) = Moldable::new(&packing) {
+        let (_, found) = moldable.best(aim, &[], random, &mut Course::of(steps, &stop));
+        return Ok(moldable.schedule(&found));
+    }
     if let Some(problem) = problem(&packing)
         && let Some(pools) = Pools::new(&packing, &problem)
     {

@@ -123,7 +123,7 @@ pub(super) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<Entry>> {
 }
 
 /// Lists of the same choices: the longest path first, jobs by weight for their area, jobs by their deadline.
-fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<Entry>> {
+pub(super) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<Entry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);
     let mut areas = vec![0.0; instance.jobs().len()];

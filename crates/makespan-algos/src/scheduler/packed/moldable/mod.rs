@@ -7,16 +7,15 @@ mod start;
 use makespan_core::{Objective, Schedule};
 use rand_chacha::ChaCha8Rng;
 
-use super::packed::Kind;
+use super::{Aim, PlanSearch};
 use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme, average_times, schedule};
 use crate::kernel::packing::Packing;
-use crate::scheduler::packed::Aim;
 use crate::search::{Course, anneal};
 use search::{Annealing, Probing};
 use start::Lists;
 
 /// An instance in which counts of processors say all, but for the order of the tasks.
-pub(super) struct Moldable<'p, 'a> {
+pub(in crate::scheduler) struct Moldable<'p, 'a> {
     packing: &'p Packing<'a>,
     problem: MoldableProblem<'a>,
     /// From the end to the beginning, where that is the same.
@@ -27,7 +26,7 @@ pub(super) struct Moldable<'p, 'a> {
 
 /// A list, and how it becomes a schedule.
 #[derive(Clone, Debug)]
-pub(super) struct Listed {
+pub(in crate::scheduler) struct Listed {
     scheme: Scheme,
     is_reversed: bool,
     list: List,
@@ -35,7 +34,7 @@ pub(super) struct Listed {
 
 impl<'p, 'a> Moldable<'p, 'a> {
     /// The problem of a packing, if it is one.
-    pub(super) fn new(packing: &'p Packing<'a>) -> Option<Self> {
+    pub(in crate::scheduler) fn new(packing: &'p Packing<'a>) -> Option<Self> {
         let problem = MoldableProblem::new(packing)?;
         let (reversed, average) = (problem.reversed(), average_times(&problem));
         Some(Self { packing, problem, reversed, average })
@@ -63,31 +62,34 @@ impl<'p, 'a> Moldable<'p, 'a> {
         let measure = Measure::new(problem, Objective::Makespan, None);
         ListSchedule::new(problem, measure, listed.scheme, listed.list.clone()).times()
     }
-}
 
-impl Kind for Moldable<'_, '_> {
-    type Found = Listed;
-
-    fn search(
+    /// The best list that is found on the course, with its value.
+    pub(in crate::scheduler) fn best(
         &self,
         aim: Aim,
         known: &[Listed],
         random: ChaCha8Rng,
-        starts: &mut Course,
         course: &mut Course,
-    ) -> Option<(f64, Listed)> {
+    ) -> (f64, Listed) {
         let lists = Lists::new(self, aim.objective, known);
-        let schemes = self.schemes(aim.objective);
-        let searches = schemes.into_iter().enumerate().map(|(stream, (scheme, problem))| {
+        let of_scheme = |(number, (scheme, problem)): (u64, (Scheme, _))| {
             let measure = Measure::new(problem, aim.objective, aim.limit);
             let mut random = random.clone();
-            random.set_word_pos(0);
-            random.set_stream(random.get_stream() ^ (stream as u64) << 32);
-            Annealing::new(lists.best(problem, &measure, scheme, starts), scheme, random)
-        });
-        let mut probing = Probing::new(searches.collect(), aim.floor);
+            random.set_stream(random.get_stream() | (number + 1) << 32);
+            Annealing::new(lists.best(problem, &measure, scheme, course), scheme, random)
+        };
+        let searches = (0..).zip(self.schemes(aim.objective)).map(of_scheme).collect();
+        let mut probing = Probing::new(searches, aim.floor);
         anneal(&mut probing, course);
-        Some(probing.into_best())
+        probing.into_best()
+    }
+}
+
+impl PlanSearch for Moldable<'_, '_> {
+    type Found = Listed;
+
+    fn search(&self, aim: Aim, known: &[Listed], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Listed)> {
+        Some(self.best(aim, known, random, course))
     }
 
     fn schedule(&self, found: &Listed) -> Schedule {

@@ -4,11 +4,16 @@ use makespan_core::Objective;
 
 use super::{Listed, Moldable};
 use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme};
-use crate::scheduler::packed::orders;
+use crate::scheduler::packed::search::orders;
 use crate::search::Course;
 
 /// No task has more than this share of the processors, in lists one after the other. The largest first, since it proves most.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
+
+/// The share of the course in which lists are tried by all schemes; and how many tasks they have together that are tried by each whatever
+/// the course is.
+const TRIED: f64 = 0.15;
+const TASKS: usize = 40_000;
 
 /// What lists are made of.
 pub(super) struct Lists {
@@ -39,7 +44,7 @@ impl Lists {
         Self { known, chosen, ordered }
     }
 
-    /// The best schedule of all, tried until the course is over, but one at least.
+    /// The best schedule of all that are tried, one at least.
     pub(super) fn best<'p>(
         &self,
         problem: &'p MoldableProblem<'p>,
@@ -53,9 +58,11 @@ impl Lists {
         let schedule = |list| ListSchedule::new(problem, measure.clone(), scheme, list);
         let mut lists = known.chain(ranked).chain(ordered);
         let mut best = schedule(lists.next().expect("the share of all processors gives one"));
-        while course.step().is_some()
-            && let Some(list) = lists.next()
-        {
+        let certain = TASKS / problem.tasks().max(1);
+        for (tried, list) in (1..).zip(lists) {
+            if tried >= certain && course.step().is_none_or(|done| done > TRIED) {
+                break;
+            }
             let other = schedule(list);
             if other.value() < best.value() {
                 best = other;
