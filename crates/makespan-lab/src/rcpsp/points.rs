@@ -62,7 +62,8 @@ fn point(runs: &[Run], algorithm: &str, known: &KnownValues) -> Option<Point> {
     let best = |run: &Run| known.of(&run.set, &run.name).map(|known| ticks(known.makespan));
     let means = |of: &dyn Fn(&Planned<'_>) -> Option<f64>| mean(&planned.iter().filter_map(of).collect::<Vec<f64>>());
     let share = |is: bool| if is { 100.0 } else { 0.0 };
-    let below = outcomes.iter().filter_map(|(run, outcome)| Some(-over(outcome.bound, best(run)?)));
+    let below =
+        outcomes.iter().filter_map(|(run, outcome)| Some((1.0 - outcome.bound as f64 / best(run)? as f64) * 100.0));
     Some(Point {
         set: runs.first()?.set.clone(),
         algorithm: algorithm.to_owned(),
