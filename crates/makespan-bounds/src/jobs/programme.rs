@@ -132,7 +132,9 @@ impl Programme {
         let tasks = &self.tasks[job.tasks.clone()];
         let ways = tasks[0].start..tasks[tasks.len() - 1].end;
         let Buffers { softs, paid, sums } = buffers;
-        (softs.clear(), paid.clear(), sums.clear());
+        softs.clear();
+        paid.clear();
+        sums.clear();
         // Tasks that have room may start earlier than for the first end, so ends that are too early come first.
         let room = |way: &Way| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
