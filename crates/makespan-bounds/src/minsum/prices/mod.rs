@@ -41,8 +41,9 @@ const INSTANTS: usize = 128;
 /// Fewer instants are enough for few jobs: so many, and so many a job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
-/// Where jobs have at most so many allotments on average, their number follows the effort of a step: so many multiplications,
+/// Of so many different jobs that have at most so many allotments on average, their number follows the effort of a step: so many multiplications,
 /// instants from the one number to the other.
+const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 const EFFORT: f64 = 4e6;
 const FEWEST_ANEW: usize = 64;
@@ -201,7 +202,7 @@ impl PriceSearch {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());
         let jobs = &self.newton.landscape.jobs;
-        let count = if jobs.shapes.len() <= FEW_SHAPES * jobs.count() {
+        let count = if jobs.count() <= FEW_JOBS && jobs.shapes.len() <= FEW_SHAPES * jobs.count() {
             // The effort grows as the third power.
             let finer = old.len() as f64 * (EFFORT / point.curvature.effort()).cbrt();
             (finer as usize).clamp(self.count.min(FEWEST_ANEW), self.most)

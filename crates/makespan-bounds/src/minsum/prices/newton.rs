@@ -222,10 +222,8 @@ impl Newton {
             curvature.add(index + terms, index + terms, bend);
             curvature.add(index + terms, index, -bend);
         }
-        for first in 0..terms {
-            gradient[first] = 0.0;
-            curvature.fix(first);
-        }
+        gradient[..terms].fill(0.0);
+        (0..terms).for_each(|first| curvature.fix(first));
         (gradient, curvature)
     }
 

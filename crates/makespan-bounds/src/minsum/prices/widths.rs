@@ -15,6 +15,8 @@ const PARTS: usize = 8;
 const WORTH: f64 = 0.005;
 /// Jobs looked at, at most.
 const MAX_JOBS: usize = 1024;
+/// In larger instances the check, of every start of every job, would take seconds.
+const MAX_TASKS: usize = 20_000;
 
 /// The functions of the width that make the jobs need most; none where jobs can choose their width, and few need so much of it that
 /// others do not fit beside them.
@@ -23,11 +25,16 @@ const MAX_JOBS: usize = 1024;
 /// by the functions chosen so far and by the processors themselves.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
-    let stride = jobs.len().div_ceil(MAX_JOBS).max(1);
+    let all = jobs.len();
+    let stride = all.div_ceil(MAX_JOBS).max(1);
     let mut jobs: Vec<SimpleJob<'_>> = jobs.into_iter().skip(stride / 2).step_by(stride).collect();
     let freedom = |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
     let processors = instance.processors();
-    if jobs.is_empty() || jobs.iter().map(freedom).sum::<usize>() > 2 * jobs.len() || processors > 1 << 16 {
+    if all > MAX_TASKS
+        || jobs.is_empty()
+        || jobs.iter().map(freedom).sum::<usize>() > 2 * jobs.len()
+        || processors > 1 << 16
+    {
         return Vec::new();
     }
     let smith = |job: &SimpleJob<'_>| {

@@ -143,7 +143,7 @@ impl MachineTimePrices {
                 .iter()
                 .filter_map(|class| {
                     let count: &ProcSet = &processors.intersection(&class.processors);
-                    (count.len() > 0).then_some((i128::from(count.len()), &class.closed[..]))
+                    (!count.is_empty()).then_some((i128::from(count.len()), &class.closed[..]))
                 })
                 .collect();
             for (pair, &price) in self.instants.windows(2).zip(own).filter(|(_, price)| **price > 0) {
