@@ -46,7 +46,7 @@ impl CumulativeProblem<'_> {
                 Event::Start(task) => {
                     let mode = self.mode(modes[task as usize]);
                     let processors = free.take(mode.processors).expect("what tasks hold is there");
-                    given[task as usize] = processors.clone();
+                    given[task as usize].clone_from(&processors);
                     placements.push(Placement {
                         task: TaskId(task.into()),
                         start: Time::from_ticks(at),

@@ -61,15 +61,11 @@ impl<W: Word> Free for Slots<W> {
         let mut start = until - time;
         // The slots from here to the end are known to fit.
         let mut known = (until as usize).min(free.len());
-        'end: while start >= from {
+        while start >= from {
             let first = start as usize;
-            for slot in first..known {
-                if !free[slot].fits(demand, guard) {
-                    (start, known) = (slot as i64 - time, first);
-                    continue 'end;
-                }
-            }
-            return Some(start);
+            let window = free.get(first..known).unwrap_or_default();
+            let Some(full) = window.iter().position(|free| !free.fits(demand, guard)) else { return Some(start) };
+            (start, known) = ((first + full) as i64 - time, first);
         }
         None
     }

@@ -21,7 +21,7 @@ pub trait Word: Copy + Eq + Debug + Send + Sync + 'static {
     fn has(self, guard: Self) -> bool;
 
     /// Whether a demand fits into these free amounts.
-    #[inline(always)]
+    #[inline]
     fn fits(self, demand: Self, guard: Self) -> bool {
         self.minus(demand).has(guard)
     }
@@ -35,22 +35,22 @@ macro_rules! word {
         impl Word for $type {
             const BITS: u32 = <$type>::BITS;
 
-            #[inline(always)]
+            #[inline]
             fn of(wide: u128) -> Self {
                 wide as Self
             }
 
-            #[inline(always)]
+            #[inline]
             fn minus(self, demand: Self) -> Self {
                 self.wrapping_sub(demand)
             }
 
-            #[inline(always)]
+            #[inline]
             fn has(self, guard: Self) -> bool {
                 self & guard == guard
             }
 
-            #[inline(always)]
+            #[inline]
             fn plus(self, demand: Self) -> Self {
                 self.wrapping_add(demand)
             }

@@ -48,6 +48,11 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
 /// the least late one, which is remarked.
 ///
+/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are lists of tasks with allotments. Where each
+/// resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] says where) these are inserted into gaps, crossed and justified forward and
+/// backward: see [`crate::kernel::cumulative::SerialScheme`] for the sources. There a step is one such child, of several schedules. Else lists are carried
+/// out forward in time and annealed.
+///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
 /// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
 /// required every step has its nodes, so a change costs O(k s) times the nodes, and annealing ends earlier.

@@ -1,4 +1,4 @@
-//! Instances that counts of processors do not describe: lists on a packing, annealed.
+//! Instances that counts of processors do not describe: lists on pools of resources, crossed and justified; on a packing, annealed.
 
 use std::time::Instant;
 

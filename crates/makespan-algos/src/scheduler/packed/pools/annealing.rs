@@ -1,17 +1,16 @@
-//! Annealing of one list with its modes.
+//! Annealing of one list with its modes, carried out by either scheme.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Solution;
-use super::decoder::Decoder;
+use super::decoder::{Decoder, Scheme};
 use super::genetic::shift;
 use super::modes::{self, Repair};
-use crate::search::{Cooling, Neighbourhood, heat};
+use crate::search::{Neighbourhood, heat};
 
-/// Temperatures begin at this share of the value, for each of the tasks, and end at this share of that.
-const HOT: f64 = 0.5;
-const COLD: f64 = 0.01;
+/// The temperature begins at this share of the value, and falls with the square of what is left of the way.
+const HOT: f64 = 0.02;
 /// The share of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
 /// Of changes of the order, those that move a task not far: by a tenth of the list, within these bounds.
@@ -19,84 +18,119 @@ const NEAR: f64 = 0.7;
 const NEAR_LEAST: usize = 2;
 const NEAR_MOST: usize = 30;
 
-/// A list that changes by one task at a time.
+/// A list that changes by one task at a time. For the serial scheme each task stays behind what it waits for; the parallel one
+/// reads any order.
 #[derive(Debug)]
-pub(super) struct Annealing<'p, 'a> {
-    decoder: Decoder<'p, 'a>,
-    random: ChaCha8Rng,
+pub(super) struct Annealing<'d, 'p, 'a> {
+    decoder: &'d mut Decoder<'p, 'a>,
+    scheme: Scheme,
+    random: &'d mut ChaCha8Rng,
     repair: Repair,
     current: Solution,
     best: Solution,
-    cooling: Cooling,
-    /// The share of the course that is over when it begins.
+    hot: f64,
+    /// Which part of the course it has.
     from: f64,
+    until: f64,
     has_modes: bool,
 }
 
-impl<'p, 'a> Annealing<'p, 'a> {
-    pub fn new(decoder: Decoder<'p, 'a>, start: Solution, random: ChaCha8Rng, from: f64) -> Self {
+impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
+    /// From a solution whose value is that of the scheme, for a part of the course.
+    pub fn new(
+        decoder: &'d mut Decoder<'p, 'a>,
+        scheme: Scheme,
+        start: Solution,
+        random: &'d mut ChaCha8Rng,
+        (from, until): (f64, f64),
+    ) -> Self {
         let problem = decoder.problem;
-        let hottest = HOT * start.value.abs() / problem.tasks().max(1) as f64;
         Self {
             repair: Repair::new(problem),
             has_modes: problem.modes() > problem.rows().len(),
+            hot: HOT * start.value.abs(),
             decoder,
+            scheme,
             random,
             current: start.clone(),
             best: start,
-            cooling: Cooling { hottest, coldest: COLD, cycles: 1.0 },
             from,
+            until,
         }
     }
 
     pub fn into_best(self) -> Solution {
         self.best
     }
+
+    /// Gives a random task another mode; what is worth more than allowed is taken back.
+    fn change_mode(&mut self, allowed: f64) {
+        let Self { decoder, random, current, repair, scheme, .. } = self;
+        let problem = decoder.problem;
+        let task = random.random_range(0..current.order.len());
+        let old = current.modes[task];
+        current.modes[task] = modes::other(problem, task as u32, old, random);
+        if current.modes[task] == old {
+            return;
+        }
+        let affordable = problem.stocks().is_empty() || repair.excess(problem, &current.modes) <= 0.0;
+        let value = if affordable { decoder.value_by(*scheme, current) } else { f64::INFINITY };
+        if value > allowed {
+            current.modes[task] = old;
+        } else {
+            current.value = value;
+        }
+    }
+
+    /// Moves a random task; what is worth more than allowed is taken back.
+    fn change_order(&mut self, allowed: f64) {
+        let Self { decoder, random, current, scheme, .. } = self;
+        let tasks = current.order.len();
+        let at = random.random_range(0..tasks);
+        let near = (tasks / 10).clamp(NEAR_LEAST, NEAR_MOST);
+        let far = if random.random_bool(NEAR) { near } else { tasks };
+        let (by, to_front) = (random.random_range(1..=far), random.random());
+        let to = match scheme {
+            Scheme::Serial => shift(decoder.problem, &mut current.order, at, by, to_front),
+            Scheme::Parallel => {
+                let to = if to_front { at.saturating_sub(by) } else { (at + by).min(tasks - 1) };
+                move_to(&mut current.order, at, to);
+                to
+            }
+        };
+        if to == at {
+            return;
+        }
+        let value = decoder.value_by(*scheme, current);
+        if value > allowed {
+            move_to(&mut current.order, to, at);
+        } else {
+            current.value = value;
+        }
+    }
 }
 
-impl Neighbourhood for Annealing<'_, '_> {
+/// Takes one task out of the list and puts it back at another place.
+fn move_to(list: &mut [u32], from: usize, to: usize) {
+    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
+}
+
+impl Neighbourhood for Annealing<'_, '_, '_> {
     fn is_optimal(&self) -> bool {
         (self.current.order.len() < 2 && !self.has_modes) || self.best.value <= self.decoder.aim.floor
     }
 
+    fn is_over(&self, done: f64) -> bool {
+        done >= self.until
+    }
+
     fn step(&mut self, done: f64) {
-        let Self { decoder, random, current, repair, .. } = self;
-        let problem = decoder.problem;
-        let (tasks, at) = (current.order.len(), random.random_range(0..current.order.len()));
-        let allowed = current.value + heat(self.cooling.at((done - self.from) / (1.0 - self.from)), random);
-        if self.has_modes && random.random_bool(OF_MODES) {
-            let task = current.order[at];
-            let old = current.modes[task as usize];
-            let new = modes::other(problem, task, old, random);
-            if new == old {
-                return;
-            }
-            current.modes[task as usize] = new;
-            let affordable = problem.stocks().is_empty() || repair.excess(problem, &current.modes) <= 0.0;
-            let value =
-                if affordable { decoder.evaluate(&current.order, &current.modes, i64::MAX) } else { f64::INFINITY };
-            if value > allowed {
-                current.modes[task as usize] = old;
-                return;
-            }
-            current.value = value;
+        let left = 1.0 - (done - self.from) / (self.until - self.from);
+        let allowed = self.current.value + heat(self.hot * left * left, self.random);
+        if self.has_modes && self.random.random_bool(OF_MODES) {
+            self.change_mode(allowed);
         } else {
-            let near = (tasks / 10).clamp(NEAR_LEAST, NEAR_MOST);
-            let far = if random.random_bool(NEAR) { near } else { tasks };
-            let to = shift(problem, &mut current.order, at, random.random_range(1..=far), random.random());
-            if to == at {
-                return;
-            }
-            let value = decoder.evaluate(&current.order, &current.modes, i64::MAX);
-            if value > allowed {
-                if to < at {
-                    current.order[to..=at].rotate_left(1)
-                } else {
-                    current.order[at..=to].rotate_right(1)
-                }
-                return;
-            }
-            current.value = value;
+            self.change_order(allowed);
         }
         if self.current.value < self.best.value {
             self.best.clone_from(&self.current);

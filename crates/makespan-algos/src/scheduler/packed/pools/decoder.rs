@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Aim, Solution, is_of_last_ends};
-use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
+use crate::kernel::cumulative::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
@@ -13,12 +13,20 @@ const ROUNDS: usize = 4;
 /// Instants are counted where there are at most this many for a task; else tasks are compared.
 const COUNTED: usize = 16;
 
+/// How a list is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Serial,
+    Parallel,
+}
+
 /// Carries lists out one after the other, and allocates nothing for them once its arrays have grown.
 #[derive(Debug)]
 pub(super) struct Decoder<'p, 'a> {
     pub problem: &'p CumulativeProblem<'a>,
     pub aim: Aim,
     scheme: SerialScheme<'p, 'a>,
+    parallel: ParallelScheme<'p, 'a>,
     /// For each row its job, and for each job its last end in units of time.
     job_of: Vec<u32>,
     ends: Vec<i64>,
@@ -38,6 +46,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             problem,
             aim,
             scheme: SerialScheme::new(problem),
+            parallel: ParallelScheme::new(problem),
             job_of: problem.rows().map(job).collect(),
             ends: vec![0; instance.jobs().len()],
             latest: vec![0; problem.rows().len()],
@@ -92,9 +101,24 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// The value of a list as it stands; infinite for one whose makespan would pass `limit`.
-    pub fn evaluate(&mut self, order: &[u32], modes: &[u32], limit: i64) -> f64 {
-        self.forward(order, modes, limit).map_or(f64::INFINITY, |last| self.value(last))
+    /// The value of a list as it stands, by a scheme. The parallel one reads any order.
+    pub fn value_by(&mut self, scheme: Scheme, solution: &Solution) -> f64 {
+        let Solution { order, modes, .. } = solution;
+        let last = match scheme {
+            Scheme::Serial => self.forward(order, modes, i64::MAX),
+            Scheme::Parallel => self
+                .parallel
+                .forward(order, modes, |_, _| true)
+                .then(|| self.parallel.ends().iter().copied().max().unwrap_or(0)),
+        };
+        last.map_or(f64::INFINITY, |last| self.value_of(scheme, last))
+    }
+
+    /// Carries an order out by the parallel scheme, and makes it that of the starts: inserted in it no task starts later.
+    pub fn order_by_starts(&mut self, order: &mut [u32], modes: &[u32]) {
+        self.parallel.forward(order, modes, |_, _| true);
+        let starts = self.parallel.starts();
+        order.sort_by_key(|&task| starts[task as usize]);
     }
 
     fn forward(&mut self, order: &[u32], modes: &[u32], limit: i64) -> Option<i64> {
@@ -112,11 +136,15 @@ impl<'p, 'a> Decoder<'p, 'a> {
 
     /// What the present schedule is worth, which ends then.
     fn value(&mut self, last: i64) -> f64 {
+        self.value_of(Scheme::Serial, last)
+    }
+
+    fn value_of(&mut self, scheme: Scheme, last: i64) -> f64 {
         let ticks = self.problem.ticks(last);
         let value = if self.aim.objective == Objective::Makespan {
             ticks as f64
         } else {
-            self.see_ends();
+            self.see_ends(scheme);
             let problem = self.problem;
             self.ends.iter_mut().for_each(|end| *end = problem.ticks(*end));
             of_ends(self.aim.objective, problem.instance(), &self.ends, ticks)
@@ -125,9 +153,10 @@ impl<'p, 'a> Decoder<'p, 'a> {
     }
 
     /// Finds the last end of each job, in units of time.
-    fn see_ends(&mut self) {
+    fn see_ends(&mut self, scheme: Scheme) {
         self.ends.fill(0);
-        for (task, &end) in (0..).zip(self.scheme.ends()) {
+        let ends = if scheme == Scheme::Serial { self.scheme.ends() } else { self.parallel.ends() };
+        for (task, &end) in (0..).zip(ends) {
             let job = self.job_of[self.problem.row_of(task).index()] as usize;
             self.ends[job] = self.ends[job].max(end);
         }
@@ -141,7 +170,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             self.latest.fill(last);
             return;
         }
-        self.see_ends();
+        self.see_ends(Scheme::Serial);
         let problem = self.problem;
         let jobs = problem.instance().jobs();
         let deadline = |job: usize| jobs[job].deadline.map_or(last, |deadline| problem.instant(deadline.ticks()));

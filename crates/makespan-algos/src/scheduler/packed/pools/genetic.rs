@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
 use super::Solution;
-use super::decoder::Decoder;
+use super::decoder::{Decoder, Scheme};
 use super::modes::{self, Repair};
 use super::start::Starts;
 use crate::kernel::cumulative::CumulativeProblem;
@@ -29,7 +29,7 @@ const IN_VAIN: usize = 10;
 /// modes of whom they are from. It is justified, and replaces the worst list.
 ///
 /// Source: the two-point crossover of S. Hartmann, Naval Research Logistics 45, 1998,
-/// DOI 10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C; double justification of each child as in V. Valls, F. Ballestin,
+/// DOI `10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C`; double justification of each child as in V. Valls, F. Ballestin,
 /// S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem", EJOR 185, 2008,
 /// DOI 10.1016/j.ejor.2006.12.033. Deviations: one child replaces the worst list at a time, and what stagnates begins anew.
 #[derive(Debug)]
@@ -41,7 +41,9 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     population: Vec<Solution>,
     best: Option<Solution>,
     child: Solution,
-    /// How many of the given lists were tried.
+    /// The best of the given lists by the parallel scheme.
+    first: Solution,
+    /// How many of the given lists were tried, by either scheme.
     given: usize,
     /// How large the population is to become, once that is known.
     size: Option<usize>,
@@ -49,6 +51,14 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     /// For each task the child that it is in already, by its number.
     stamps: Vec<u32>,
     children: u32,
+}
+
+/// What is left of a search.
+pub(super) struct Parts<'p, 'a> {
+    pub best: Solution,
+    pub first: Solution,
+    pub decoder: Decoder<'p, 'a>,
+    pub random: ChaCha8Rng,
 }
 
 impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
@@ -62,6 +72,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
             population: Vec::new(),
             best: None,
             child: Solution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
+            first: Solution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
             given: 0,
             size: None,
             in_vain: 0,
@@ -71,11 +82,27 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         for solution in known {
             search.add(solution.order.clone(), solution.modes.clone());
         }
-        // There is always a first one, however short the course.
-        let (order, modes) = starts.given(problem, 0);
+        // However short the course, the best of the given lists by the parallel scheme is there.
+        let first = search.best_given();
+        let Solution { mut order, modes, .. } = first.clone();
+        search.decoder.order_by_starts(&mut order, &modes);
         search.add(order, modes);
-        search.given = 1;
+        search.first = first;
         search
+    }
+
+    /// The given list that is worth least by the parallel scheme.
+    fn best_given(&mut self) -> Solution {
+        let mut best = Solution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY };
+        for at in 0..self.starts.len() {
+            let (order, modes) = self.starts.as_given(at);
+            let mut solution = Solution { order, modes, value: 0.0 };
+            solution.value = self.decoder.value_by(Scheme::Parallel, &solution);
+            if best.order.is_empty() || solution.value < best.value {
+                best = solution;
+            }
+        }
+        best
     }
 
     /// This search for this share of the course.
@@ -83,9 +110,9 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         Until { search: self, share }
     }
 
-    /// The best list.
-    pub fn into_parts(self) -> Option<(Solution, Decoder<'p, 'a>, ChaCha8Rng)> {
-        Some((self.best?, self.decoder, self.random))
+    /// The best list, and the best of those given by the parallel scheme.
+    pub fn into_parts(self) -> Option<Parts<'p, 'a>> {
+        Some(Parts { best: self.best?, first: self.first, decoder: self.decoder, random: self.random })
     }
 
     fn problem(&self) -> &'p CumulativeProblem<'a> {
@@ -98,8 +125,15 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 
     fn step(&mut self, done: f64) {
-        if self.given < self.starts.len() && done < GIVEN {
-            let (order, modes) = self.starts.given(self.problem(), self.given);
+        if self.given < 2 * self.starts.len() && done < GIVEN {
+            let at = self.given / 2;
+            let (order, modes) = if self.given.is_multiple_of(2) {
+                self.starts.given(self.problem(), at)
+            } else {
+                let (mut order, modes) = self.starts.as_given(at);
+                self.decoder.order_by_starts(&mut order, &modes);
+                (order, modes)
+            };
             self.given += 1;
             self.add(order, modes);
         } else if self.is_growing(done) {

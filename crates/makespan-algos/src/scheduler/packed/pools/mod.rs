@@ -17,14 +17,17 @@ use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
 use crate::kernel::packing::Packing;
 use crate::search::{Course, anneal};
 use annealing::Annealing;
-use decoder::Decoder;
-use genetic::Genetic;
+use decoder::{Decoder, Scheme};
+use genetic::{Genetic, Parts};
 use start::Starts;
 
 /// Of more tasks than this a schedule takes so long that lists carried out once are as good.
 const MAX_TASKS: usize = 20_000;
-/// The share of the course for the genetic algorithm where justification is of little use.
-const BRED: f64 = 0.3;
+/// Where justification moves nothing, the share of the course for the genetic algorithm, and those when annealing by the serial and by
+/// the parallel scheme have been tried. The better of these has the rest.
+const BRED: f64 = 0.1;
+const SERIAL: f64 = 0.25;
+const PARALLEL: f64 = 0.4;
 
 /// A list with modes, and what its schedule is worth.
 #[derive(Clone, Debug)]
@@ -64,15 +67,27 @@ impl PlanSearch for Pools<'_, '_> {
         let decoder = Decoder::new(self.problem, aim);
         let justified = decoder.is_justified();
         let mut genetic = Genetic::new(decoder, &self.starts, known, random);
-        let until = if justified { 1.0 } else { BRED };
-        anneal(&mut genetic.until(until), course);
-        let (best, decoder, random) = genetic.into_parts()?;
-        if justified {
+        let bred = if justified { 1.0 } else { BRED };
+        anneal(&mut genetic.until(bred), course);
+        let Parts { best, first, mut decoder, mut random } = genetic.into_parts()?;
+        if justified || best.value <= aim.floor {
             return Some((best.value, best));
         }
-        let mut annealing = Annealing::new(decoder, best, random, until);
-        anneal(&mut annealing, course);
-        let best = annealing.into_best();
+        let mut annealed = |scheme, start, part| {
+            let mut annealing = Annealing::new(&mut decoder, scheme, start, &mut random, part);
+            anneal(&mut annealing, course);
+            annealing.into_best()
+        };
+        let serial = annealed(Scheme::Serial, best, (BRED, SERIAL));
+        let parallel = annealed(Scheme::Parallel, first, (SERIAL, PARALLEL));
+        let (serial, mut parallel) = if parallel.value < serial.value {
+            (serial, annealed(Scheme::Parallel, parallel, (PARALLEL, 1.0)))
+        } else {
+            (annealed(Scheme::Serial, serial, (PARALLEL, 1.0)), parallel)
+        };
+        decoder.order_by_starts(&mut parallel.order, &parallel.modes);
+        parallel.value = decoder.value_by(Scheme::Serial, &parallel);
+        let best = if parallel.value < serial.value { parallel } else { serial };
         Some((best.value, best))
     }
 

@@ -53,7 +53,15 @@ impl Starts {
         self.has_modes
     }
 
-    /// A list as it was given, in an order in which each task comes after all that it waits for.
+    /// A list as it was given.
+    pub fn as_given(&self, at: usize) -> (Vec<u32>, Vec<u32>) {
+        let (places, modes) = &self.lists[at];
+        let mut order: Vec<u32> = (0..places.len() as u32).collect();
+        order.sort_unstable_by_key(|&task| places[task as usize]);
+        (order, modes.clone())
+    }
+
+    /// The same in an order in which each task comes after all that it waits for.
     pub fn given(&self, problem: &CumulativeProblem<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         (in_order(problem, |task| f64::from(places[task as usize])), modes.clone())
@@ -68,7 +76,7 @@ impl Starts {
         random: &mut impl Rng,
     ) -> (Vec<u32>, Vec<u32>) {
         let (places, known) = &self.lists[random.random_range(0..self.lists.len())];
-        let modes = if self.has_modes { self.random_modes(problem, known, repair, random) } else { known.clone() };
+        let modes = if self.has_modes { random_modes(problem, known, repair, random) } else { known.clone() };
         let noise = NOISE[random.random_range(0..NOISE.len())];
         if by_paths {
             let paths = longest_paths(problem, &modes);
@@ -81,37 +89,36 @@ impl Starts {
         let keys: Vec<f64> = places.iter().map(|&place| f64::from(place) + far * random.random::<f64>()).collect();
         (in_order(problem, |task| keys[task as usize]), modes)
     }
+}
 
-    /// Modes near known ones, or any, or the better ones of two drawn.
-    fn random_modes(
-        &self,
-        problem: &CumulativeProblem<'_>,
-        known: &[u32],
-        repair: &mut Repair,
-        random: &mut impl Rng,
-    ) -> Vec<u32> {
-        for _ in 0..DRAWN {
-            let kind = random.random_range(0..3);
-            let mut drawn = known.to_vec();
-            for (task, mode) in (0..).zip(&mut drawn) {
-                let all = problem.modes_of(problem.row_of(task));
-                match kind {
-                    0 if random.random_bool(CHANGED) => *mode = modes::other(problem, task, *mode, random),
-                    0 => {}
-                    1 => *mode = random.random_range(all),
-                    _ => {
-                        let area = |mode: u32| problem.mode(mode).time as f64 * problem.share(mode);
-                        let (one, other) = (random.random_range(all.clone()), random.random_range(all));
-                        *mode = if area(one) < area(other) { one } else { other };
-                    }
+/// Modes near known ones, or any, or the better ones of two drawn.
+fn random_modes(
+    problem: &CumulativeProblem<'_>,
+    known: &[u32],
+    repair: &mut Repair,
+    random: &mut impl Rng,
+) -> Vec<u32> {
+    for _ in 0..DRAWN {
+        let kind = random.random_range(0..3);
+        let mut drawn = known.to_vec();
+        for (task, mode) in (0..).zip(&mut drawn) {
+            let all = problem.modes_of(problem.row_of(task));
+            match kind {
+                0 if random.random_bool(CHANGED) => *mode = modes::other(problem, task, *mode, random),
+                0 => {}
+                1 => *mode = random.random_range(all),
+                _ => {
+                    let area = |mode: u32| problem.mode(mode).time as f64 * problem.share(mode);
+                    let (one, other) = (random.random_range(all.clone()), random.random_range(all));
+                    *mode = if area(one) < area(other) { one } else { other };
                 }
             }
-            if repair.repair(problem, &mut drawn, random) {
-                return drawn;
-            }
         }
-        known.to_vec()
+        if repair.repair(problem, &mut drawn, random) {
+            return drawn;
+        }
     }
+    known.to_vec()
 }
 
 /// For each row the time from its start to the end of all that waits for it, directly or not.

@@ -34,11 +34,11 @@ proptest! {
             let aim = Aim { objective, limit, floor: f64::NEG_INFINITY };
             let mut decoder = Decoder::new(&problem, aim);
             let (order, modes) = pools.starts.random(&problem, seed % 2 == 0, &mut Repair::new(&problem), &mut random);
-            let before = decoder.evaluate(&order, &modes, i64::MAX);
             let mut solution = Solution { order, modes, value: 0.0 };
+            let before = decoder.value_by(Scheme::Serial, &solution);
             decoder.improve(&mut solution, i64::MAX);
             prop_assert!(solution.value <= before, "{:?}", objective);
-            prop_assert!(decoder.evaluate(&solution.order, &solution.modes, i64::MAX) <= solution.value);
+            prop_assert!(decoder.value_by(Scheme::Serial, &solution) <= solution.value);
             let schedule = pools.schedule(&solution);
             prop_assert_eq!(validate(&instance, &schedule), Ok(()));
             if limit.is_none_or(|limit| schedule.makespan() <= Time::from_ticks(limit)) {
