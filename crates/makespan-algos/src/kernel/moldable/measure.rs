@@ -40,12 +40,9 @@ impl Measure {
     pub fn new(problem: &MoldableProblem<'_>, objective: Objective, limit: Option<i64>) -> Self {
         let instance = problem.instance();
         let limit = limit.unwrap_or(i64::MAX);
-        let groups = match groups(instance, objective) {
-            Some(groups) => groups,
-            None => {
-                let groups = vec![Group { weight: 1.0, from: 0 }];
-                return Self { groups, group_of: Vec::new(), is_sum: false, limit };
-            }
+        let Some(groups) = groups(instance, objective) else {
+            let groups = vec![Group { weight: 1.0, from: 0 }];
+            return Self { groups, group_of: Vec::new(), is_sum: false, limit };
         };
         let is_sum = objective != Objective::MaxLateness;
         let group_of = (0..problem.tasks() as u32).map(|task| problem.job_of(task).0).collect();

@@ -7,7 +7,7 @@ use super::{List, MoldableProblem};
 /// allotments are.
 #[derive(Clone, Debug)]
 pub(super) struct Tails {
-    tails: Vec<i64>,
+    of_tasks: Vec<i64>,
     /// For each task its position in the order of the problem.
     position: Vec<u32>,
     /// Positions whose tails are to be found again.
@@ -21,22 +21,22 @@ impl Tails {
         let tasks = problem.tasks();
         let mut position = vec![0; tasks];
         (0..).zip(problem.order()).for_each(|(at, &task)| position[task as usize] = at);
-        let mut tails = Self { tails: vec![0; tasks], position, stale: vec![false; tasks], changed: Vec::new() };
+        let mut tails = Self { of_tasks: vec![0; tasks], position, stale: vec![false; tasks], changed: Vec::new() };
         for &task in problem.order().iter().rev() {
-            tails.tails[task as usize] = tails.found(problem, measure, list, task);
+            tails.of_tasks[task as usize] = tails.found(problem, measure, list, task);
         }
         tails
     }
 
     #[inline]
     pub fn of(&self, task: u32) -> i64 {
-        self.tails[task as usize]
+        self.of_tasks[task as usize]
     }
 
     fn found(&self, problem: &MoldableProblem<'_>, measure: &Measure, list: &List, task: u32) -> i64 {
         let group = measure.group(task);
         let behind = problem.behind(task).iter().filter(|&&other| measure.group(other) == group);
-        let with = |&other: &u32| self.tails[other as usize] + problem.choice(list.chosen[other as usize]).time;
+        let with = |&other: &u32| self.of_tasks[other as usize] + problem.choice(list.chosen[other as usize]).time;
         behind.map(with).max().unwrap_or(0)
     }
 
@@ -65,7 +65,7 @@ impl Tails {
             if tail == self.of(task) {
                 continue;
             }
-            self.changed.push((task, std::mem::replace(&mut self.tails[task as usize], tail)));
+            self.changed.push((task, std::mem::replace(&mut self.of_tasks[task as usize], tail)));
             for &before in problem.before(task) {
                 let at = self.position[before as usize] as usize;
                 self.stale[at] = true;
@@ -82,7 +82,7 @@ impl Tails {
     /// Takes the changes back.
     pub fn undo(&mut self) {
         while let Some((task, tail)) = self.changed.pop() {
-            self.tails[task as usize] = tail;
+            self.of_tasks[task as usize] = tail;
         }
     }
 }

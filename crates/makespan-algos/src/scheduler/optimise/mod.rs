@@ -44,6 +44,11 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
 /// jobs are planned as graphs of one task, and so they are where lateness counts.
 ///
+/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are lists with an allotment for each task
+/// ([`crate::kernel::moldable::ListSchedule`]): carried out by an event list and by serial insertion, for the makespan also from the end, of which the
+/// best goes on after a part of the time. They begin with the allotments that balance the longest path and the area
+/// ([`crate::kernel::moldable::average_times`]).
+///
 /// The cost of graphs, and of sequential jobs, is minimised within their deadlines, from critical chains, HEFT and the prices of
 /// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
 /// the least late one, which is remarked.

@@ -75,7 +75,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
         let of_scheme = |(number, (scheme, problem)): (u64, (Scheme, _))| {
             let measure = Measure::new(problem, aim.objective, aim.limit);
             let mut random = random.clone();
-            random.set_stream(random.get_stream() | (number + 1) << 32);
+            random.set_stream(random.get_stream() | ((number + 1) << 32));
             Annealing::new(lists.best(problem, &measure, scheme, course), scheme, random)
         };
         let searches = (0..).zip(self.schemes(aim.objective)).map(of_scheme).collect();

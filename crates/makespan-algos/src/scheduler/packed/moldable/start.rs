@@ -15,21 +15,26 @@ const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.062
 const TRIED: f64 = 0.15;
 const TASKS: usize = 40_000;
 
+/// For each task its choice.
+type Chosen = Vec<u32>;
+/// For each task when it starts and ends.
+type Times = Vec<(i64, i64)>;
+
 /// What lists are made of.
 pub(super) struct Lists {
-    /// When tasks start and end in known schedules, and their choices.
-    known: Vec<(Vec<(i64, i64)>, Vec<u32>)>,
+    /// Known schedules.
+    known: Vec<(Times, Chosen)>,
     /// Choices without an order.
-    chosen: Vec<Vec<u32>>,
+    chosen: Vec<Chosen>,
     /// Orders with choices, where single jobs count.
-    ordered: Vec<(Vec<u32>, Vec<u32>)>,
+    ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
 impl Lists {
     /// Of known schedules and of the average times, cut at several largest allotments.
     pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[Listed]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
-        let mut chosen: Vec<Vec<u32>> = Vec::new();
+        let mut chosen: Vec<Chosen> = Vec::new();
         for share in LARGEST {
             let choices = limited(of, share);
             if !chosen.contains(&choices) {
@@ -73,7 +78,7 @@ impl Lists {
 }
 
 /// For each task the fewest processors on which it takes no longer than its average time, but no more than a share of all.
-fn limited(of: &Moldable<'_, '_>, share: f64) -> Vec<u32> {
+fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
     let choice = |(task, &average): (u32, &f64)| {
@@ -110,7 +115,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
 }
 
 /// The orders of lists on a packing.
-fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Vec<u32>)> {
+fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();
     let each = orders(packing, &choices).into_iter();
