@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
                 values = [values[1], self.value(middle[1], false)];
             }
         }
-        let best = if values[0] >= values[1] { 0 } else { 1 };
+        let best = usize::from(values[0] < values[1]);
         if high >= 1.0 && self.value(1.0, false) > values[best] { 1.0 } else { middle[best] }
     }
 

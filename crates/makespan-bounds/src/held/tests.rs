@@ -114,7 +114,7 @@ fn paths_and_area_prove_more_together() {
 fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
     let each = width + 2;
     let task = |at: u32| {
-        let is_joint = at % each == 0 || at % each == width + 1;
+        let is_joint = at.is_multiple_of(each) || at % each == width + 1;
         let time = Time::from_seconds(if is_joint { 10 } else { i64::from(20 + at * 7919 % 13) });
         let profile = match law {
             Some(law) if !is_joint => Profile::law(time, law, 1, 8),

@@ -17,13 +17,15 @@ struct Task {
     used_up: u64,
 }
 
+/// Release, tasks and edges of a job; the first task alone where it is a bag of so many.
+type DrawnJob = (i64, Vec<Task>, Vec<(u32, u32)>, u64);
+
 /// A small instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     processors: u32,
     licences: u64,
-    /// Release, tasks and edges of each job; the first task alone where it is a bag of so many.
-    jobs: Vec<(i64, Vec<Task>, Vec<(u32, u32)>, u64)>,
+    jobs: Vec<DrawnJob>,
     /// All processors are closed from the one to the other, or some of them until then.
     nights: Vec<(i64, i64)>,
     opening: Vec<(u32, i64)>,
@@ -55,7 +57,7 @@ impl Draft {
             let all = [("solver", solver), ("budget", Need::whole(task.used_up))];
             Needs::new(all.into_iter().filter(|(_, need)| !need.is_nothing())).unwrap()
         };
-        let job = |(at, (release, tasks, edges, count)): (usize, &(i64, Vec<Task>, Vec<(u32, u32)>, u64))| {
+        let job = |(at, (release, tasks, edges, count)): (usize, &DrawnJob)| {
             let named = |(at, task): (usize, &Task)| {
                 let mut named = NamedTask::new(at.to_string(), profile(task));
                 named.task.needs = needs(task);

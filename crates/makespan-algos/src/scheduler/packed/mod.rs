@@ -119,7 +119,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     let stop = Stop::default();
     let random = ChaCha8Rng::seed_from_u64(seed);
     if let Some(moldable) = Moldable::new(&packing) {
-        let (_, found) = moldable.best(aim, &[], random, &mut Course::of(steps, &stop));
+        let (_, found) = moldable.best(aim, &[], &random, &mut Course::of(steps, &stop));
         return Ok(moldable.schedule(&found));
     }
     if let Some(problem) = problem(&packing)

@@ -68,7 +68,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
         &self,
         aim: Aim,
         known: &[Listed],
-        random: ChaCha8Rng,
+        random: &ChaCha8Rng,
         course: &mut Course,
     ) -> (f64, Listed) {
         let lists = Lists::new(self, aim.objective, known);
@@ -89,7 +89,7 @@ impl PlanSearch for Moldable<'_, '_> {
     type Found = Listed;
 
     fn search(&self, aim: Aim, known: &[Listed], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Listed)> {
-        Some(self.best(aim, known, random, course))
+        Some(self.best(aim, known, &random, course))
     }
 
     fn schedule(&self, found: &Listed) -> Schedule {

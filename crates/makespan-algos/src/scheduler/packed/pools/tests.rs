@@ -61,7 +61,7 @@ proptest! {
                 pools.search(aim, known, ChaCha8Rng::seed_from_u64(seed), course).unwrap()
             };
             let (first, known) = find(&[], 40);
-            prop_assert_eq!(first, find(&[], 40).0);
+            prop_assert_eq!(first.to_bits(), find(&[], 40).0.to_bits());
             let again = find(std::slice::from_ref(&known), 1).0;
             prop_assert!(again <= first, "{:?}", objective);
         }
