@@ -206,7 +206,8 @@ impl<'p, 'a> Play<'p, 'a> {
     /// Adds the best times at these shares to the mean, in parts that make paths and area as long as each other.
     fn answer(&mut self, around: [f64; 2], step: f64) {
         let [below, above] = around.map(|share| self.slope(share));
-        let part = if below > 0.0 && above < 0.0 { below / (below - above) } else { 0.5 };
+        // Where the slope does not change its sign, the best share is at one end.
+        let part = if below > above { (below / (below - above)).clamp(0.0, 1.0) } else { 0.5 };
         for row in 0..self.times.len() {
             let [slow, fast] = around.map(|share| self.corner_at(row, self.worth(row, share)).time);
             self.times[row] += step * (slow + part * (fast - slow) - self.times[row]);

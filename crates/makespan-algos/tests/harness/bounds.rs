@@ -300,6 +300,15 @@ proptest! {
                 continue;
             };
             search.improve(steps);
+            if objective == Objective::Makespan {
+                // The cap is refuted or not; if it is, no schedule keeps it.
+                if let Some(bound) = search.bound(&instance) {
+                    prop_assert_eq!((bound.makespan_at_most, bound.value.integer()), (None, i128::from(cap) + 1));
+                    prop_assert!(cap < least);
+                    prop_assert_eq!(bound.verify(&instance), Ok(()));
+                }
+                continue;
+            }
             let Some(bound) = search.bound(&instance) else {
                 // Where no schedule meets the condition, the prices may rise until they leave 128 bits.
                 prop_assert!(cap < least);

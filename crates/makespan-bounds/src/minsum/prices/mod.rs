@@ -60,7 +60,8 @@ const FEWEST: usize = 16;
 /// What a [`PriceSearch`] is to bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceOptions {
-    /// Weighted completion, or mean flow, for which all weights count as one.
+    /// Weighted completion, or mean flow, for which all weights count as one; or the makespan, to refute that it is at most
+    /// `makespan_at_most`.
     pub objective: Objective,
     /// Bound only the schedules whose makespan is at most this.
     pub makespan_at_most: Option<Time>,
@@ -103,7 +104,7 @@ pub struct PricedChoice {
 
 impl PriceSearch {
     /// A search that has made no step. `None` when the processors differ in speed or form a tree, when some job cannot
-    /// end by `makespan_at_most`, when the objective is the makespan or the cost, or when the instance is so large that checking
+    /// end by `makespan_at_most`, when the objective is another one, or the makespan without anything to refute, or when the instance is so large that checking
     /// the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible = |job: &SimpleJob<'_>| {
