@@ -99,7 +99,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         ],
         kind: OfScheduler {
             guarantee: "none",
-            compared: &["priority[rule=lft,scheme=serial]", "priority[rule=lft,scheme=parallel]"],
+            compared: &[],
             representatives: &[
                 "priority[rule=lft,scheme=serial]",
                 "priority[rule=lft,scheme=parallel]",

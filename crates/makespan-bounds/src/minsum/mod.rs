@@ -66,6 +66,8 @@ pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
 const DEADLINES: usize = 4;
 /// Larger instances are not looked at: each deadline takes a check over all jobs.
 const MAX_JOBS: usize = 10_000;
+/// Neither are instances with more unavailable periods: each is an instant for every function of the width.
+const MAX_PERIODS: usize = 1000;
 /// A later deadline is not worth a try unless it is this much later.
 const LATER: f64 = 2e-4;
 
@@ -78,7 +80,8 @@ const LATER: f64 = 2e-4;
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     let availability = instance.availability();
     let is_plain = availability.is_always_open() && !instance.has_release_dates();
-    if is_plain || instance.jobs().len() > MAX_JOBS || known <= instance.first_release() {
+    let is_large = instance.jobs().len() > MAX_JOBS || instance.unavailable().len() > MAX_PERIODS;
+    if is_plain || is_large || known <= instance.first_release() {
         return None;
     }
     let origin = instance.first_release();
