@@ -30,7 +30,7 @@ const NEVER: i128 = i128::MAX / 4;
 ///
 /// Where paths that part at one task join again at another, all between them runs away from the nodes of these two, with transfers on both sides,
 /// or on these nodes, for which there may be too much of it. So there is a least time from the one task to the other for each pair
-/// of kinds of nodes ([`phases`]).
+/// of kinds of nodes (`phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
     /// When each task may begin at the earliest, and how long it is from its end to the end of all at least, whatever its node.
