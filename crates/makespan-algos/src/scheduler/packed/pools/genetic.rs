@@ -17,7 +17,7 @@ const MOST: usize = 500;
 /// Given lists are all tried, but no longer than for this share.
 const GIVEN: f64 = 0.3;
 /// The share of tasks of a child that are moved, how far as a share of the list, and the share with another mode.
-const MOVED: f64 = 0.02;
+const MOVED: f64 = 0.05;
 const FAR: usize = 8;
 const CHANGED: f64 = 0.05;
 /// A child whose first schedule is longer than the worst of the population by this factor is not justified.
