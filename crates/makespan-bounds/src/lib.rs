@@ -44,7 +44,7 @@ mod minsum;
 pub mod tree;
 mod windows;
 
-pub use makespan::makespan;
+pub use makespan::{makespan, makespan_in_time};
 pub use minsum::{
     Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, on_nodes, printed_minsum_estimate, refuted,
     weighted_completion, weighted_completion_on,
@@ -83,7 +83,7 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
         bounds.push(windows::best(instance, objective));
     } else if instance.has_equal_processors() {
         bounds.push(match objective {
-            Objective::Makespan => makespan(instance),
+            Objective::Makespan => makespan_in_time(instance),
             Objective::WeightedCompletion => weighted_completion(instance),
             _ => mean_flow(instance),
         });

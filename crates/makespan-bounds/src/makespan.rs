@@ -10,8 +10,8 @@ use crate::{dual_feasible, minsum};
 const RELEASES: usize = 8;
 
 /// The best proven lower bound on the makespan: the longest job, the area, the refuted deadline of the dual
-/// approximation, and from there on those that dual-feasible functions and, with release dates or unavailable processors, prices in
-/// time refute.
+/// approximation, and from there on those that dual-feasible functions refute, with release dates and unavailable
+/// processors taken into account.
 ///
 /// The tasks of a bag count as so many equal jobs, without a step for each.
 ///
@@ -37,8 +37,17 @@ pub fn makespan(instance: &Instance) -> Bound {
     let rejected = rejection.and_then(|rejection| proved(Proof::Rejection(rejection)));
     let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value.integer()).unwrap_or_else(nothing);
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
-    let best = dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best);
+    dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
+}
+
+/// The same, and from there on what prices in time refute ([`crate::refuted`]): some tenths of a second more where jobs come late or
+/// processors are closed.
+pub fn makespan_in_time(instance: &Instance) -> Bound {
+    let best = makespan(instance);
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
+    if !instance.has_equal_processors() || instance.has_compound_jobs() {
+        return best;
+    }
     minsum::refuted(instance, Time::from_ticks(known)).filter(|bound| bound.value > best.value).unwrap_or(best)
 }
 

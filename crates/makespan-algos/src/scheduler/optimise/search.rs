@@ -13,7 +13,7 @@ use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::goal::{self, Goal};
 use super::start::Deadlines;
-use super::{Optimise, start};
+use super::{Optimise, Target, start};
 use crate::kernel::choices::Choices;
 use crate::search::{Course, Portfolio};
 
@@ -22,9 +22,9 @@ const MAX_JOBS: usize = 20_000;
 /// Where best placement is required every node is counted: jobs times nodes times jobs that may run at once.
 const MAX_COUNTED: usize = 20_000_000;
 /// The share of a task's time that goes to prices and, at the same time, to the first schedules.
-const PRICES: f64 = 0.2;
+const PRICES: f64 = 0.3;
 /// The same where prices serve the proof of the other objective only.
-const OTHER_PRICES: f64 = 0.12;
+const OTHER_PRICES: f64 = 0.2;
 /// The share of a task's time after which first fits for the makespan end and annealing begins.
 const FITS: f64 = 0.4;
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
@@ -69,8 +69,16 @@ pub(super) struct Found {
 
 impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, context: &Context) -> Self {
-        let portfolio = optimise.portfolio(Instant::now(), context);
-        let shortest = makespan_bounds::makespan(instance);
+        let begin = Instant::now();
+        // What takes longer to prove is worth it where the makespan itself is minimised.
+        let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
+            makespan_bounds::makespan_in_time(instance)
+        } else {
+            makespan_bounds::makespan(instance)
+        };
+        // The parts of the search share what is left.
+        let rest = Optimise { budget: optimise.budget.after(begin.elapsed()), ..optimise.clone() };
+        let portfolio = rest.portfolio(Instant::now(), context);
         Self {
             instance,
             choices: Choices::new(instance),

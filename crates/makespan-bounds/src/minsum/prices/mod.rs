@@ -45,9 +45,9 @@ const FEW_A_JOB: usize = 5;
 /// instants from the one number to the other.
 const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
-const EFFORT: f64 = 4e6;
+const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
-const MOST_INSTANTS: usize = 320;
+const MOST_INSTANTS: usize = 240;
 /// With so many equal jobs of each kind, prices near the best ones rise here and there.
 const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
