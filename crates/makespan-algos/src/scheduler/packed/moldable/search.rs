@@ -7,11 +7,11 @@ use crate::kernel::moldable::{List, ListSchedule, Scheme};
 use crate::search::{Neighbourhood, heat};
 
 /// The share of the way in which all schemes are probed.
-const PROBED: f64 = 0.3;
-/// The temperature, as a share of the mean value of what counts together, for `MANY` tasks. It is lower for more, since more changes are
-/// waiting to be tried and a schedule is lost by many small losses; and higher for fewer, at most `HOTTEST`, whose changes are all
-/// tried soon.
-const HOT: f64 = 5e-4;
+const PROBED: f64 = 0.2;
+/// The temperature at first, as a share of the mean value of what counts together, for `MANY` tasks; it falls evenly to nothing. It is lower
+/// for more, since more changes are waiting to be tried and a schedule is lost by many small losses; and higher for fewer, at most `HOTTEST`,
+/// whose changes are all tried soon.
+const HOT: f64 = 1e-3;
 const MANY: f64 = 100.0;
 const EXPONENT: f64 = 1.5;
 const HOTTEST: f64 = 0.01;
@@ -33,12 +33,12 @@ impl<'p> Annealing<'p> {
         Self { present, random, scheme, best, hot }
     }
 
-    fn step(&mut self) {
+    fn step(&mut self, done: f64) {
         self.change();
         if !self.present.is_changed() {
             return;
         }
-        let limit = self.present.value() + heat(self.hot * self.best.0, &mut self.random);
+        let limit = self.present.value() + heat(self.hot * (1.0 - done) * self.best.0, &mut self.random);
         let Some(value) = self.present.evaluate(limit) else {
             self.present.take_back();
             return;
@@ -93,6 +93,6 @@ impl Neighbourhood for Probing<'_> {
             None if done < PROBED => (done / PROBED * self.searches.len() as f64) as usize,
             None => *self.chosen.insert(self.best()),
         };
-        self.searches[at].step();
+        self.searches[at].step(done);
     }
 }
