@@ -27,6 +27,17 @@ struct Reservation {
     started: Time,
 }
 
+impl Reservation {
+    /// The same when it starts at this instant. If it did so earlier than expected, what waits for it may since be expected
+    /// earlier, too: should it be interrupted, it must come before that.
+    fn begun(mut self, now: Time) -> Self {
+        let length = self.at.end - self.at.start;
+        self.at.start = self.at.start.min(now);
+        self.at.end = self.at.start + length;
+        Self { started: now, ..self }
+    }
+}
+
 /// What is planned and not started, in the order of expected starts, and where what runs was planned.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reservations {
@@ -193,7 +204,7 @@ impl Reservations {
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
                         decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
-                        self.running.push(Reservation { started: view.now, ..next });
+                        self.running.push(next.begun(view.now));
                         continue;
                     }
                     Some(later) => wake = Some(wake.map_or(later, |wake| wake.min(later))),

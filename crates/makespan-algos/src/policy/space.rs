@@ -139,8 +139,10 @@ impl<'a> Space<'a> {
             self.reserved = Some(Reserved { processors, spare: 0, start, end, held: Some(slot) });
             return;
         }
-        let Slot { processors, start, end, .. } = slot;
-        let as_fast = self.speeds.iter().find(|(_, fast)| processors.is_subset(fast));
+        let Slot { processors, start, end, task, .. } = slot;
+        // Times are rounded up, so slower ones may end no later.
+        let in_time = |speed| task.is_some_and(|task| start + self.time_at(task, processors.len(), speed) <= end);
+        let as_fast = self.speeds.iter().rfind(|(speed, _)| in_time(*speed));
         let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
         let spare = open.len() - processors.len();
         self.reserved = Some(Reserved { processors: open, spare, start, end, held: None });
@@ -192,16 +194,21 @@ impl<'a> Space<'a> {
         if closed.is_empty() { base.clone() } else { base.difference(&ProcSet::from_intervals(closed)) }
     }
 
+    /// How long a task takes on so many processors of this speed.
+    fn time_at(&self, task: TaskId, width: u32, speed: f64) -> Time {
+        let time = self.instance.profile(task).time(width);
+        if self.instance.platform().has_unit_speed() { time } else { time.divided_by(speed) }
+    }
+
     /// The place from `start` on for a task on so many processors: the fastest there are, and of these no faster ones than
     /// that takes; in best placement where it is required. None that are too slow for its walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<Slot> {
-        let platform = self.instance.platform();
-        let (time, walltime) = (self.instance.profile(task).time(width), self.instance.walltime(task));
+        let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
             if fast.len() < width {
                 continue;
             }
-            let time = if platform.has_unit_speed() { time } else { time.divided_by(*speed) };
+            let time = self.time_at(task, width, *speed);
             if walltime.is_some_and(|walltime| time > walltime) {
                 return None;
             }
