@@ -163,5 +163,30 @@ fn graphs(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, paper_size, large, smps, best_effort, graphs, cluster);
+/// 200 and 1,000 moldable tasks in layers of ten on 64 processors.
+fn moldable_graphs(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("moldable graphs");
+    group.sample_size(10);
+    for count in [200, 1000_u32] {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let before = |to: u32, random: &mut ChaCha8Rng| (to / 10 - 1) * 10 + random.random_range(0..10);
+        let edge = |to: u32| Edge { from: before(to, &mut random), to, payload: Payload::Bytes(0) };
+        let edges = (10..count).map(edge).collect();
+        let task = |index: u32| {
+            let law = SpeedupLaw::Amdahl { serial: random.random_range(0.0..0.2) };
+            let profile = Profile::law(seconds(random.random_range(10.0..=100.0)), law, 1, 64);
+            NamedTask::new(index.to_string(), profile.expect("a positive time"))
+        };
+        let graph = Graph::new((0..count).map(task).collect(), edges).expect("layers have no cycle");
+        let platform = Platform::flat(64).expect("some processors");
+        let jobs = vec![Job::compound("layers", graph)];
+        let instance = Instance::new(platform, jobs, Vec::new()).expect("a valid instance");
+        for spec in ["list", "cpa", "mcpa", "hcpa", "mheft", "lp-rounding", "priority"] {
+            bench(&mut group, spec, &format!("{count} tasks on 64 processors"), &instance);
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, paper_size, large, smps, best_effort, graphs, moldable_graphs, cluster);
 criterion_main!(benches);

@@ -99,13 +99,13 @@ pub(super) static ENTRIES: [Entry; 6] = [
         ],
         kind: OfScheduler {
             guarantee: "none",
-            compared: &[],
+            compared: &["priority[rule=lft]"],
             representatives: &[
-                "priority[rule=lft,scheme=serial]",
+                "priority[rule=lft]",
                 "priority[rule=lft,scheme=parallel]",
-                "priority[rule=mts,scheme=serial]",
+                "priority[rule=mts]",
                 "priority[rule=mts,scheme=parallel]",
-                "priority[rule=grpw,scheme=serial]",
+                "priority[rule=grpw]",
                 "priority[rule=grpw,scheme=parallel]",
                 "priority[rule=wcs,scheme=parallel]",
             ],

@@ -55,8 +55,9 @@ impl FromStr for Order {
 /// have at most the area of the guess and none takes longer than it; 4 ticks more for each task with a law, whose times are
 /// rounded up; twice as much where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). Around unavailable
 /// processors the list that ends first of several, whose allotments are chosen by what is open; tasks that would end far too
-/// late in another order go to its front. Complexity: that of the dual search, then
-/// O(n log n).
+/// late in another order go to its front. Of graphs of moldable tasks on equal processors the order of shelves stands for up to ten
+/// allotments between the longest path and the area, each in the order of the longest paths; the schedule that ends first is kept.
+/// Complexity: that of the dual search, then O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};

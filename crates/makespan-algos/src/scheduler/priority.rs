@@ -202,7 +202,10 @@ fn choice_of(problem: &CumulativeProblem<'_>, modes: &[u32], row: Row) -> u32 {
 
 impl Scheduler for Priority {
     fn name(&self) -> String {
-        format!("priority[rule={},scheme={}]", self.rule, self.scheme)
+        match self.scheme {
+            Scheme::Serial => format!("priority[rule={}]", self.rule),
+            Scheme::Parallel => format!("priority[rule={},scheme=parallel]", self.rule),
+        }
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {

@@ -11,7 +11,7 @@ use crate::statistics::quantile;
 
 /// What is drawn beside every limit of `optimise`.
 const SHOWN: [&str; 3] =
-    ["priority[rule=lft,scheme=serial]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
+    ["priority[rule=lft]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
 /// Points of a line.
 const STEPS: u32 = 25;
 

@@ -11,11 +11,11 @@ use crate::campaign::Search;
 
 /// The algorithms beside `optimise`, each as the catalogue names it.
 pub const ALGORITHMS: [&str; 9] = [
-    "priority[rule=lft,scheme=serial]",
+    "priority[rule=lft]",
     "priority[rule=lft,scheme=parallel]",
-    "priority[rule=mts,scheme=serial]",
+    "priority[rule=mts]",
     "priority[rule=mts,scheme=parallel]",
-    "priority[rule=grpw,scheme=serial]",
+    "priority[rule=grpw]",
     "priority[rule=grpw,scheme=parallel]",
     "priority[rule=wcs,scheme=parallel]",
     "list[order=shelf]",

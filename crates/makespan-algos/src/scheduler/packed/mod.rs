@@ -98,9 +98,15 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// The allotments that balance area and longest path best, in this order. The order of shelves is that of the longest paths.
+/// The allotments that balance area and longest path best, in this order. The order of shelves is that of the longest paths; of graphs
+/// of moldable tasks on equal processors it carries out several allotments.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
+    if order == Order::Shelf
+        && let Some(moldable) = Moldable::new(&packing)
+    {
+        return Ok(moldable.shortest_list());
+    }
     let choices = balanced(&packing)?;
     let ranks = packing.ranks(&choices);
     let key = |row: Row| match order {

@@ -4,7 +4,7 @@ mod moves;
 mod search;
 mod start;
 
-use makespan_core::{Objective, Schedule};
+use makespan_core::{Objective, Schedule, Stop};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Aim, PlanSearch};
@@ -50,6 +50,16 @@ impl<'p, 'a> Moldable<'p, 'a> {
                 forward_in_time.into_iter().chain([Scheme::Insertion]).map(move |scheme| (scheme, problem))
             })
             .collect()
+    }
+
+    /// The shortest schedule of the lists that a search begins with, from the beginning.
+    pub(in crate::scheduler) fn shortest_list(&self) -> Schedule {
+        let (objective, stop) = (Objective::Makespan, Stop::default());
+        let scheme = if self.problem.is_open() { Scheme::Events } else { Scheme::Insertion };
+        let measure = Measure::new(&self.problem, objective, None);
+        let lists = Lists::new(self, objective, &[]);
+        let best = lists.best(&self.problem, &measure, scheme, &mut Course::of(0, &stop));
+        schedule(&self.problem, scheme, best.list())
     }
 
     fn problem(&self, is_reversed: bool) -> &MoldableProblem<'a> {
