@@ -13,7 +13,7 @@ use super::packed;
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
 /// The tasks of competing bags take part as jobs that share the weight of their bag, where the mean flow is minimised a weight of one
-/// ([`Scheduler::by_weight`]). When the scheduler has placed
+/// ([`Scheduler::by_weight`]); a scheduler that can tell counts the last of them ([`Scheduler::of_wholes`]). When the scheduler has placed
 /// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
 /// processors that it accepts, at the earliest instant at which they are free for all of its time and enough is left of
 /// what else it needs; where processors differ, where it ends first. Nothing is moved, so no other job is delayed; the
@@ -73,9 +73,14 @@ impl Scheduler for WithBags {
         let competing = fills.competing(instance, others, by_weight.is_some());
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
-        let planned = by_weight.as_ref().unwrap_or(&self.0).schedule(&competing.instance, context);
+        let scheduler = by_weight.as_ref().unwrap_or(&self.0);
+        let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
+        let planned = whole.as_ref().unwrap_or(scheduler).schedule(&competing.instance, context);
         let found = std::mem::replace(&mut context.bounds, known);
-        context.bounds.extend(found.into_iter().filter(|bound| bound.verify(instance).is_ok()));
+        // Those on weights that are no job's own are weak.
+        let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
+        let kept = found.into_iter().filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
+        context.bounds.extend(kept);
         if by_weight.is_some() {
             context.bounds.extend(makespan_bounds::best(instance, Objective::MeanFlow).ok());
         }
@@ -262,6 +267,12 @@ impl Fills {
         }
         Filling::new(instance, &others, &bags).filled(&others, &bags)
     }
+}
+
+/// For each job that competes the one that it is a part of.
+fn wholes(instance: &Instance, competing: &Part) -> Vec<u32> {
+    let first = |id: JobId| competing.tasks[competing.instance.job(id).first().index()];
+    competing.instance.ids().map(|id| instance.job_id(first(id)).0).collect()
 }
 
 /// A schedule of what competes with the tasks of the whole instance.

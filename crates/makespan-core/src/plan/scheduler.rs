@@ -34,6 +34,13 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
+    /// The same algorithm for jobs that were cut into parts, each of which is a job with its share of the weight: what counts is when the last
+    /// part ends. `wholes` has a number for each job of the instance, the same for all parts of one. `None` where it only counts parts.
+    fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
+        let _ = wholes;
+        None
+    }
+
     /// Plans every job of the instance.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
 /// One search: a present solution, and the best one.
 pub(super) struct Annealing<'a> {
     choices: &'a Choices,
-    goal: Goal,
+    goal: Goal<'a>,
     serial: SerialInsertion,
     present: Solution,
     value: f64,
@@ -21,6 +21,9 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// By how much each task is late in the present solution, where the largest lateness counts.
     lateness: Vec<i64>,
+    /// Where wholes count: ends of the tasks of the present solution, and how late each whole is.
+    ends: Vec<i64>,
+    peaks: Vec<i64>,
     best: Ranked,
     random: ChaCha8Rng,
     /// A proven bound on the makespan, or on the largest lateness where that counts, in ticks.
@@ -55,7 +58,7 @@ impl<'a> Annealing<'a> {
         instance: &Instance,
         choices: &'a Choices,
         floor: i64,
-        goal: Goal,
+        goal: Goal<'a>,
         solution: Solution,
         random: ChaCha8Rng,
     ) -> Self {
@@ -68,6 +71,8 @@ impl<'a> Annealing<'a> {
             value: f64::INFINITY,
             starts: vec![0; choices.tasks()],
             lateness: vec![0; choices.tasks()],
+            ends: vec![0; choices.tasks()],
+            peaks: Vec::new(),
             best,
             random,
             floor,
@@ -111,7 +116,7 @@ impl<'a> Annealing<'a> {
             change.undo(&mut self.present);
             return;
         }
-        self.serial.accept(first);
+        self.accept(first);
         self.value = value;
         let improved = self.keep(first);
         if improved && self.goal.is_max_lateness() {
@@ -124,7 +129,9 @@ impl<'a> Annealing<'a> {
     }
 
     fn evaluate(&mut self, from: usize, limit: f64) -> f64 {
-        let Self { choices, goal, serial, present, starts, .. } = self;
+        let Self { choices, goal, serial, present, starts, ends, peaks, .. } = self;
+        let before = &present.order[..serial.begin(from)];
+        goal.peaks(before.iter().map(|&task| (task, ends[task as usize])), peaks);
         let request = |place: usize| {
             let task = present.order[place];
             let choice = choices.of(task)[present.chosen[task as usize] as usize];
@@ -133,10 +140,21 @@ impl<'a> Annealing<'a> {
         let fold = |costs: f64, place: usize, start: i64, request: &Request| {
             let task = present.order[place];
             starts[task as usize] = start;
-            costs + goal.cost(task, start + request.duration, request.processors)
+            costs + goal.cost(task, start + request.duration, request.processors, peaks)
         };
         let costs = serial.evaluate(from..present.order.len(), limit, request, fold);
         goal.value(costs, serial.latest())
+    }
+
+    /// The solution that was evaluated last, which agrees with the present one before this place, is the present one.
+    fn accept(&mut self, from: usize) {
+        self.serial.accept(from);
+        if self.goal.is_of_wholes() {
+            for &task in &self.present.order[from..] {
+                let choice = self.choices.of(task)[self.present.chosen[task as usize] as usize];
+                self.ends[task as usize] = self.starts[task as usize] + choice.time;
+            }
+        }
     }
 
     /// Orders the tasks by their starts, which changes no start but to an earlier one.
@@ -145,14 +163,14 @@ impl<'a> Annealing<'a> {
         let starts = &self.starts;
         self.present.order.sort_unstable_by_key(|&task| (starts[task as usize], task));
         self.value = self.evaluate(0, f64::INFINITY);
-        self.serial.accept(0);
+        self.accept(0);
         let improved = self.keep(0);
         if improved {
             self.aim();
         }
         if self.goal.adapt(self.serial.latest()) || improved {
             self.value = self.evaluate(0, f64::INFINITY);
-            self.serial.accept(0);
+            self.accept(0);
         }
     }
 

@@ -2,6 +2,8 @@
 
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
+use super::wholes::Wholes;
+
 /// An objective as a sum over tasks, in floats, and how schedules are ranked by it.
 ///
 /// Weighted completion and mean flow are such sums. The makespan is the same for most schedules near a good one, which
@@ -13,8 +15,10 @@ use makespan_core::{Instance, Objective, SimpleJob, Time};
 /// The weighted lateness is a sum, too, in which what ends by its deadline costs nothing. The largest lateness is like the makespan the same
 /// for most schedules: what is minimised is the area of each task after its deadline and a target below the best.
 #[derive(Clone, Debug)]
-pub(super) struct Goal {
+pub(super) struct Goal<'a> {
     objective: Objective,
+    /// Where jobs are parts, of which the last one counts.
+    wholes: Option<&'a Wholes>,
     /// What a tick of completion costs, task by task.
     weights: Vec<f64>,
     /// When each task could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
@@ -43,9 +47,14 @@ const FALL: f64 = 0.9;
 const CHEAPEST: f64 = 0.2;
 const DEAREST: f64 = 100.0;
 
-impl Goal {
+impl<'a> Goal<'a> {
     /// For the tasks of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
-    pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
+    pub(super) fn new(
+        instance: &Instance,
+        objective: Objective,
+        wholes: Option<&'a Wholes>,
+        limit: Option<(i64, f64)>,
+    ) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
         let weight = |job: SimpleJob<'_>| match objective {
             Objective::Makespan | Objective::Cost | Objective::Throughput | Objective::MaxLateness => 0.0,
@@ -70,8 +79,11 @@ impl Goal {
             _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
+        // Any other objective is the same of parts.
+        let of_wholes = [Objective::WeightedCompletion, Objective::WeightedLateness].contains(&objective);
         Self {
             objective,
+            wholes: wholes.filter(|_| of_wholes),
             weights,
             earliest,
             late_from: 0,
@@ -127,15 +139,35 @@ impl Goal {
         true
     }
 
-    /// What one task adds.
+    /// What one task adds. `peaks` has for each whole the most that any of its parts before was after the earliest end.
     #[inline]
-    pub(super) fn cost(&self, task: u32, end: i64, processors: u32) -> f64 {
+    pub(super) fn cost(&self, task: u32, end: i64, processors: u32, peaks: &mut [i64]) -> f64 {
         let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
-        let after = (end - self.earliest[task as usize] - self.late_from).max(0) as f64;
+        let after = (end - self.earliest[task as usize] - self.late_from).max(0);
         if self.is_max_lateness() {
-            return after * f64::from(processors) * self.lateness_price + late;
+            return after as f64 * f64::from(processors) * self.lateness_price + late;
         }
-        self.weights[task as usize] * after + late
+        let Some(wholes) = self.wholes else { return self.weights[task as usize] * after as f64 + late };
+        let whole = wholes.of[task as usize] as usize;
+        let more = (after - peaks[whole]).max(0);
+        peaks[whole] += more;
+        wholes.weight(whole) * more as f64 + late
+    }
+
+    /// Sets `peaks` to what they are after these tasks with their ends.
+    pub(super) fn peaks(&self, placed: impl Iterator<Item = (u32, i64)>, peaks: &mut Vec<i64>) {
+        let Some(wholes) = self.wholes else { return };
+        peaks.clear();
+        peaks.resize(wholes.weights.len(), 0);
+        for (task, end) in placed {
+            let peak = &mut peaks[wholes.of[task as usize] as usize];
+            *peak = (end - self.earliest[task as usize]).max(*peak);
+        }
+    }
+
+    /// Whether it counts the last parts of wholes.
+    pub(super) fn is_of_wholes(&self) -> bool {
+        self.wholes.is_some()
     }
 
     /// What a mean task costs in a schedule of this value and makespan, waiting and running: the scale of changes.

@@ -9,6 +9,7 @@ mod machines;
 mod packed;
 mod search;
 mod start;
+mod wholes;
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,7 @@ use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_pr
 use crate::free_time::Skyline;
 use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
+use wholes::OfWholes;
 
 /// Of an instance whose reservations are too many to be searched around.
 const CLOSED: &str = "processors are closed at too many different times to be searched around";
@@ -57,6 +59,9 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] says where) these are inserted into gaps, crossed and justified forward and
 /// backward: see [`crate::kernel::cumulative::SerialScheme`] for the sources. There a step is one such child, of several schedules. Else lists are carried
 /// out forward in time and annealed.
+///
+/// The tasks of a bag end together: what is minimised counts the last one, from lists as well in which the bag with the least work left
+/// comes first.
 ///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
 /// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
@@ -179,12 +184,28 @@ impl Scheduler for Optimise {
         of_flow.then(|| Box::new(weighted()) as Box<dyn Scheduler>)
     }
 
+    fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(OfWholes { optimise: self.clone(), wholes }))
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        self.schedule_wholes(instance, None, context)
+    }
+}
+
+impl Optimise {
+    /// Plans jobs that may be parts of wholes.
+    fn schedule_wholes(
+        &self,
+        instance: &Instance,
+        wholes: Option<&[u32]>,
+        context: &mut Context,
+    ) -> Result<Plan, ScheduleError> {
         if !self.is_packed(instance) {
             check_supported(self, instance)?;
         }
         let budget = self.budget.after(context.spent);
-        let planned = Self { budget, ..self.clone() }.plan(instance, context);
+        let planned = Self { budget, ..self.clone() }.plan(instance, wholes, context);
         planned.map_err(|error| match error {
             // By the name that it was asked for, with all of its time.
             ScheduleError::NotFound { limit, floor, reached, .. } => {
@@ -193,9 +214,7 @@ impl Scheduler for Optimise {
             ScheduleError::Unsupported { reason, .. } => ScheduleError::Unsupported { scheduler: self.name(), reason },
         })
     }
-}
 
-impl Optimise {
     /// Whether it minimises how late jobs are.
     fn is_of_deadlines(&self) -> bool {
         matches!(self.target, Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective))
@@ -208,7 +227,7 @@ impl Optimise {
     }
 
     /// Plans within the budget.
-    fn plan(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+    fn plan(&self, instance: &Instance, wholes: Option<&[u32]>, context: &mut Context) -> Result<Plan, ScheduleError> {
         if self.target == Target::Objective(Objective::Cost) {
             return self.cheapest(instance, context);
         }
@@ -239,7 +258,7 @@ impl Optimise {
             let order = if objective == Objective::Makespan { Order::Shelf } else { Order::Smith };
             return ListGraham { order }.schedule(instance, context);
         }
-        let search = Search::new(self, instance, context);
+        let search = Search::new(self, instance, wholes, context);
         let floor = search.floor();
         let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
         let plan = match self.target {

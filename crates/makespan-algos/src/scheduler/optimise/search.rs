@@ -13,6 +13,7 @@ use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::goal::{self, Goal};
 use super::start::Deadlines;
+use super::wholes::Wholes;
 use super::{Optimise, Target, start};
 use crate::kernel::choices::Choices;
 use crate::search::{Course, Portfolio};
@@ -36,10 +37,17 @@ const COOL: f64 = 0.15;
 const STEPS_A_PRICE: u64 = 20;
 const STEPS_A_FIT: u64 = 50;
 
+/// By how much more than its least area a task may hold in lists by the work that is left; and how large these lists may be: tasks times
+/// wholes.
+const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
+const MAX_LOOKED_AT: usize = 50_000_000;
+
 /// One run of the scheduler.
 pub(super) struct Search<'a> {
     instance: &'a Instance,
     choices: Choices,
+    /// Where jobs are parts.
+    wholes: Option<Wholes>,
     portfolio: Portfolio,
     floor: Time,
     /// What was proved without a condition.
@@ -68,7 +76,7 @@ pub(super) struct Found {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(optimise: &Optimise, instance: &'a Instance, context: &Context) -> Self {
+    pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
         // What takes longer to prove is worth it where the makespan itself is minimised.
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
@@ -82,6 +90,7 @@ impl<'a> Search<'a> {
         Self {
             instance,
             choices: Choices::new(instance),
+            wholes: wholes.map(|wholes| Wholes::new(instance, wholes)),
             portfolio,
             floor: Time::from_ticks(i64::try_from(shortest.value.integer()).unwrap_or(i64::MAX)),
             bounds: RefCell::new(vec![shortest]),
@@ -137,8 +146,8 @@ impl<'a> Search<'a> {
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
         // Schedules may have a million placements: none is copied or valued twice.
-        let rank = |schedule: &Schedule| (task.broken_by(schedule), task.objective.value(instance, schedule));
-        let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested);
+        let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
+        let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(self.by_least_left(task));
         let ranked = starts.map(|schedule| (rank(&schedule), schedule));
         let (least, mut best) = ranked.min_by_key(|(rank, _)| *rank).unwrap_or_default();
         if !instance.jobs().is_empty() {
@@ -152,6 +161,27 @@ impl<'a> Search<'a> {
         let bound = bound.flatten();
         self.bounds.borrow_mut().extend(bound.iter().filter(|bound| bound.makespan_at_most.is_none()).cloned());
         Found { schedule, bound }
+    }
+
+    /// The objective, of wholes where jobs are parts.
+    fn value(&self, objective: Objective, schedule: &Schedule) -> i128 {
+        match &self.wholes {
+            Some(wholes) => wholes.value(objective, self.instance, schedule),
+            None => objective.value(self.instance, schedule),
+        }
+    }
+
+    /// Lists by the work that wholes have left, where these count.
+    fn by_least_left(&self, task: Task) -> impl Iterator<Item = Cow<'_, Schedule>> {
+        let count = |wholes: &&Wholes| {
+            task.objective != Objective::Makespan
+                && wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT
+        };
+        let wholes = self.wholes.as_ref().filter(count);
+        wholes.into_iter().flat_map(|wholes| WASTES.map(|waste| (wholes, waste))).map(|(wholes, waste)| {
+            let solution = wholes.by_least_left(self.instance, &self.choices, waste);
+            Cow::Owned(start::schedule(self.instance, &self.choices, &solution))
+        })
     }
 
     /// The best schedule that is found from these starts on.
@@ -193,7 +223,9 @@ impl<'a> Search<'a> {
             .map(|bound| i64::try_from(bound.value.integer()).unwrap_or(0))
             .max()
             .unwrap_or(0);
-        let each = Each { instance: self.instance, choices: &self.choices, floor, of_lateness, task, first, priced };
+        let Self { instance, choices, wholes, .. } = self;
+        let wholes = wholes.as_ref();
+        let each = Each { instance, choices, wholes, floor, of_lateness, task, first, priced };
         let found = portfolio.each(|index| {
             let fits = task.course(portfolio, FITS, STEPS_A_FIT);
             each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
@@ -221,6 +253,7 @@ impl Task {
 pub(super) struct Each<'a> {
     pub(super) instance: &'a Instance,
     pub(super) choices: &'a Choices,
+    wholes: Option<&'a Wholes>,
     /// A proven bound on the makespan, in ticks.
     pub(super) floor: i64,
     /// One on the largest lateness.
@@ -252,7 +285,8 @@ impl Each<'_> {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
         let annealing = |solution: Solution, price: f64| {
-            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
+            let limit = task.limit.map(|limit| (limit.ticks(), price));
+            let mut goal = Goal::new(self.instance, task.objective, self.wholes, limit);
             let (reached, floor) = match task.objective {
                 Objective::MaxLateness => (task.objective.value(self.instance, first) as i64, self.of_lateness),
                 _ => (first.makespan().ticks(), floor),
