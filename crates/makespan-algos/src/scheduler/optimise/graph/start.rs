@@ -1,15 +1,23 @@
 //! Where the annealing of graphs begins.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
 use makespan_core::Objective;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Each;
 use crate::kernel::graph::sequence::{ANY, Sequence, Solution};
-use crate::kernel::graph::{GraphProblem, Place, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, Place, rank};
 
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::Course;
+
+/// How many times as long as at its fastest a task may take in lists by the least time.
+const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
+/// How large these lists may be: pairs of a task and a processor.
+const MAX_PAIRS: usize = 1 << 18;
 
 /// Ranks are changed by at most this factor, up or down.
 const CHANGE: f64 = 0.5;
@@ -38,6 +46,11 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         consider(each.sequence(by_start(each, &places)));
         consider(each.sequence(Solution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
     }
+    if each.counts_ends() {
+        for patience in PATIENCE {
+            consider(each.sequence(by_least_time(each, patience)));
+        }
+    }
     for places in each.known {
         consider(each.sequence(by_start(each, places)));
     }
@@ -57,6 +70,12 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
 }
 
 impl<'a> Each<'a> {
+    /// Whether a sum over the ends of jobs is minimised, and lists by time are not too large.
+    fn counts_ends(&self) -> bool {
+        let is_sum = [Objective::WeightedCompletion, Objective::MeanFlow].contains(&self.objective);
+        is_sum && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
+    }
+
     fn sequence(&self, solution: Solution) -> Sequence<'a> {
         let sequence = Sequence::new(self.problem, self.objective, self.weights, solution);
         match self.limit {
@@ -64,6 +83,72 @@ impl<'a> Each<'a> {
             None => sequence,
         }
     }
+}
+
+/// A list made from the beginning on: whenever something ends or may start, the pair of a task that waits and an idle processor with the least
+/// time for the weight of the job starts, among those on which the task takes at most `patience` times as long as at its fastest. Of tasks that wait for each other all
+/// are taken to wait until those before them have ended; closed processors and transfers are not known here.
+fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
+    let problem = each.problem;
+    let tasks = problem.tasks();
+    let weight = |task: u32| match each.objective {
+        Objective::MeanFlow => 1.0,
+        _ => each.weights[problem.job_of(task).index()],
+    };
+    let longest = |task: u32| {
+        let fastest = problem.times(task).iter().copied().min().unwrap_or(NEVER);
+        if patience.is_finite() { ((fastest as f64 * patience) as i64).max(fastest) } else { NEVER - 1 }
+    };
+    let mut before: Vec<usize> = (0..tasks as u32).map(|task| problem.incoming(task).len()).collect();
+    let mut coming: BinaryHeap<Reverse<(i64, u32)>> = (0..tasks as u32)
+        .filter(|&task| before[task as usize] == 0)
+        .map(|task| Reverse((problem.release(task), task)))
+        .collect();
+    let mut running: BinaryHeap<Reverse<(i64, u32, usize)>> = BinaryHeap::new();
+    let mut idle = vec![true; problem.processors()];
+    // By time for the weight, for each node of an idle processor.
+    let mut waiting: Vec<BTreeSet<(u64, u32)>> = vec![BTreeSet::new(); problem.nodes()];
+    let keys = |task: u32| {
+        let (longest, weight) = (longest(task), weight(task).max(f64::MIN_POSITIVE));
+        problem.node_ids().filter_map(move |node| {
+            let time = problem.time(task, node);
+            // Of numbers that are not negative the bits are ordered as they are.
+            (time < NEVER && time <= longest).then(|| (node, ((time as f64 / weight).to_bits(), task)))
+        })
+    };
+    let (mut order, mut wanted) = (Vec::with_capacity(tasks), vec![ANY; tasks]);
+    loop {
+        let next = running.peek().map(|Reverse((end, ..))| *end).into_iter();
+        let Some(now) = next.chain(coming.peek().map(|Reverse((at, _))| *at)).min() else { break };
+        while let Some(&Reverse((end, task, processor))) = running.peek().filter(|Reverse((end, ..))| *end <= now) {
+            running.pop();
+            idle[processor] = true;
+            for to in problem.outgoing(task) {
+                let left = &mut before[to.task as usize];
+                *left -= 1;
+                if *left == 0 {
+                    coming.push(Reverse((end.max(problem.release(to.task)), to.task)));
+                }
+            }
+        }
+        while let Some(&Reverse((_, task))) = coming.peek().filter(|Reverse((at, _))| *at <= now) {
+            coming.pop();
+            keys(task).for_each(|(node, key)| _ = waiting[node.index()].insert(key));
+        }
+        loop {
+            let free = problem.processor_ids().filter(|processor| idle[processor.index()]);
+            let first = free.filter_map(|processor| {
+                waiting[problem.node_of(processor).index()].first().map(|&key| (key, processor))
+            });
+            let Some(((_, task), processor)) = first.min() else { break };
+            idle[processor.index()] = false;
+            running.push(Reverse((now + problem.time(task, problem.node_of(processor)), task, processor.index())));
+            keys(task).for_each(|(node, key)| _ = waiting[node.index()].remove(&key));
+            order.push(task);
+            wanted[task as usize] = processor;
+        }
+    }
+    Solution { order, wanted }
 }
 
 /// Ranks by which tasks whose paths must end soonest come first: of those that have no deadline behind them the longest paths last.
