@@ -10,6 +10,8 @@ use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
 const COLDEST: f64 = 0.003;
+/// Where jobs are added up a change moves a few of them, so it begins lower by this power of their number.
+const JOBS: f64 = 0.75;
 /// Every second search begins so much cooler.
 const COOL: f64 = 0.3;
 /// How often a change gives a task another processor, and how often it then leaves the choice to its end.
@@ -39,7 +41,8 @@ impl<'a> Annealing<'a> {
     ) -> Self {
         let best = (sequence.value(), sequence.places());
         let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;
-        let scale = scale(problem) * (sequence.value() / latest).max(f64::MIN_POSITIVE);
+        let jobs = (problem.jobs() as f64).powf(JOBS);
+        let scale = scale(problem) * (sequence.value() / latest / jobs).max(f64::MIN_POSITIVE);
         let plain = problem.is_plain() && sequence.wanted().iter().all(|&wanted| wanted == ANY);
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
         let cooling = Cooling { hottest: hottest(problem.tasks()) * warmth * scale, coldest: COLDEST, cycles: 1.0 };
