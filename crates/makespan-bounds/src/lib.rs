@@ -13,7 +13,7 @@
 //!
 //! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
 //!   machines. Of tasks that wait for each other, need resources, or hold several processors of unequal speeds: the same by what
-//!   they hold, and flows along paths together with prices. Of how late jobs are: the jobs of early deadlines by themselves.
+//!   they hold, flows along paths together with prices, and deductions from a deadline. Of how late jobs are: the jobs of early deadlines by themselves.
 //!
 //! * [`cost`]: prices for the time of processors and for the room between tasks, under a horizon.
 //!
@@ -50,7 +50,7 @@ pub use minsum::{
     weighted_completion, weighted_completion_on,
 };
 
-use makespan_core::proof::Paths;
+use makespan_core::proof::{Deductions, Paths};
 use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
 /// The standard bounds, one an objective, in the order of [`Objective::standard`].
@@ -61,11 +61,24 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Objective::standard(instance).map(|objective| best(instance, objective)).collect()
 }
 
+/// The same, searched for longer where that may prove more.
+///
+/// # Errors
+/// As [`best`].
+pub fn thorough(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
+    Objective::standard(instance).map(|objective| within(instance, objective, held::THOROUGH)).collect()
+}
+
 /// The best bound on one objective that is found without being told how long to search.
 ///
 /// # Errors
 /// [`Unsupported`] of a throughput, which is bounded of bags on a tree, and of nothing else.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
+    within(instance, objective, held::WORK)
+}
+
+/// The same with so many single steps of work for deductions from a deadline.
+fn within(instance: &Instance, objective: Objective, work: u64) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
@@ -99,7 +112,7 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
         let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
         bounds.extend(if paths || !priced { jobs::best(instance, objective) } else { None });
     } else if held::are_meant(instance) {
-        bounds.extend(held::makespans(instance));
+        bounds.extend(held::makespans(instance, work));
     }
     Ok(best_of(objective, bounds))
 }
@@ -109,4 +122,10 @@ fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };
     bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
+}
+
+/// Deductions that refute the latest deadline that is found within so many single steps of work, given that the makespan is at least `known`
+/// ticks; `None` where none is found, or the instance is too large. [`best`] looks for them where tasks wait for each other or need resources.
+pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
+    held::deduced(instance, known, work)
 }

@@ -39,7 +39,7 @@ pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Unt
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};
-pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, ratio};
+pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, ratio, thorough_bound};
 pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
 
 /// Files: instances, logs, plans, Gantt charts and reports ([`makespan_formats`]).

@@ -247,6 +247,17 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
+/// The same as [`bound`], searched for some ten times as long where that may prove more.
+///
+/// # Errors
+/// As [`bound`].
+pub fn thorough_bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
+    if TreeProblem::is_meant(instance) {
+        return bound(instance);
+    }
+    makespan_bounds::thorough(instance).map_err(PlanError::Unproved)
+}
+
 /// What every schedule costs at least, whenever it ends.
 pub fn cheapest(instance: &Instance) -> Bound {
     makespan_bounds::cost::cheapest(instance)

@@ -1,15 +1,18 @@
 //! Bounds by what tasks hold: processors of any speeds, memory, licences, along the paths of tasks that wait for each other.
 
+mod deduce;
 mod energy;
 mod flow;
 
-use makespan_core::proof::{Paths, Places, ResourceWindow, Run, Spans, TimeWindow};
+use makespan_core::proof::{Deductions, Paths, Places, ResourceWindow, Run, Spans, TimeWindow};
 use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind, TaskId, Time};
 
 use energy::Found;
 
-/// More resources than this are not looked at one by one.
-const MAX_RESOURCES: usize = 8;
+/// Single steps of work for deductions from a deadline: what a plan can afford within a second.
+pub(crate) const WORK: u64 = 100_000_000;
+/// The same where nothing but a bound is asked for.
+pub(crate) const THOROUGH: u64 = 10 * WORK;
 /// The price of a processor of the fastest nodes, where nodes differ.
 const SCALE: f64 = 4_294_967_296.0;
 
@@ -61,7 +64,7 @@ impl Commodity {
             used[demand.resource.index()] |= demand.kind != ResourceKind::Consumable;
         }
         let ids = used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| ResourceId(at as u16));
-        let resources = ids.take(MAX_RESOURCES).map(Self::Resource);
+        let resources = ids.map(Self::Resource);
         [Self::processors(instance)].into_iter().chain(resources).collect()
     }
 
@@ -145,8 +148,9 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 /// The bounds on the makespan by what is held, beside the longest path: at most one of each kind for each of what can be held.
 ///
 /// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
-/// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at.
-pub(crate) fn makespans(instance: &Instance) -> Vec<Bound> {
+/// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at. Then
+/// deductions from a deadline, for at most so much work.
+pub(crate) fn makespans(instance: &Instance, work: u64) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
@@ -158,7 +162,14 @@ pub(crate) fn makespans(instance: &Instance) -> Vec<Bound> {
         }
         bounds.extend(flow::search(instance, &holders, &commodity).and_then(|flow| proved(Proof::PathFlow(flow))));
     }
+    let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
+    bounds.extend(deduce::latest(instance, &places, known, work).and_then(|found| proved(Proof::Deductions(found))));
     bounds
+}
+
+/// Deductions from a deadline beyond a known bound.
+pub(crate) fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
+    deduce::latest(instance, &Places::new(instance), known, work)
 }
 
 fn window(instance: &Instance, commodity: &Commodity, Found { deadline, from, until }: Found) -> Proof {

@@ -20,7 +20,7 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
-    let bounds = makespan::bound(instance).map_err(|error| miette!("{error}"))?;
+    let bounds = makespan::thorough_bound(instance).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
             .verify(instance)
@@ -104,6 +104,16 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::Paths(_) => "each job ends after the longest path of tasks that leads to its end".to_owned(),
         Proof::PathFlow(_) => {
             "paths of tasks and what there is to be held, together (linear programming duality)".to_owned()
+        }
+        Proof::Deductions(deductions) => {
+            let why = match deductions.steps.len() {
+                0 => "for the longest path of tasks".to_owned(),
+                1 => "by what must be held within some time".to_owned(),
+                count => {
+                    format!("by {count} deductions, each from what must be held within some time or who excludes whom")
+                }
+            };
+            format!("{} s is too short {why}", deductions.deadline)
         }
         Proof::DueBy(DueBy { due, proof }) => {
             let speaks = proof.objectives().contains(&DueBy::objective(objective));

@@ -9,6 +9,7 @@ mod bound;
 mod capacity;
 mod choices;
 mod cost_prices;
+mod deductions;
 mod dual_feasible;
 mod due_by;
 mod error;
@@ -44,6 +45,7 @@ use kind::{Kind, Scope};
 pub use alone::Alone;
 pub use bound::Bound;
 pub use cost_prices::CostPrices;
+pub use deductions::{Deductions, Held, Reason, Step};
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
 pub use error::CertificateError;
@@ -109,6 +111,8 @@ pub enum Proof {
     Paths(Paths),
     /// Paths of tasks, and what there is to be held, together.
     PathFlow(PathFlow),
+    /// Not everything can end by a deadline, deduced step by step.
+    Deductions(Deductions),
     /// What is proved of the jobs of early deadlines.
     DueBy(DueBy),
     /// What every task costs at least, or prices under a horizon.
@@ -136,6 +140,7 @@ impl Proof {
             Self::ResourceWindow(proof) => proof,
             Self::Paths(proof) => proof,
             Self::PathFlow(proof) => proof,
+            Self::Deductions(proof) => proof,
             Self::DueBy(proof) => proof,
             Self::CostPrices(proof) => proof,
             Self::TreePrices(proof) => proof,

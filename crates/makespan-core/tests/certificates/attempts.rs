@@ -1,5 +1,7 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
+mod steps;
+
 use makespan_core::proof::{
     Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobPrices, JobWindows, LateWork,
     MachinePrices, MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection,
@@ -12,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 33;
+pub const KINDS: usize = 34;
 const LENGTH: usize = 64;
 
 /// Of what a certificate is made.
@@ -306,6 +308,7 @@ impl Figures {
             22..=25 => Proof::Paths(Paths::default()),
             30 | 32 => Proof::JobPrices(figures.job_prices(nodes, 12)),
             31 => Proof::JobPrices(figures.job_prices(nodes, 3)),
+            33 => Proof::Deductions(figures.deductions(instance, deadline)),
             _ => {
                 let due = figures.time(0, 12);
                 let part = DueBy::part(instance, due, objective);
@@ -360,6 +363,7 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::WeightedCompletion,
     Objective::MeanFlow,
     Objective::WeightedLateness,
+    Objective::Makespan,
 ];
 
 /// How near a certificate comes to prove too much: what it proves, or by how much it does not.

@@ -65,6 +65,8 @@ const OF_ALL: usize = 20;
 const LATE_PRICES: usize = 29;
 /// Of completion and of flow.
 const JOB_PRICES: std::ops::Range<usize> = 30..32;
+/// Deductions from a deadline.
+const DEDUCTIONS: usize = 33;
 
 /// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.
 fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
@@ -75,29 +77,29 @@ fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
 
 #[test]
 fn on_equal_processors() {
-    sharp(&attack((Family::Equal, SMALL), 1, 300, 40), (0..OF_ALL).chain(JOB_PRICES));
+    sharp(&attack((Family::Equal, SMALL), 1, 300, 40), (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]));
 }
 
 #[test]
 fn on_machines_that_differ() {
-    sharp(&attack((Family::Machines, SMALL), 2, 300, 40), (0..OF_ALL).chain(JOB_PRICES));
+    sharp(&attack((Family::Machines, SMALL), 2, 300, 40), (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]));
 }
 
 #[test]
 fn of_graphs() {
     // Only windows, costs and prices of jobs speak of graphs, and others only of the few instances without one.
-    sharp(&attack((Family::Graphs, SMALL), 3, 300, 40), (10..13).chain([COST]).chain(JOB_PRICES));
+    sharp(&attack((Family::Graphs, SMALL), 3, 300, 40), (10..13).chain([COST, DEDUCTIONS]).chain(JOB_PRICES));
 }
 
 #[test]
 fn of_graphs_that_fork_and_join() {
-    sharp(&attack((Family::Forks, SMALL), 6, 200, 60), 10..13);
+    sharp(&attack((Family::Forks, SMALL), 6, 200, 60), (10..13).chain([DEDUCTIONS]));
 }
 
 #[test]
 fn of_what_is_held() {
     let proved = attack((Family::Held, SMALL), 5, 500, 40);
-    sharp(&proved, [10, 11, 12].into_iter().chain(OF_ALL..LATE_PRICES).chain(JOB_PRICES));
+    sharp(&proved, [10, 11, 12].into_iter().chain(OF_ALL..LATE_PRICES).chain(JOB_PRICES).chain([DEDUCTIONS]));
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
 

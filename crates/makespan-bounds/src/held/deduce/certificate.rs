@@ -1,0 +1,148 @@
+//! The steps of a refutation that it needs.
+
+use makespan_core::proof::{Reason, Step};
+
+use super::problem::Problem;
+use super::state::{Cause, Conflict, Entry, Refuted};
+use super::window::{Limit, Window};
+
+/// Goes back from a contradiction and keeps what it depends on.
+pub(super) struct Pruning<'a> {
+    problem: &'a Problem,
+    /// What the paths alone give.
+    root: &'a [Window],
+    windows: Vec<Window>,
+    needed: Vec<Sides>,
+    /// Steps that are kept, those within steps included.
+    pub(super) kept: usize,
+}
+
+/// Which limits of a window are needed: those of its start, or those of its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sides {
+    start: bool,
+    end: bool,
+}
+
+impl<'a> Pruning<'a> {
+    /// From the windows at the contradiction.
+    pub(super) fn new(problem: &'a Problem, root: &'a [Window], windows: Vec<Window>) -> Self {
+        let needed = vec![Sides::default(); problem.rows()];
+        Self { problem, root, windows, needed, kept: 0 }
+    }
+
+    /// The steps of a contradiction that follows from these entries.
+    pub(super) fn steps(&mut self, entries: &[Entry], conflict: &Conflict) -> Vec<Step> {
+        let mut steps = Vec::new();
+        match conflict {
+            Conflict::Full(thing, from, until) => {
+                self.need_window(*thing, *from, *until, None);
+                steps.push(Step::Full(*thing, *from, *until));
+            }
+            Conflict::Limit(row, limit, cause) => {
+                self.need(*row, Sides { start: true, end: true });
+                steps.extend(self.step(*row, *limit, cause));
+            }
+        }
+        for entry in entries.iter().rev() {
+            let row = entry.row as usize;
+            let start = entry.new.start != entry.old.start || entry.new.first_end != entry.old.first_end;
+            let end = entry.new.end != entry.old.end || entry.new.last_start != entry.old.last_start;
+            let needed = self.needed[row];
+            self.windows[row] = entry.old;
+            if !(start && needed.start || end && needed.end) {
+                continue;
+            }
+            self.needed[row] = Sides { start: needed.start && !start, end: needed.end && !end };
+            if !self.problem.only[row] {
+                // Which ways to run fit depends on both sides.
+                self.needed[row] = Sides { start: true, end: true };
+            }
+            steps.extend(self.step(entry.row, entry.limit, &entry.cause));
+        }
+        steps.reverse();
+        self.kept += steps.len();
+        steps
+    }
+
+    /// The step that states a limit, if it takes one; what it depends on is needed.
+    fn step(&mut self, row: u32, limit: Limit, cause: &Cause) -> Option<Step> {
+        let is_start = matches!(limit, Limit::Start(_) | Limit::LastStart(_));
+        let own = if self.problem.only[row as usize] {
+            Sides { start: is_start, end: !is_start }
+        } else {
+            Sides { start: true, end: true }
+        };
+        let reason = match cause {
+            Cause::Supposed => return None,
+            Cause::Edge(other) => {
+                self.need(*other, Sides { start: is_start, end: !is_start });
+                return None;
+            }
+            Cause::Window(thing, from, until) => {
+                self.need(row, own);
+                self.need_window(*thing, *from, *until, Some(row));
+                Reason::Window(*thing, *from, *until)
+            }
+            Cause::Pair(other) => {
+                self.need(row, own);
+                self.need(*other, Sides { start: true, end: true });
+                Reason::Pair(*other)
+            }
+            Cause::Refuted(refuted) => {
+                self.need(row, own);
+                Reason::Steps(self.refuted(refuted))
+            }
+        };
+        match limit {
+            Limit::Start(at) => Some(Step::Start(row, at, reason)),
+            Limit::End(by) => Some(Step::End(row, by, reason)),
+            Limit::LastStart(_) | Limit::FirstEnd(_) => None,
+        }
+    }
+
+    /// The steps within a step.
+    fn refuted(&mut self, refuted: &Refuted) -> Vec<Step> {
+        let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
+        for entry in &refuted.entries {
+            self.windows[entry.row as usize] = entry.new;
+        }
+        let steps = self.steps(&refuted.entries, &refuted.conflict);
+        for (needed, outside) in self.needed.iter_mut().zip(outside) {
+            needed.start |= outside.start;
+            needed.end |= outside.end;
+        }
+        steps
+    }
+
+    fn need(&mut self, row: u32, sides: Sides) {
+        let needed = &mut self.needed[row as usize];
+        needed.start |= sides.start;
+        needed.end |= sides.end;
+    }
+
+    /// What tasks must hold in a window depends on those limits without which they might hold less.
+    fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
+        let problem = self.problem;
+        let of = &problem.things[thing as usize];
+        for &row in of.members.iter().filter(|&&row| Some(row) != but) {
+            let (root, window) = (self.root[row as usize], self.windows[row as usize]);
+            if root == window {
+                continue;
+            }
+            let least = |window: Window| window.least(problem, row as usize, &of.amounts, from, until);
+            let now = least(window);
+            if now == 0 {
+                continue;
+            }
+            let sides = if problem.only[row as usize] {
+                let without_start = Window { start: root.start, first_end: root.first_end, ..window };
+                let without_end = Window { last_start: root.last_start, end: root.end, ..window };
+                Sides { start: least(without_start) < now, end: least(without_end) < now }
+            } else {
+                Sides { start: true, end: true }
+            };
+            self.need(row, sides);
+        }
+    }
+}

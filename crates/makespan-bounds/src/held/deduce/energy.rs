@@ -1,0 +1,151 @@
+//! Windows of time in which too much would have to be held.
+
+use super::problem::Thing;
+use super::state::{Cause, Conflict, State};
+use super::window::{Limit, Window};
+
+/// What is kept from one call to the next so that nothing is allocated.
+#[derive(Default)]
+pub(super) struct Energy {
+    begins: Vec<i64>,
+    /// Where the energy of a task within a window begins to grow with the window's end, and where it ends to.
+    slopes: Vec<(i64, i64)>,
+    /// Ends of windows.
+    ends: Vec<i64>,
+    /// Tasks with several ways to run.
+    several: Vec<u32>,
+}
+
+impl Energy {
+    /// Looks at the windows that begin where some task may start first or last, and end where the energy of some task stops to grow: between these
+    /// the room that is left is least at one of them. O(n^2 log n) for n tasks that hold something of the thing, O(n) more for each window
+    /// in which little room is left, and O(r) where tasks have r ways to run.
+    pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
+        let problem = state.problem;
+        let thing = &problem.things[number];
+        self.begins.clear();
+        for &row in &thing.members {
+            let window = state.windows[row as usize];
+            self.begins.extend([window.start, window.last_start]);
+        }
+        self.begins.extend(thing.closed.iter().map(|&(from, _, _)| from));
+        self.begins.sort_unstable();
+        self.begins.dedup();
+        for at in 0..self.begins.len() {
+            if state.is_over() {
+                return Ok(());
+            }
+            self.from(state, number, thing, self.begins[at])?;
+        }
+        Ok(())
+    }
+
+    /// All windows that begin at an instant.
+    fn from(&mut self, state: &mut State<'_>, number: usize, thing: &Thing, from: i64) -> Result<(), Conflict> {
+        let problem = state.problem;
+        self.slopes.clear();
+        self.ends.clear();
+        self.several.clear();
+        // The most that any task could hold more than it must.
+        let mut gain = 0;
+        for &row in &thing.members {
+            let window = state.windows[row as usize];
+            if window.end <= from {
+                continue;
+            }
+            if !problem.only[row as usize] {
+                self.several.push(row);
+                self.ends.extend([window.end, window.first_end]);
+                gain = i64::MAX;
+                continue;
+            }
+            let run = problem.runs(row as usize).start;
+            let amount = thing.amounts[run];
+            if !window.is_fixed() && problem.counts[row as usize] == 1 {
+                gain = gain.max(amount * problem.times[run]);
+            }
+            let most = problem.times[run].min(window.first_end - from);
+            if most > 0 {
+                let begin = window.last_start.max(from);
+                let amount = amount * problem.counts[row as usize] as i64;
+                self.slopes.extend([(begin, amount), (begin + most, -amount)]);
+            }
+        }
+        for &(start, end, amount) in &thing.closed {
+            if end > from {
+                self.slopes.extend([(start.max(from), amount), (end, -amount)]);
+            }
+        }
+        self.slopes.sort_unstable();
+        self.ends.extend(self.slopes.iter().filter(|(_, slope)| *slope < 0).map(|(at, _)| *at));
+        self.ends.sort_unstable();
+        self.ends.dedup();
+        state.steps += (self.slopes.len() * 6 + self.ends.len()) as u64;
+        let several: u64 = self.several.iter().map(|&row| problem.runs(row as usize).len() as u64).sum();
+        let (mut energy, mut slope, mut at, mut next) = (0, 0, from, 0);
+        for index in 0..self.ends.len() {
+            let until = self.ends[index];
+            if until <= from {
+                continue;
+            }
+            while next < self.slopes.len() && self.slopes[next].0 <= until {
+                let (instant, change) = self.slopes[next];
+                energy += slope * (instant - at);
+                (slope, at, next) = (slope + change, instant, next + 1);
+            }
+            energy += slope * (until - at);
+            at = until;
+            let of_several =
+                |&row: &u32| state.windows[row as usize].least(problem, row as usize, &thing.amounts, from, until);
+            let all = energy + self.several.iter().map(of_several).sum::<i64>();
+            let left = thing.capacity * (until - from) - all;
+            state.steps += several * 2;
+            if left < 0 {
+                return Err(Conflict::Full(number as u32, from, until));
+            }
+            if left < gain {
+                within(state, number, thing, (from, until), left)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Narrows tasks that hold too much within a window when they start as early, or end as late, as they can.
+fn within(
+    state: &mut State<'_>,
+    number: usize,
+    thing: &Thing,
+    (from, until): (i64, i64),
+    left: i64,
+) -> Result<(), Conflict> {
+    let problem = state.problem;
+    state.steps += thing.runs;
+    for &row in &thing.members {
+        let window = state.windows[row as usize];
+        let starts_in = window.start < until && window.first_end > from;
+        let ends_in = window.end > from && window.last_start < until;
+        if window.is_fixed() || !(starts_in || ends_in) || problem.counts[row as usize] > 1 {
+            continue;
+        }
+        let room = left + window.least(problem, row as usize, &thing.amounts, from, until);
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        for run in problem.runs(row as usize).filter(|&run| window.fits(problem.times[run])) {
+            let (time, amount) = (problem.times[run], thing.amounts[run]);
+            let most = if amount > 0 { room / amount } else { i64::MAX };
+            let early = (window.start + time).min(until) - window.start.max(from);
+            let late = window.end.min(until) - (window.end - time).max(from);
+            start = start.min(if early > most { until - most } else { window.start });
+            end = end.max(if late > most { from + most } else { window.end });
+        }
+        let Window { start: old_start, end: old_end, .. } = window;
+        let cause = || Cause::Window(number as u32, from, until);
+        if start > old_start {
+            state.narrow(row, Limit::Start(start), cause())?;
+        }
+        if end < old_end {
+            state.narrow(row, Limit::End(end), cause())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Deadlines that are refuted by deductions, one step after the other: time table, pairs that exclude each other, windows of energy, and
+//! suppositions.
+
+mod certificate;
+mod energy;
+mod problem;
+mod shave;
+mod state;
+mod time_table;
+mod unit;
+mod window;
+
+use makespan_core::proof::{Deductions, Places, Step};
+use makespan_core::{Instance, Time};
+
+use certificate::Pruning;
+use problem::Problem;
+use shave::{Level, Tools};
+use state::{Conflict, State};
+
+/// Instances of more different tasks, or ways to run them, are not looked at.
+const MAX_TASKS: usize = 2048;
+const MAX_RUNS: usize = 1 << 15;
+/// A certificate of more steps is not kept.
+const MAX_STEPS: usize = 1 << 16;
+/// The deadline is found but for one part in 2 to the power of `NEAR`.
+const NEAR: u32 = 14;
+
+/// The latest deadline, from a bound on that is known already, that deductions refute within so many single steps of work, about.
+///
+/// First by the time table and pairs alone, from there on by windows of energy, too, and then by suppositions. Each time the deadline
+/// grows by doubling steps, and then by halves of them. Deterministic: work is counted, not timed.
+pub(super) fn latest(instance: &Instance, places: &Places<'_>, known: i128, work: u64) -> Option<Deductions> {
+    let small = instance.different_tasks() <= MAX_TASKS;
+    let runs = || instance.in_order().map(|task| instance.profile(task).max_processors() as usize).sum::<usize>();
+    if !small || work == 0 || runs() > MAX_RUNS * 64 {
+        return None;
+    }
+    let problem = Problem::new(instance, places)?;
+    if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
+        return None;
+    }
+    // Whole units before the bound are refuted already.
+    let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
+    let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, found: None };
+    let mut best = first;
+    for level in [Level::TimeTable, Level::Energy, Level::Shaving, Level::Deep] {
+        best = search.climb(best, level);
+    }
+    let (deadline, steps) = search.found?;
+    let held = problem.things.iter().map(|thing| thing.held.clone()).collect();
+    let deadline = Time::from_ticks(deadline * problem.unit + problem.unit - 1);
+    Some(Deductions { deadline, unit: problem.unit, held, steps })
+}
+
+struct Search<'a> {
+    problem: &'a Problem,
+    tools: Tools,
+    steps: u64,
+    limit: u64,
+    /// The latest refuted deadline, and why.
+    found: Option<(i64, Vec<Step>)>,
+}
+
+impl Search<'_> {
+    /// The latest deadline that is refuted in this way, given one that is.
+    fn climb(&mut self, mut best: i64, level: Level) -> i64 {
+        let near = (best >> NEAR).max(1);
+        let mut step = near;
+        let mut high = loop {
+            let Some(next) = best.checked_add(step).filter(|&next| next < i64::MAX / 8) else { return best };
+            if !self.refute(next, level) {
+                break next;
+            }
+            (best, step) = (next, 2 * step);
+        };
+        while high - best > near && self.steps < self.limit {
+            let middle = best + (high - best) / 2;
+            if self.refute(middle, level) { best = middle } else { high = middle }
+        }
+        best
+    }
+
+    fn refute(&mut self, deadline: i64, level: Level) -> bool {
+        let mut state = State::new(self.problem, self.steps, self.limit);
+        let (root, entries, conflict) = if state.begin(deadline) {
+            let root = state.windows.clone();
+            match shave::narrow(&mut state, &mut self.tools, level) {
+                Ok(()) => (root, Vec::new(), None),
+                Err(conflict) => (root, std::mem::take(&mut state.entries), Some(conflict)),
+            }
+        } else {
+            self.steps = state.steps;
+            self.found = Some((deadline, Vec::new()));
+            return true;
+        };
+        self.steps = state.steps;
+        let Some(conflict) = conflict else { return false };
+        match self.certificate(&root, state.windows, &entries, &conflict) {
+            Some(steps) => {
+                self.found = Some((deadline, steps));
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn certificate(
+        &self,
+        root: &[window::Window],
+        windows: Vec<window::Window>,
+        entries: &[state::Entry],
+        conflict: &Conflict,
+    ) -> Option<Vec<Step>> {
+        let mut pruning = Pruning::new(self.problem, root, windows);
+        let steps = pruning.steps(entries, conflict);
+        (pruning.kept <= MAX_STEPS).then_some(steps)
+    }
+}

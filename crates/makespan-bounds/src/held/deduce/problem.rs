@@ -1,0 +1,220 @@
+//! An instance in flat arrays, in units of time.
+
+use makespan_core::proof::{Held, Places, Run};
+use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
+
+use super::unit::unit;
+
+/// Prices of processors of the fastest nodes, where nodes differ.
+const SCALE: f64 = 1024.0;
+/// Closed periods that are looked at; others are left to the certificate.
+const MAX_CLOSED: usize = 1024;
+/// Sums of amounts times time stay below this.
+const MAX_AREA: i128 = 1 << 61;
+
+/// Something of which there is so much.
+pub(super) struct Thing {
+    pub(super) held: Held,
+    pub(super) capacity: i64,
+    /// The different tasks that may hold something of it.
+    pub(super) members: Vec<u32>,
+    pub(super) is_member: Vec<bool>,
+    /// How many ways to run these have together.
+    pub(super) runs: u64,
+    /// Of each way to run.
+    pub(super) amounts: Vec<i64>,
+    /// What closed periods hold: from when to when, and how much.
+    pub(super) closed: Vec<(i64, i64, i64)>,
+}
+
+/// Different tasks, their edges, and what they hold.
+pub(super) struct Problem {
+    /// In ticks.
+    pub(super) unit: i64,
+    pub(super) releases: Vec<i64>,
+    pub(super) counts: Vec<u64>,
+    /// Whether a task always takes the time of its one way to run.
+    pub(super) only: Vec<bool>,
+    begins: Vec<usize>,
+    pub(super) times: Vec<i64>,
+    /// The least time of each different task.
+    pub(super) fastest: Vec<i64>,
+    pub(super) before: Vec<Vec<u32>>,
+    pub(super) behind: Vec<Vec<u32>>,
+    /// An order of the graph.
+    pub(super) order: Vec<u32>,
+    pub(super) things: Vec<Thing>,
+    /// For each different task those that cannot run at the same time as it.
+    pub(super) excluded: Vec<Vec<u32>>,
+}
+
+impl Problem {
+    /// `None` where figures are too large.
+    pub(super) fn new(instance: &Instance, places: &Places<'_>) -> Option<Self> {
+        let unit = unit(instance);
+        let rows = instance.different_tasks();
+        let mut problem = Self {
+            unit,
+            releases: Vec::with_capacity(rows),
+            counts: Vec::with_capacity(rows),
+            only: Vec::with_capacity(rows),
+            begins: vec![0],
+            times: Vec::new(),
+            fastest: Vec::with_capacity(rows),
+            before: vec![Vec::new(); rows],
+            behind: vec![Vec::new(); rows],
+            order: instance.in_order().map(|task| instance.different(task) as u32).collect(),
+            things: Vec::new(),
+            excluded: vec![Vec::new(); rows],
+        };
+        let mut runs: Vec<Run> = Vec::new();
+        let mut tasks: Vec<TaskId> = Vec::with_capacity(rows);
+        for job in instance.jobs() {
+            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+                let first = runs.len();
+                places.each(task, |run| runs.push(run.clone()));
+                problem.only.push(runs.len() == first + 1 && runs[first].first == runs[first].last);
+                problem.begins.push(runs.len());
+                problem.releases.push(job.release.ticks() / unit);
+                problem.counts.push(job.equal_tasks());
+                tasks.push(task);
+            }
+        }
+        for run in &runs {
+            problem.times.push(i64::try_from(run.time).ok()? / unit);
+        }
+        for edge in instance.edges() {
+            let (from, to) = (instance.different(edge.from), instance.different(edge.to));
+            problem.behind[from].push(to as u32);
+            problem.before[to].push(from as u32);
+        }
+        for row in 0..rows {
+            problem.fastest.push(problem.times[problem.runs(row)].iter().copied().min()?);
+        }
+        problem.add_things(instance, places, &tasks, &runs);
+        problem.find_excluded(instance.platform().processors(), &runs);
+        Some(problem)
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.releases.len()
+    }
+
+    /// The ways to run a task.
+    pub(super) fn runs(&self, row: usize) -> std::ops::Range<usize> {
+        self.begins[row]..self.begins[row + 1]
+    }
+
+    fn add_things(&mut self, instance: &Instance, places: &Places<'_>, tasks: &[TaskId], runs: &[Run]) {
+        let (platform, one_speed) = (instance.platform(), instance.platform().has_unit_speed());
+        let fastest = platform.speeds().1;
+        let price = |node: &makespan_core::Node| match node.processors {
+            0 => 0,
+            _ if one_speed => 1,
+            _ => ((node.speed / fastest * SCALE).round() as u64).max(1),
+        };
+        let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
+        let by_kind = places.least_prices(&prices);
+        let of = |_: usize, run: &Run| places.price(run, &prices, &by_kind).saturating_mul(run.first.into());
+        let there = platform.nodes().iter().zip(&prices);
+        let there = there.map(|(node, &price)| u128::from(node.processors) * u128::from(price)).sum();
+        let closed = self.closed(instance, &prices);
+        self.add(Held::Processors(prices.clone()), there, closed, runs, of);
+        for (at, resource) in platform.resources().iter().enumerate() {
+            if resource.kind == ResourceKind::Consumable {
+                continue;
+            }
+            let id = ResourceId(at as u16);
+            let of = |row: usize, run: &Run| run.holds(instance.demands(tasks[row]), id);
+            self.add(Held::Resource(resource.name.to_string()), platform.total(id), Vec::new(), runs, of);
+        }
+    }
+
+    /// Adds something unless it is never short, or figures are too large.
+    fn add(
+        &mut self,
+        held: Held,
+        there: u128,
+        closed: Vec<(i64, i64, i64)>,
+        runs: &[Run],
+        of: impl Fn(usize, &Run) -> u64,
+    ) {
+        let mut amounts = Vec::with_capacity(runs.len());
+        let (mut members, mut all, mut area, mut longest) = (Vec::new(), 0_i128, 0_i128, 0_i128);
+        for row in 0..self.rows() {
+            let (first, mut most, mut time) = (amounts.len(), 0_u64, 0);
+            for at in self.runs(row) {
+                let amount = of(row, &runs[at]);
+                (most, time) = (most.max(amount), time.max(self.times[at]));
+                amounts.push(i64::try_from(amount).unwrap_or(i64::MAX));
+            }
+            if amounts[first..].iter().any(|&amount| amount > 0) {
+                members.push(row as u32);
+            }
+            let count = i128::from(self.counts[row]);
+            all = all.saturating_add(i128::from(most).saturating_mul(count));
+            area = area.saturating_add(i128::from(most).saturating_mul(count).saturating_mul(i128::from(time)));
+            longest =
+                longest.saturating_add(count.saturating_mul(time.into())).saturating_add(self.releases[row].into());
+        }
+        let there = i128::try_from(there).unwrap_or(i128::MAX);
+        let end = closed.iter().map(|&(_, end, _)| i128::from(end)).max().unwrap_or(0).saturating_add(longest);
+        let fits = area < MAX_AREA && there.saturating_mul(end.saturating_mul(2)) < MAX_AREA;
+        if fits && (all > there || !closed.is_empty()) {
+            let capacity = there as i64;
+            let runs = members.iter().map(|&row| self.runs(row as usize).len() as u64).sum();
+            let mut is_member = vec![false; self.rows()];
+            members.iter().for_each(|&row| is_member[row as usize] = true);
+            self.things.push(Thing { held, capacity, members, is_member, runs, amounts, closed });
+        }
+    }
+
+    /// What closed periods hold of processors at their prices.
+    fn closed(&self, instance: &Instance, prices: &[u64]) -> Vec<(i64, i64, i64)> {
+        let platform = instance.platform();
+        let mut all = Vec::new();
+        for class in instance.availability().classes().iter().filter(|class| !class.closed.is_empty()) {
+            let own = |node: usize| platform.processors_of(node).intersection(&class.processors);
+            let of = |(node, &price): (usize, &u64)| i64::from(ProcSet::len(&own(node))).saturating_mul(price as i64);
+            let amount = prices.iter().enumerate().map(of).fold(0, i64::saturating_add);
+            for &(start, end) in &class.closed {
+                if all.len() < MAX_CLOSED {
+                    let up = |time: Time| time.ticks().div_euclid(self.unit) + i64::from(time.ticks() % self.unit != 0);
+                    all.push((up(start), end.ticks() / self.unit, amount));
+                }
+            }
+        }
+        all.retain(|&(start, end, amount)| start < end && amount > 0);
+        all
+    }
+
+    /// Pairs of single tasks that hold too much together: too many processors, whatever their prices, or too much of a resource. O(n^2)
+    /// for each thing.
+    fn find_excluded(&mut self, processors: u32, runs: &[Run]) {
+        for thing in &self.things {
+            let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {
+                Held::Processors(_) => (processors.into(), &|at| runs[at].first.into()),
+                _ => (thing.capacity, &|at| thing.amounts[at]),
+            };
+            let least = |row: usize| self.runs(row).map(of).min().unwrap_or(0);
+            let large = |&&row: &&u32| 2 * least(row as usize) > capacity;
+            let any_large = thing.members.iter().filter(large).count() > 0;
+            let mut members: Vec<(i64, u32)> = thing.members.iter().map(|&row| (least(row as usize), row)).collect();
+            members.retain(|&(_, row)| any_large && self.counts[row as usize] == 1);
+            members.sort_unstable();
+            for (at, &(amount, row)) in members.iter().enumerate() {
+                for &(other_amount, other) in members[at + 1..].iter().rev() {
+                    if amount + other_amount <= capacity {
+                        break;
+                    }
+                    self.excluded[row as usize].push(other);
+                    self.excluded[other as usize].push(row);
+                }
+            }
+        }
+        for others in &mut self.excluded {
+            others.sort_unstable();
+            others.dedup();
+        }
+    }
+}

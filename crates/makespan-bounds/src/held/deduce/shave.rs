@@ -1,0 +1,120 @@
+//! Suppositions that lead to a contradiction.
+
+use super::energy::Energy;
+use super::state::{Cause, Conflict, Look, Refuted, State};
+use super::time_table::{TimeTable, settle};
+use super::window::Limit;
+
+/// A window is shaved by this part of it at first.
+const PARTS: i64 = 64;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    TimeTable,
+    Energy,
+    Shaving,
+    /// With windows of energy within suppositions.
+    Deep,
+}
+
+#[derive(Default)]
+pub(super) struct Tools {
+    table: TimeTable,
+    energy: Energy,
+    /// Tasks in the order in which their windows are shaved.
+    order: Vec<u32>,
+}
+
+/// Narrows windows until nothing changes any more, or no more work may be done.
+pub(super) fn narrow(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
+    loop {
+        let entries = state.entries.len();
+        settle(state, &mut tools.table)?;
+        if level >= Level::Energy {
+            energies(state, tools)?;
+        }
+        if level >= Level::Shaving {
+            shave_all(state, tools, level)?;
+        }
+        if state.entries.len() == entries || state.is_over() {
+            return Ok(());
+        }
+    }
+}
+
+fn energies(state: &mut State<'_>, tools: &mut Tools) -> Result<(), Conflict> {
+    loop {
+        let entries = state.entries.len();
+        for thing in 0..state.problem.things.len() {
+            if !state.is_new(Look::Energy(thing), &state.problem.things[thing].is_member) {
+                continue;
+            }
+            let before = state.entries.len();
+            tools.energy.narrow(state, thing)?;
+            if state.entries.len() > before {
+                settle(state, &mut tools.table)?;
+            }
+        }
+        if state.entries.len() == entries || state.is_over() {
+            return Ok(());
+        }
+    }
+}
+
+/// Where a supposition costs much, narrow windows come first: what they leave is little.
+fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
+    let problem = state.problem;
+    let mut order = std::mem::take(&mut tools.order);
+    order.clear();
+    order.extend(problem.order.iter().filter(|&&row| problem.counts[row as usize] == 1));
+    if level >= Level::Deep {
+        let width = |row: u32| state.windows[row as usize].last_start - state.windows[row as usize].start;
+        order.sort_by_key(|&row| width(row));
+    }
+    let shaved = order.iter().try_for_each(|&row| {
+        shave(state, tools, row, true, level)?;
+        shave(state, tools, row, false, level)
+    });
+    tools.order = order;
+    shaved
+}
+
+/// Shaves a window from one side, by a small part of it at first and by twice as much each time.
+fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, level: Level) -> Result<(), Conflict> {
+    let window = state.windows[row as usize];
+    let width = if from_start { window.last_start - window.start } else { window.end - window.first_end };
+    let least = (width / PARTS).max(1);
+    let mut part = least;
+    while !state.is_over() {
+        let window = state.windows[row as usize];
+        if window.is_fixed() {
+            return Ok(());
+        }
+        let (supposed, concluded) = if from_start {
+            (Limit::LastStart(window.start + part - 1), Limit::Start(window.start + part))
+        } else {
+            (Limit::FirstEnd(window.end - part + 1), Limit::End(window.end - part))
+        };
+        let mark = state.mark();
+        let conflict = suppose(state, tools, row, supposed, level).err();
+        let entries = state.take_back(mark);
+        match conflict {
+            Some(conflict) => {
+                let refuted = Box::new(Refuted { entries, conflict });
+                state.narrow(row, concluded, Cause::Refuted(refuted))?;
+                settle(state, &mut tools.table)?;
+                part = part.saturating_mul(2);
+            }
+            None if part > least => part = least,
+            None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn suppose(state: &mut State<'_>, tools: &mut Tools, row: u32, limit: Limit, level: Level) -> Result<(), Conflict> {
+    state.narrow(row, limit, Cause::Supposed)?;
+    settle(state, &mut tools.table)?;
+    if level >= Level::Deep { energies(state, tools) } else { Ok(()) }
+}

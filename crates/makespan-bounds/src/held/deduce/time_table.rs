@@ -1,0 +1,185 @@
+//! What tasks hold at the instants at which they surely run, and pairs that exclude each other.
+
+use super::state::{Cause, Conflict, Look, State};
+use super::window::{Limit, Window};
+
+/// How often a short task may jump over what is full; each jump is a step of the certificate.
+const MAX_JUMPS: usize = 64;
+
+/// So much is held from an instant to the next one.
+#[derive(Clone, Copy)]
+struct Level {
+    from: i64,
+    until: i64,
+    held: i64,
+}
+
+/// What is kept from one call to the next so that nothing is allocated.
+#[derive(Default)]
+pub(super) struct TimeTable {
+    events: Vec<(i64, i64)>,
+    levels: Vec<Level>,
+}
+
+/// Paths, pairs and the time table until nothing changes any more.
+pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
+    loop {
+        let entries = state.entries.len();
+        state.edges()?;
+        pairs(state)?;
+        for thing in 0..state.problem.things.len() {
+            if state.is_new(Look::TimeTable(thing), &state.problem.things[thing].is_member) {
+                table.narrow(state, thing)?;
+                state.edges()?;
+            }
+        }
+        if state.entries.len() == entries || state.is_over() {
+            return Ok(());
+        }
+    }
+}
+
+/// Of two tasks that exclude each other one comes first.
+fn pairs(state: &mut State<'_>) -> Result<(), Conflict> {
+    loop {
+        match state.changes(Look::Pairs) {
+            None => (0..state.problem.rows()).try_for_each(|row| pairs_of(state, row))?,
+            Some(changes) if changes.is_empty() => return Ok(()),
+            Some(changes) => {
+                for at in changes {
+                    pairs_of(state, state.entries[at].row as usize)?;
+                }
+            }
+        }
+        if state.is_over() {
+            return Ok(());
+        }
+        state.edges()?;
+    }
+}
+
+fn pairs_of(state: &mut State<'_>, row: usize) -> Result<(), Conflict> {
+    let others = &state.problem.excluded[row];
+    state.steps += others.len() as u64;
+    for &other in others {
+        let (one, two) = (state.windows[row], state.windows[other as usize]);
+        if one.first_end > two.last_start {
+            after(state, other, row as u32, two, one)?;
+        }
+        if two.first_end > one.last_start {
+            after(state, row as u32, other, one, two)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first of two tasks comes first.
+fn after(state: &mut State<'_>, first: u32, second: u32, one: Window, two: Window) -> Result<(), Conflict> {
+    if two.start < one.first_end {
+        state.narrow(second, Limit::Start(one.first_end), Cause::Pair(first))?;
+    }
+    if one.end > two.last_start {
+        state.narrow(first, Limit::End(two.last_start), Cause::Pair(second))?;
+    }
+    Ok(())
+}
+
+impl TimeTable {
+    fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
+        let problem = state.problem;
+        let thing = &problem.things[number];
+        self.events.clear();
+        for &row in &thing.members {
+            let window = state.windows[row as usize];
+            if window.last_start < window.first_end {
+                let amount = window.least_amount(problem, row as usize, &thing.amounts);
+                self.events.extend([(window.last_start, amount), (window.first_end, -amount)]);
+            }
+        }
+        for &(from, until, amount) in &thing.closed {
+            self.events.extend([(from, amount), (until, -amount)]);
+        }
+        self.events.sort_unstable();
+        self.levels.clear();
+        let (mut held, mut at) = (0, 0);
+        for &(instant, amount) in &self.events {
+            if instant > at && held > 0 {
+                if held > thing.capacity {
+                    return Err(Conflict::Full(number as u32, at, at + 1));
+                }
+                self.levels.push(Level { from: at, until: instant, held });
+            }
+            (held, at) = (held + amount, instant);
+        }
+        state.steps += self.events.len() as u64 * 4 + thing.runs;
+        for &row in &thing.members {
+            let window = state.windows[row as usize];
+            if window.is_fixed() || problem.counts[row as usize] > 1 {
+                continue;
+            }
+            let amount = window.least_amount(problem, row as usize, &thing.amounts);
+            if amount > 0 {
+                self.start(state, number, row, window, amount)?;
+                self.end(state, number, row, window, amount)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How much others hold on a level, of which the task itself may hold a part.
+    fn of_others(level: &Level, window: &Window, amount: i64) -> i64 {
+        let is_sure = window.last_start <= level.from && level.until <= window.first_end;
+        if is_sure { level.held - amount } else { level.held }
+    }
+
+    fn start(
+        &self,
+        state: &mut State<'_>,
+        number: usize,
+        row: u32,
+        before: Window,
+        amount: i64,
+    ) -> Result<(), Conflict> {
+        let most = state.problem.things[number].capacity - amount;
+        let mut jumps = 0;
+        let first = self.levels.partition_point(|level| level.until <= before.start);
+        for level in &self.levels[first..] {
+            state.steps += 1;
+            loop {
+                let Window { start, first_end, .. } = state.windows[row as usize];
+                if level.from >= first_end {
+                    return Ok(());
+                }
+                if level.until <= start || jumps == MAX_JUMPS || Self::of_others(level, &before, amount) <= most {
+                    break;
+                }
+                jumps += 1;
+                let at = level.until.min(first_end) - 1;
+                state.narrow(row, Limit::Start(at + 1), Cause::Window(number as u32, at, at + 1))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&self, state: &mut State<'_>, number: usize, row: u32, before: Window, amount: i64) -> Result<(), Conflict> {
+        let most = state.problem.things[number].capacity - amount;
+        let mut jumps = 0;
+        let last = self.levels.partition_point(|level| level.from < before.end);
+        for level in self.levels[..last].iter().rev() {
+            state.steps += 1;
+            loop {
+                let Window { last_start, end, .. } = state.windows[row as usize];
+                if level.until <= last_start {
+                    return Ok(());
+                }
+                if level.from >= end || jumps == MAX_JUMPS || Self::of_others(level, &before, amount) <= most {
+                    break;
+                }
+                jumps += 1;
+                let at = level.from.max(last_start);
+                state.narrow(row, Limit::End(at), Cause::Window(number as u32, at, at + 1))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! What is held: processors, a resource, or the right to run while certain others do not.
+
+use serde::{Deserialize, Serialize};
+
+use super::runs::Runs;
+use super::windows::{Window, Windows};
+use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
+use crate::proof::capacity::{open_amount, open_cost};
+use crate::proof::{CertificateError, Run};
+
+/// Something of which there is so much, and no more is held at any instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Held {
+    /// Processors, at a price for each node.
+    Processors(Vec<u64>),
+    /// A resource that is held for a time, by its name.
+    Resource(String),
+    /// One, which each of these tasks holds while it runs: any two of them cannot run at the same time.
+    OneAtATime(Vec<u32>),
+}
+
+/// Lists of prices, at most: each takes memory for all ways to run the tasks.
+const MAX_PRICES: usize = 16;
+
+enum Kind<'a> {
+    Processors(&'a [u64], Members),
+    Resource(ResourceId),
+    One(&'a [u32]),
+}
+
+/// The different tasks that hold something, and how much with each of their ways to run, one task after the other.
+#[derive(Default)]
+struct Members {
+    rows: Vec<u32>,
+    amounts: Vec<i128>,
+}
+
+/// The least that a different task holds at any instant, however it runs.
+struct Least {
+    processors: i128,
+    resources: Box<[(ResourceId, i128)]>,
+}
+
+/// All that a certificate names. Memory for what it names, and 17 times the ways to run the tasks at most.
+pub(super) struct All<'a> {
+    instance: &'a Instance,
+    runs: &'a Runs<'a>,
+    kinds: Vec<Kind<'a>>,
+    /// By the positions of resources; of those alone that are named.
+    of_resources: Vec<Members>,
+    /// Of each different task.
+    least: Vec<Least>,
+}
+
+impl<'a> All<'a> {
+    pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, held: &'a [Held]) -> Result<Self, CertificateError> {
+        let resources = instance.platform().resources().len();
+        let least = (0..runs.tasks.len()).map(|row| Least::of(instance, runs, row)).collect();
+        let of_resources = (0..resources).map(|_| Members::default()).collect();
+        let mut all = Self { instance, runs, kinds: Vec::with_capacity(held.len()), of_resources, least };
+        let mut named = vec![false; resources];
+        let mut prices = 0;
+        for held in held {
+            let kind = all.kind(held)?;
+            match kind {
+                Kind::Processors(..) => prices += 1,
+                Kind::Resource(id) => named[id.index()] = true,
+                Kind::One(_) => {}
+            }
+            if prices > MAX_PRICES {
+                return fail(format!("it has more than {MAX_PRICES} lists of prices of processors"));
+            }
+            all.kinds.push(kind);
+        }
+        for (row, &task) in runs.tasks.iter().enumerate() {
+            let demands = instance.demands(task);
+            for id in demands.iter().map(|demand| demand.resource).filter(|id| named[id.index()]) {
+                let amounts = runs.of(row).iter().map(|run| i128::from(run.holds(demands, id)));
+                all.of_resources[id.index()].add(row, amounts);
+            }
+        }
+        Ok(all)
+    }
+
+    fn kind(&self, held: &'a Held) -> Result<Kind<'a>, CertificateError> {
+        let (runs, platform) = (self.runs, self.instance.platform());
+        match held {
+            Held::Processors(prices) => {
+                let nodes = platform.nodes().len();
+                if prices.len() != nodes {
+                    return fail(format!("it has {} prices for {nodes} nodes", prices.len()));
+                }
+                let by_kind = runs.places.least_prices(prices);
+                let price = |run: &Run| i128::from(runs.places.price(run, prices, &by_kind));
+                let mut members = Members::default();
+                for row in 0..runs.tasks.len() {
+                    let of = runs.of(row).iter();
+                    members.add(row, of.map(|run| price(run).saturating_mul(run.first.into())));
+                }
+                Ok(Kind::Processors(prices, members))
+            }
+            Held::Resource(name) => {
+                let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
+                match platform.resource(name).filter(comes_back) {
+                    Some(id) => Ok(Kind::Resource(id)),
+                    None => fail(format!("the platform has no resource `{name}` that is held for a time")),
+                }
+            }
+            Held::OneAtATime(tasks) => {
+                self.check_one_at_a_time(tasks)?;
+                Ok(Kind::One(tasks))
+            }
+        }
+    }
+
+    /// O(k (n + e)) for k of n tasks and e edges, and O(k^2) for each resource.
+    fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
+        if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
+            return fail("of those that exclude each other it names a bag, or a task that the instance does not have");
+        }
+        let mut sorted = tasks.to_vec();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|two| two[0] == two[1]) {
+            return fail("it names a task twice among those that exclude each other");
+        }
+        let order: Vec<_> = self.instance.in_order().collect();
+        for (at, &task) in tasks.iter().enumerate() {
+            let may = |other: &&u32| !self.exclude(task as usize, **other as usize);
+            let together: Vec<u32> = tasks[at + 1..].iter().filter(may).copied().collect();
+            if together.is_empty() {
+                continue;
+            }
+            // Of those that do not exclude each other by what they hold one must wait for the other.
+            let (before, behind) =
+                (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
+            if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
+                return fail("two of the tasks that are said to exclude each other can run at the same time");
+            }
+        }
+        Ok(())
+    }
+
+    /// The tasks that wait for a task, or those for which it waits.
+    fn related<'t>(&self, task: u32, order: impl Iterator<Item = &'t TaskId>, behind: bool) -> Vec<bool> {
+        let mut related = vec![false; self.runs.tasks.len()];
+        for &other in order {
+            let row = |task| self.instance.different(task);
+            let is = |row: usize| related[row] || row == task as usize;
+            related[row(other)] = if behind {
+                self.instance.incoming(other).any(|edge| is(row(edge.from)))
+            } else {
+                self.instance.outgoing(other).any(|edge| is(row(edge.to)))
+            };
+        }
+        related
+    }
+
+    /// Whether two different tasks hold so much of something that they cannot run at the same time.
+    pub(super) fn exclude(&self, one: usize, other: usize) -> bool {
+        let (one, other, platform) = (&self.least[one], &self.least[other], self.instance.platform());
+        let too_much = |&(id, amount): &(ResourceId, i128)| {
+            let also = other.resources.iter().find(|(also, _)| *also == id);
+            // A sum of two amounts below 2 to the power of 64.
+            also.is_some_and(|(_, also)| (amount + also) as u128 > platform.total(id))
+        };
+        one.processors + other.processors > platform.processors().into() || one.resources.iter().any(too_much)
+    }
+
+    /// How much must be held from an instant to another at least, and how much there is; one task may have a window of its own.
+    pub(super) fn within(
+        &self,
+        held: usize,
+        from: i128,
+        until: i128,
+        windows: &Windows<'_>,
+        special: Option<(usize, Window)>,
+    ) -> Result<(i128, i128), CertificateError> {
+        let Some(kind) = self.kinds.get(held) else {
+            return fail("it names something to be held that it does not state");
+        };
+        if until < from {
+            return fail("a window of its steps must not begin after its end");
+        }
+        let window = |row: usize| match special {
+            Some((special, window)) if special == row => window,
+            _ => windows.of(row),
+        };
+        // Of one way to run.
+        let held = |row, time, amount| Some(window(row).within(time, from, until)?.saturating_mul(amount));
+        let of_members = |members: &Members| {
+            let mut amounts = members.amounts.iter();
+            members.rows.iter().fold(0_i128, |sum, &row| {
+                let row = row as usize;
+                let each = self.runs.of(row).iter().zip(&mut amounts);
+                // All amounts are taken before the least is known.
+                let least = each.filter_map(|(run, &amount)| held(row, run.time, amount)).min();
+                sum.saturating_add(least.unwrap_or(0).saturating_mul(self.runs.counts[row].into()))
+            })
+        };
+        let (needed, available) = match kind {
+            Kind::Processors(prices, members) => (of_members(members), open_cost(self.instance, prices, from, until)),
+            Kind::Resource(id) => {
+                (of_members(&self.of_resources[id.index()]), open_amount(self.instance, *id, from, until))
+            }
+            Kind::One(tasks) => {
+                let least = |&task: &u32| {
+                    let runs = self.runs.of(task as usize).iter();
+                    runs.filter_map(|run| held(task as usize, run.time, 1)).min().unwrap_or(0)
+                };
+                (tasks.iter().map(least).fold(0, i128::saturating_add), Some(until - from))
+            }
+        };
+        Ok((needed, available.ok_or(CertificateError::Overflow)?))
+    }
+}
+
+impl Members {
+    /// Unless it holds nothing, however it runs.
+    fn add(&mut self, row: usize, amounts: impl Iterator<Item = i128>) {
+        let first = self.amounts.len();
+        self.amounts.extend(amounts);
+        if self.amounts[first..].iter().all(|&amount| amount == 0) {
+            self.amounts.truncate(first);
+        } else {
+            self.rows.push(row as u32);
+        }
+    }
+}
+
+impl Least {
+    fn of(instance: &Instance, runs: &Runs<'_>, row: usize) -> Self {
+        let (demands, runs) = (instance.demands(runs.tasks[row]), runs.of(row).iter());
+        let processors = runs.clone().map(|run| run.first).min().unwrap_or(0).into();
+        let comes_back = demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable);
+        let least = |id| runs.clone().map(|run| run.holds(demands, id)).min().unwrap_or(0).into();
+        Self { processors, resources: comes_back.map(|demand| (demand.resource, least(demand.resource))).collect() }
+    }
+}
+
+fn fail<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
+    Err(CertificateError::Malformed(problem.into()))
+}

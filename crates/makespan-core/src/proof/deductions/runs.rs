@@ -1,0 +1,76 @@
+//! The ways to run the tasks.
+
+use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
+use crate::proof::{Places, Run};
+
+/// For each different task its ways to run.
+pub(super) struct Runs<'a> {
+    pub(super) places: Places<'a>,
+    begins: Vec<usize>,
+    all: Vec<Run>,
+    /// The least time of each different task.
+    fastest: Vec<Option<i128>>,
+    pub(super) tasks: Vec<TaskId>,
+    pub(super) counts: Vec<u64>,
+}
+
+impl<'a> Runs<'a> {
+    /// Without those with which too much would be used up, whatever the other tasks use up.
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        let places = Places::new(instance);
+        let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+        for job in instance.jobs() {
+            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+                places.each(task, |run| runs.push(run.clone()));
+                begins.push(runs.len());
+                tasks.push(task);
+                counts.push(job.equal_tasks());
+            }
+        }
+        let mut every = Self { places, begins, all: runs, fastest: Vec::new(), tasks, counts };
+        for (at, resource) in instance.platform().resources().iter().enumerate() {
+            if resource.kind == ResourceKind::Consumable {
+                every.without_too_much(instance, ResourceId(at as u16));
+            }
+        }
+        every.fastest = (0..every.tasks.len()).map(|row| every.of(row).iter().map(|run| run.time).min()).collect();
+        every
+    }
+
+    fn without_too_much(&mut self, instance: &Instance, resource: ResourceId) {
+        let need = |task: TaskId, run: &Run| -> u128 {
+            let demand = instance.demands(task).iter().find(|demand| demand.resource == resource);
+            demand.map_or(0, |demand| run.least(&demand.need).into())
+        };
+        let least = |row: usize| self.of(row).iter().map(|run| need(self.tasks[row], run)).min().unwrap_or(0);
+        let least: Vec<u128> = (0..self.tasks.len()).map(least).collect();
+        let all = least.iter().zip(&self.counts).map(|(least, &count)| least.saturating_mul(count.into()));
+        let all = all.fold(0_u128, u128::saturating_add);
+        let left = instance.platform().total(resource).saturating_sub(all);
+        let (mut begins, mut runs) = (vec![0], Vec::with_capacity(self.all.len()));
+        for (row, least) in least.iter().enumerate() {
+            let fits = |run: &&Run| need(self.tasks[row], run) - least <= left;
+            runs.extend(self.of(row).iter().filter(fits).cloned());
+            begins.push(runs.len());
+        }
+        (self.begins, self.all) = (begins, runs);
+    }
+
+    pub(super) fn of(&self, row: usize) -> &[Run] {
+        &self.all[self.begins[row]..self.begins[row + 1]]
+    }
+
+    /// The least time of a task; `None` where it has no way to run.
+    pub(super) fn fastest(&self, row: usize) -> Option<i128> {
+        self.fastest[row]
+    }
+
+    /// Whether a task always takes this time: it has one way to run, of one allotment. An allotment that is no faster than fewer
+    /// processors is no way to run where nothing else is needed: with a part of them the task starts at the same instant and ends no later.
+    pub(super) fn only(&self, row: usize) -> Option<i128> {
+        match self.of(row) {
+            [run] if run.first == run.last => Some(run.time),
+            _ => None,
+        }
+    }
+}

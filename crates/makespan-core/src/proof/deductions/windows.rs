@@ -1,0 +1,198 @@
+//! When tasks may run, and what follows along the edges.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::runs::Runs;
+use crate::model::{Instance, TaskId};
+
+/// When a task may run, in ticks. It starts within `start ..= last_start` and ends within `first_end ..= end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) start: i128,
+    pub(super) last_start: i128,
+    pub(super) first_end: i128,
+    pub(super) end: i128,
+}
+
+impl Window {
+    /// No limits.
+    pub(super) const ALL: Self =
+        Self { start: i128::MIN / 4, last_start: i128::MAX / 4, first_end: i128::MIN / 4, end: i128::MAX / 4 };
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            start: self.start.max(other.start),
+            last_start: self.last_start.min(other.last_start),
+            first_end: self.first_end.max(other.first_end),
+            end: self.end.min(other.end),
+        }
+    }
+
+    /// The last start of a run that takes this time or longer, and its first end; `None` where none fits.
+    fn of_run(&self, time: i128) -> Option<(i128, i128)> {
+        let last_start = self.last_start.min(self.end - time);
+        let first_end = self.first_end.max(self.start + time);
+        (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
+    }
+
+    /// For how long a run that takes this time or longer runs between two instants at least: as early, or as late, as it can. `None` where
+    /// it does not fit.
+    ///
+    /// It runs throughout the first `time` after its start, throughout the last `time` before its end, and from its last start to its first
+    /// end; each is a bound.
+    pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
+        let (last_start, first_end) = self.of_run(time)?;
+        let most = time.min(until - from);
+        let after_start = most.min(self.start + time - from).min(until - last_start);
+        let before_end = most.min(first_end - from).min(until - (self.end - time));
+        let sure = first_end.min(until) - last_start.max(from);
+        Some(after_start.max(before_end).max(sure).max(0))
+    }
+}
+
+/// The windows of all different tasks.
+pub(super) struct Windows<'a> {
+    instance: &'a Instance,
+    runs: &'a Runs<'a>,
+    of_rows: Vec<Window>,
+    /// In an order of the graph, and the place of each different task there.
+    order: Vec<TaskId>,
+    place: Vec<usize>,
+    /// What was changed under a supposition: a different task, its window before, and under how many suppositions it was changed before.
+    trail: Vec<(usize, Window, u8)>,
+    /// Under how many suppositions each window was changed last. Before it is changed under another one it is noted once, so that the
+    /// trail is no longer than tasks times suppositions.
+    changed: Vec<u8>,
+    suppositions: u8,
+    forward: BinaryHeap<Reverse<usize>>,
+    backward: BinaryHeap<usize>,
+}
+
+impl<'a> Windows<'a> {
+    /// From the releases to the deadline; nothing follows yet.
+    pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, deadline: i128) -> Self {
+        let order: Vec<TaskId> = instance.in_order().collect();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &task)| place[instance.different(task)] = at);
+        let window = |&task: &TaskId| {
+            let start = i128::from(instance.release(task).ticks());
+            Window { start, end: deadline, ..Window::ALL }
+        };
+        let of_rows = runs.tasks.iter().map(window).collect();
+        let (trail, changed, suppositions) = (Vec::new(), vec![0; order.len()], 0);
+        let (forward, backward) = (BinaryHeap::new(), BinaryHeap::new());
+        Self { instance, runs, of_rows, order, place, trail, changed, suppositions, forward, backward }
+    }
+
+    pub(super) fn of(&self, row: usize) -> Window {
+        self.of_rows[row]
+    }
+
+    /// How many equal tasks a different task stands for; `None` where there is none.
+    pub(super) fn count(&self, row: usize) -> Option<u64> {
+        self.runs.counts.get(row).copied()
+    }
+
+    /// Begins a supposition; what is narrowed from here on can be taken back.
+    pub(super) fn suppose(&mut self) -> usize {
+        self.suppositions += 1;
+        self.trail.len()
+    }
+
+    /// Takes the supposition back that began here.
+    pub(super) fn take_back(&mut self, begin: usize) {
+        self.suppositions -= 1;
+        for (row, window, changed) in self.trail.drain(begin..).rev() {
+            (self.of_rows[row], self.changed[row]) = (window, changed);
+        }
+    }
+
+    /// The window of a task and another limit to it; `None` where the task does not fit.
+    pub(super) fn narrowed(&self, row: usize, limit: Window) -> Option<Window> {
+        let mut window = self.of_rows[row].and(limit);
+        if let Some(time) = self.runs.only(row) {
+            window.start = window.start.max(window.first_end - time);
+            window.end = window.end.min(window.last_start + time);
+        }
+        // The fastest way fits if any does, and leaves the most room.
+        let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
+        Some(Window { last_start, first_end, ..window })
+    }
+
+    /// What follows for all tasks; false where one does not fit.
+    pub(super) fn follow_all(&mut self) -> bool {
+        for row in 0..self.of_rows.len() {
+            match self.narrowed(row, Window::ALL) {
+                Some(window) => self.of_rows[row] = window,
+                None => return false,
+            }
+        }
+        self.forward.extend((0..self.of_rows.len()).map(Reverse));
+        self.backward.extend(0..self.of_rows.len());
+        self.follow()
+    }
+
+    /// Narrows the window of a task, with all that follows along the edges; false where a task does not fit. O((n + e) log n) for n
+    /// tasks and e edges, mostly much less: first ends depend on starts alone and last starts on ends, so each task is looked at once in
+    /// either direction.
+    pub(super) fn narrow(&mut self, row: usize, limit: Window) -> bool {
+        self.set(row, limit) && self.follow()
+    }
+
+    fn set(&mut self, row: usize, limit: Window) -> bool {
+        let Some(window) = self.narrowed(row, limit) else { return false };
+        let old = self.of_rows[row];
+        if window != old {
+            if self.changed[row] < self.suppositions {
+                self.trail.push((row, old, self.changed[row]));
+                self.changed[row] = self.suppositions;
+            }
+            self.of_rows[row] = window;
+            if window.first_end > old.first_end {
+                self.forward.push(Reverse(self.place[row]));
+            }
+            if window.last_start < old.last_start {
+                self.backward.push(self.place[row]);
+            }
+        }
+        true
+    }
+
+    fn follow(&mut self) -> bool {
+        let fits = self.follow_queues();
+        self.forward.clear();
+        self.backward.clear();
+        fits
+    }
+
+    fn follow_queues(&mut self) -> bool {
+        loop {
+            if let Some(Reverse(place)) = self.forward.pop() {
+                while self.forward.peek() == Some(&Reverse(place)) {
+                    self.forward.pop();
+                }
+                let task = self.order[place];
+                let start = self.of_rows[self.instance.different(task)].first_end;
+                for edge in self.instance.outgoing(task) {
+                    if !self.set(self.instance.different(edge.to), Window { start, ..Window::ALL }) {
+                        return false;
+                    }
+                }
+            } else if let Some(place) = self.backward.pop() {
+                while self.backward.peek() == Some(&place) {
+                    self.backward.pop();
+                }
+                let task = self.order[place];
+                let end = self.of_rows[self.instance.different(task)].last_start;
+                for edge in self.instance.incoming(task) {
+                    if !self.set(self.instance.different(edge.from), Window { end, ..Window::ALL }) {
+                        return false;
+                    }
+                }
+            } else {
+                return true;
+            }
+        }
+    }
+}
