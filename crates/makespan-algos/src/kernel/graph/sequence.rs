@@ -200,6 +200,11 @@ impl<'a> Sequence<'a> {
         &self.wanted
     }
 
+    /// Whether the value adds up what the ends of jobs cost.
+    pub fn adds_up_jobs(&self) -> bool {
+        matches!(self.goal, Goal::Ends { .. })
+    }
+
     /// What is minimised, as last accepted.
     pub fn value(&self) -> f64 {
         self.value

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Unsupported, Weight,
+    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Time, Unsupported, Weight,
 };
 
 use super::Optimise;
@@ -77,7 +77,7 @@ impl Wholes {
         }
         let mut ends = vec![0; self.weights.len()];
         for placement in schedule.placements() {
-            let due = instance.job_of(placement.task).deadline.map_or(i64::MAX, |due| due.ticks());
+            let due = instance.job_of(placement.task).deadline.map_or(i64::MAX, Time::ticks);
             let end = placement.end.ticks();
             let end = if is_late { (end - due).max(0) } else { end };
             let own = &mut ends[self.of[placement.task.index()] as usize];
@@ -151,7 +151,7 @@ impl Wholes {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, Platform, Profile, Time};
+    use makespan_core::{Job, Platform, Profile};
     use proptest::prelude::*;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;

@@ -41,7 +41,7 @@ impl<'a> Annealing<'a> {
     ) -> Self {
         let best = (sequence.value(), sequence.places());
         let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;
-        let jobs = (problem.jobs() as f64).powf(JOBS);
+        let jobs = if sequence.adds_up_jobs() { (problem.jobs() as f64).powf(JOBS) } else { 1.0 };
         let scale = scale(problem) * (sequence.value() / latest / jobs).max(f64::MIN_POSITIVE);
         let plain = problem.is_plain() && sequence.wanted().iter().all(|&wanted| wanted == ANY);
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
