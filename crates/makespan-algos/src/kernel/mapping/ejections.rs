@@ -14,8 +14,9 @@ const MAX_CANDIDATES: usize = 16;
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// So many entries for the machines to be drawn from are too many.
 const MANY: usize = 20_000_000;
-/// The temperature, in multiples of the price of a mean task, at the beginning and at the end.
-const HOT: f64 = 0.5;
+/// The temperature, in multiples of the price of a mean task, at the beginning (the second of few tasks) and at the end.
+const HOT: f64 = 0.2;
+const HOT_FEW: f64 = 0.5;
 const COLD: f64 = 5e-3;
 /// Above the bound, a machine's price grows by the factor e over so much of the bound, at the beginning and at the end; no
 /// farther than `BENT` times that.
@@ -111,6 +112,11 @@ impl Candidates {
         }
         let ready = problem.ready().iter().map(|&ready| ready as f64 / unit).collect();
         Self { first, machines, times, ready, unit, movable, moves, prices, few }
+    }
+
+    /// Whether there are so few tasks that the bound is far below any mapping.
+    pub fn is_few(&self) -> bool {
+        self.few
     }
 
     /// Each task on its cheapest machine: the linear programme, rounded.
@@ -219,6 +225,20 @@ impl<'a> EjectionChains<'a> {
         self.best * self.candidates.unit
     }
 
+    /// Goes on from the mapping of the best makespan.
+    pub fn go_back(&mut self) {
+        for task in 0..self.machine_of.len() {
+            let (first, machine) = (self.candidates.first[task], self.best_mapping[task]);
+            let all = &self.candidates.machines[first..self.candidates.first[task + 1]];
+            if machine != self.machine_of[task]
+                && let Some(at) = all.iter().position(|&candidate| candidate == machine)
+            {
+                self.give(self.candidates.at(task, first + at));
+            }
+        }
+        self.keep();
+    }
+
     /// The mapping of the best makespan.
     pub fn into_best(self) -> Vec<MachineId> {
         self.best_mapping
@@ -231,7 +251,8 @@ impl<'a> EjectionChains<'a> {
             return;
         }
         let part = if self.candidates.few { (done * CYCLES).fract() } else { done };
-        let temperature = HOT * self.mean * (COLD / HOT).powf(part);
+        let hot = if self.candidates.few { HOT_FEW } else { HOT };
+        let temperature = hot * self.mean * (COLD / hot).powf(part);
         self.width = SOFT * (HARD / SOFT).powf(part);
         self.charge();
         for _ in 0..changes {

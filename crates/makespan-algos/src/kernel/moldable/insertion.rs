@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::evaluation::{Given, Times};
 use super::measure::Tally;
-use crate::kernel::serial::{Request, SerialInsertion};
+use crate::kernel::serial::{Limit, Request, SerialInsertion};
 
 /// Evaluates a list by serial insertion; what comes before place `from` is as in the present schedule, if there is one. Returns whether
 /// the value is at most `limit`.
@@ -44,5 +44,5 @@ pub(super) fn insert(
         measure.add(tally, task, end, tails.of(task))
     };
     // Evaluated one by one, a value is never taken back, and a limit ends the rest.
-    serial.evaluate(from..list.order.len(), limit, request, fold) <= limit
+    serial.evaluate(from..list.order.len(), Limit::at(limit), request, fold) <= limit
 }

@@ -44,6 +44,28 @@ struct Snapshot {
     value: f64,
 }
 
+/// When an evaluation is given up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// As soon as the value is more.
+    pub most: f64,
+    /// As soon as the value is by more than this above that of the present order, at a snapshot of that one. A guess: what follows
+    /// might make up for it.
+    pub lead: f64,
+    /// The last place where the orders differ: values are compared after it.
+    pub after: usize,
+}
+
+impl Limit {
+    /// Never.
+    pub const NONE: Self = Self::at(f64::INFINITY);
+
+    /// As soon as the value is more than this.
+    pub const fn at(most: f64) -> Self {
+        Self { most, lead: f64::INFINITY, after: 0 }
+    }
+}
+
 /// Snapshots over the order: more save placements and cost copies.
 const SNAPSHOTS: usize = 24;
 
@@ -57,12 +79,12 @@ impl SerialInsertion {
     }
 
     /// The value of an order that agrees with the present one before place `from`: what `fold` makes of the value so
-    /// far, a place, the start of its task and its request, from zero on; infinite as soon as the value, which never falls, passes
-    /// `limit`. Places are folded from [`SerialInsertion::begin`] on.
+    /// far, a place, the start of its task and its request, from zero on; infinite as soon as the value, which never falls, is
+    /// beyond `limit`. Places are folded from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
-        limit: f64,
+        limit: Limit,
         request: impl Fn(usize) -> Request,
         mut fold: impl FnMut(f64, usize, i64, &Request) -> f64,
     ) -> f64 {
@@ -73,6 +95,9 @@ impl SerialInsertion {
         for place in begin..places.end {
             if place % self.stride == 0 {
                 let number = place / self.stride;
+                if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
+                    return f64::INFINITY;
+                }
                 // What agrees with the present order need not be evaluated again for another one.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
@@ -85,7 +110,7 @@ impl SerialInsertion {
             let request = request(place);
             let start = self.skyline.place(request.processors, request.duration, request.release);
             value = fold(value, place, start, &request);
-            if value > limit {
+            if value > limit.most {
                 return f64::INFINITY;
             }
         }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::change::{Change, Solution};
 use super::goal::Goal;
 use crate::kernel::choices::Choices;
-use crate::kernel::serial::{Request, SerialInsertion};
+use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
 
 /// One search: a present solution, and the best one.
@@ -41,16 +41,29 @@ pub(super) struct Ranked {
     pub(super) solution: Solution,
 }
 
-/// The temperature begins at this share of the mean cost of a task for `FEW` tasks. For more it begins lower, since more
-/// changes are waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to
-/// a hundredth.
+/// The temperature begins at this share of the mean cost of a task for `FEW` tasks. For more it begins lower, since more changes are
+/// waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to a hundredth.
 const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
-/// It falls so often, each time from the start, for at most `FEW` tasks that must keep best placement: few sets of wide
-/// allotments fill the nodes, and one descent often ends far from them.
-const CYCLES: f64 = 8.0;
+/// The same for sums over all tasks. It falls in proportion to the number of tasks, faster beyond `MANY`, and rises by the third power for few: of
+/// 25 tasks a cool search sometimes stays 10 % above the bound, of 50 a hot one ends 1.5 % higher.
+const HOT_SUM: f64 = 0.05;
+const MANY: f64 = 400.0;
+/// The same under a limit on the makespan: area after it is dear, so that schedules differ by more.
+const HOT_WITHIN: f64 = 0.6;
+/// Some searches begin so much cooler: where the start is good, a hot one loses what it has; where it is poor, a cool one does not come
+/// away from it.
+const COOL: f64 = 0.15;
+const COOL_SUM: f64 = 0.5;
+/// So often a sum is cooled without a limit, each time from the start: one descent often ends in a local optimum that another one avoids.
+const CYCLES: f64 = 4.0;
+/// The same for at most `FEW` tasks that must keep best placement: few sets of wide allotments fill the nodes.
+const CYCLES_IN_NODES: f64 = 8.0;
+/// A schedule that costs so many temperatures more than may be accepted, up to a place from which on the order is that of the present one, is given up: what
+/// comes after rarely makes up for it.
+const GIVEN_UP: f64 = 10.0;
 
 impl<'a> Annealing<'a> {
     /// A search from a solution on.
@@ -94,24 +107,44 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over, beginning at `warmth` times the usual temperature.
-    pub(super) fn run(&mut self, course: &mut Course, warmth: f64) {
+    /// Anneals until the course is over, cooler than usual or not.
+    pub(super) fn run(&mut self, course: &mut Course, is_cool: bool) {
         let tasks = self.present.order.len() as f64;
         if tasks == 0.0 {
             return;
         }
-        let hottest = warmth * (HOT * (FEW / tasks).powf(1.5)).min(HOTTEST) * self.mean_cost;
-        let cycles = if self.choices.node().is_some() && tasks <= FEW { CYCLES } else { 1.0 };
-        self.cooling = Cooling { hottest, coldest: COLDEST, cycles };
+        let (share, cycles) = self.heating(tasks);
+        let cool = if self.goal.is_sum() && self.choices.node().is_none() { COOL_SUM } else { COOL };
+        let warmth = if is_cool { cool } else { 1.0 };
+        self.cooling = Cooling { hottest: warmth * share.min(HOTTEST) * self.mean_cost, coldest: COLDEST, cycles };
         anneal(self, course);
+    }
+
+    /// The share of the mean cost at which the temperature begins, and how often it falls.
+    fn heating(&self, tasks: f64) -> (f64, f64) {
+        let few = FEW / tasks;
+        if self.choices.node().is_some() {
+            return (HOT * few.powf(1.5), if tasks <= FEW { CYCLES_IN_NODES } else { 1.0 });
+        }
+        if !self.goal.is_sum() {
+            return (HOT * few.powf(1.5), 1.0);
+        }
+        let falling = few * (MANY / tasks).min(1.0).sqrt();
+        if self.goal.is_limited() {
+            (HOT_WITHIN * falling, 1.0)
+        } else {
+            ((HOT_SUM * falling).max(HOT * few.powi(3)), CYCLES)
+        }
     }
 
     /// One change at a temperature.
     fn change(&mut self, temperature: f64) {
         let change = Change::draw(&self.present, self.choices, &mut self.random);
-        let first = change.apply(&mut self.present);
-        let threshold = self.value + heat(temperature, &mut self.random);
-        let value = self.evaluate(first, threshold);
+        let (first, last) = change.apply(&mut self.present);
+        let worse = heat(temperature, &mut self.random);
+        let threshold = self.value + worse;
+        let lead = if self.goal.is_sum() { worse + GIVEN_UP * temperature } else { f64::INFINITY };
+        let value = self.evaluate(first, Limit { most: threshold, lead, after: last });
         if value > threshold {
             change.undo(&mut self.present);
             return;
@@ -128,7 +161,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    fn evaluate(&mut self, from: usize, limit: f64) -> f64 {
+    fn evaluate(&mut self, from: usize, limit: Limit) -> f64 {
         let Self { choices, goal, serial, present, starts, ends, peaks, .. } = self;
         let before = &present.order[..serial.begin(from)];
         goal.peaks(before.iter().map(|&task| (task, ends[task as usize])), peaks);
@@ -159,17 +192,17 @@ impl<'a> Annealing<'a> {
 
     /// Orders the tasks by their starts, which changes no start but to an earlier one.
     fn sort(&mut self) {
-        self.evaluate(0, f64::INFINITY);
+        self.evaluate(0, Limit::NONE);
         let starts = &self.starts;
         self.present.order.sort_unstable_by_key(|&task| (starts[task as usize], task));
-        self.value = self.evaluate(0, f64::INFINITY);
+        self.value = self.evaluate(0, Limit::NONE);
         self.accept(0);
         let improved = self.keep(0);
         if improved {
             self.aim();
         }
         if self.goal.adapt(self.serial.latest()) || improved {
-            self.value = self.evaluate(0, f64::INFINITY);
+            self.value = self.evaluate(0, Limit::NONE);
             self.accept(0);
         }
     }

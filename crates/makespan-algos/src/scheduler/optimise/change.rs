@@ -74,8 +74,8 @@ impl Change {
         }
     }
 
-    /// Returns the first place that is affected.
-    pub(super) fn apply(&self, solution: &mut Solution) -> usize {
+    /// Returns the first and the last place that are affected: after it the order and the allotments are as before.
+    pub(super) fn apply(&self, solution: &mut Solution) -> (usize, usize) {
         if let Some(OtherChoice { task, new, .. }) = self.choice {
             solution.chosen[task as usize] = new;
         }
@@ -83,14 +83,16 @@ impl Change {
             solution.chosen[task as usize] = new;
         }
         match self.places {
-            Places::Stay(place) => self.second.map_or(place, |(_, second)| second.min(place)),
+            Places::Stay(place) => {
+                self.second.map_or((place, place), |(_, second)| (second.min(place), second.max(place)))
+            }
             Places::Move(from, to) => {
                 move_to(&mut solution.order, from, to);
-                from.min(to)
+                (from.min(to), from.max(to))
             }
             Places::Swap(a, b) => {
                 solution.order.swap(a, b);
-                a.min(b)
+                (a.min(b), a.max(b))
             }
         }
     }

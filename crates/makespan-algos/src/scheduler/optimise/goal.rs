@@ -130,6 +130,16 @@ impl<'a> Goal<'a> {
         self.objective == Objective::Makespan
     }
 
+    /// Whether each task costs something wherever it is, so that what the first of them cost tells of all.
+    pub(super) fn is_sum(&self) -> bool {
+        !self.is_of_wholes() && matches!(self.objective, Objective::WeightedCompletion | Objective::MeanFlow)
+    }
+
+    /// Whether schedules must not be longer than some makespan.
+    pub(super) fn is_limited(&self) -> bool {
+        self.makespan_at_most.is_some()
+    }
+
     /// Makes area after the limit dearer or cheaper, by what the makespan of the present schedule is. Returns whether
     /// the values of schedules have changed.
     pub(super) fn adapt(&mut self, makespan: i64) -> bool {

@@ -20,8 +20,14 @@ use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 const CHANGES: usize = 512;
 /// The end is kept for what cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// After so much time, or so many steps, an annealing begins anew from where it is: longer ones end no lower, and the best of
-/// several does.
+/// In so much time, or so many steps, there is one annealing, if there are few tasks or more than `MANY_RESTARTS`; the next begins where it ends. Otherwise a
+/// third of the time goes to `RESTARTS` short ones in each such time, since where few large tasks decide a short one ends as low as a long one, and the best of
+/// several lower. The rest goes to `RETURNS` from the best, which begin at the part `WARM` of the way from hot to cold.
+const RESTARTS: f64 = 8.0;
+const RETURNS: f64 = 4.0;
+const WARM: f64 = 0.3;
+const SHORT: f64 = 1.0 / 3.0;
+const MANY_RESTARTS: usize = 2000;
 const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
 /// The part of the time after which the shortest is known, where it is one of several schedules or only says whether a limit can be kept.
@@ -195,7 +201,9 @@ impl Run<'_> {
         let found = self.portfolio.each(|index| {
             let chains = EjectionChains::new(problem, &candidates, candidates.cheapest());
             let random = self.portfolio.random(index + 1);
-            let mut search = Shortening { chains, random, floor: self.floor as f64, times: times.max(1.0) };
+            let restarts = !candidates.is_few() && problem.tasks() <= MANY_RESTARTS;
+            let (times, floor) = (times.max(1.0), self.floor as f64);
+            let mut search = Shortening { chains, random, floor, times, restarts, number: 0.0 };
             let steps = |steps: u64| (steps as f64 * share) as u64;
             anneal(&mut search, &mut self.portfolio.course(share * (1.0 - RESERVE), steps));
             let mut loads = Loads::new(problem, search.chains.into_best());
@@ -211,8 +219,12 @@ struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// How often it begins anew from where it is.
+    /// How often there is the time of one annealing.
     times: f64,
+    /// Whether there are short ones first, and then such as begin from the best.
+    restarts: bool,
+    /// Of the annealing.
+    number: f64,
 }
 
 impl Neighbourhood for Shortening<'_> {
@@ -221,6 +233,18 @@ impl Neighbourhood for Shortening<'_> {
     }
 
     fn step(&mut self, done: f64) {
-        self.chains.round((done * self.times).fract(), CHANGES, &mut self.random);
+        let (number, part) = if !self.restarts {
+            (0.0, (done * self.times).fract())
+        } else if done < SHORT {
+            (0.0, (done / SHORT * self.times * RESTARTS).fract())
+        } else {
+            let at = (done - SHORT) / (1.0 - SHORT) * (self.times * RETURNS).max(1.0);
+            (1.0 + at.floor(), WARM + (1.0 - WARM) * at.fract())
+        };
+        if number > self.number {
+            self.chains.go_back();
+        }
+        self.number = number;
+        self.chains.round(part, CHANGES, &mut self.random);
     }
 }

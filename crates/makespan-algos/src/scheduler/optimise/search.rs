@@ -30,9 +30,6 @@ const OTHER_PRICES: f64 = 0.2;
 const FITS: f64 = 0.4;
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.02;
-/// Every second search begins so much cooler: where the start is good, a hot one loses what it has; where it is poor, a
-/// cool one does not come away from it.
-const COOL: f64 = 0.15;
 /// Steps of a search for each step of the prices, and for each first fit, where steps are counted.
 const STEPS_A_PRICE: u64 = 20;
 const STEPS_A_FIT: u64 = 50;
@@ -268,7 +265,7 @@ pub(super) struct Each<'a> {
 impl Each<'_> {
     /// One search on its own stream of random numbers.
     fn search(self, index: u32, mut random: ChaCha8Rng, mut fits: Course, mut course: Course) -> Ranked {
-        let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
+        let is_cool = !index.is_multiple_of(2);
         let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
         if Objective::OF_DEADLINES.contains(&task.objective) {
@@ -300,12 +297,12 @@ impl Each<'_> {
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
             // What passes the limit is given some time to come back within it.
-            search.run(&mut fits, warmth);
+            search.run(&mut fits, is_cool);
             let found = search.into_best();
             let within = shortest.filter(|_| found.rank.is_infinite()).unwrap_or(found.solution);
             search = annealing(within, goal::HIGH);
         }
-        search.run(&mut course, warmth);
+        search.run(&mut course, is_cool);
         search.into_best()
     }
 }

@@ -198,7 +198,7 @@ mod tests {
                 let random = ChaCha8Rng::seed_from_u64(steps);
                 let mut annealing = Annealing::new(&instance, &choices, 0, goal.clone(), solution.clone(), random);
                 let stop = makespan_core::Stop::default();
-                annealing.run(&mut Course::of(steps, &stop), 1.0);
+                annealing.run(&mut Course::of(steps, &stop), false);
                 let best = annealing.into_best();
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
