@@ -59,8 +59,8 @@ static ENTRIES: [Entry; 12] = [
             Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
         ],
         kind: OfScheduler {
-            guarantee: "with objective=makespan 2; none with release dates, unavailable periods, best placement or machines \
-                    that differ",
+            guarantee: "with objective=makespan 2 for jobs of one task that need nothing but equal processors; none with \
+                    release dates, unavailable periods, best placement, bags or an order between jobs",
             compared: &["optimise", "optimise[objective=makespan]"],
             representatives: &[
                 "optimise[steps=60,searches=2]",
@@ -111,8 +111,8 @@ static ENTRIES: [Entry; 12] = [
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
         kind: OfScheduler {
-            guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods \
-                    or best placement",
+            guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable \
+                    periods, best placement or bags",
             compared: &["dual"],
             representatives: &["dual"],
             build: Build::Scheduler(|_| Ok(Box::new(DualApproximation))),
@@ -125,7 +125,8 @@ static ENTRIES: [Entry; 12] = [
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
         kind: OfScheduler {
-            guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
+            guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
+                    unavailable periods, best placement, bags or an order between jobs",
             compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
             representatives: &[
                 "list[order=shelf]",
@@ -145,7 +146,8 @@ static ENTRIES: [Entry; 12] = [
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
         kind: OfScheduler {
-            guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
+            guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
+                    unavailable periods, best placement, bags or an order between jobs",
             compared: &["sweep"],
             representatives: &["sweep[steps=200]", "sweep[steps=0]"],
             build: Build::Scheduler(|spec| {
@@ -190,7 +192,8 @@ static ENTRIES: [Entry; 12] = [
         source: DEMT_PAPER,
         parameters: &[],
         kind: OfScheduler {
-            guarantee: "makespan 2 when every job is rigid and any placement serves; otherwise none",
+            guarantee: "makespan 2 when every job is one rigid task that needs nothing but equal processors, any of which \
+                    serve; otherwise none",
             compared: &["sequential"],
             representatives: &["sequential"],
             build: Build::Scheduler(|_| Ok(Box::new(Sequential))),

@@ -77,8 +77,9 @@ pub(super) static ENTRIES: [Entry; 6] = [
                  doi:10.1145/1159892.1159899",
         parameters: &[Parameter { name: "rho", values: "0.01 to 0.99, in hundredths", default: "0.43" }],
         kind: OfScheduler {
-            guarantee: "makespan about 4.73 for monotone tasks on equal processors, with any precedence; none with needs, \
-                        release dates, transfers or best placement",
+            guarantee: "makespan about 4.73 for monotone tasks, each of which may also run on one processor, on equal \
+                        processors, with any precedence; none with needs, release dates, transfers, unavailable periods, \
+                        bags or best placement",
             compared: &["lp-rounding"],
             representatives: &["lp-rounding", "lp-rounding[rho=0.50]"],
             build: Build::Scheduler(|spec| {

@@ -56,6 +56,7 @@ pub(super) fn short(algorithm: &str) -> String {
     let values: Vec<&str> = inside.split(',').filter_map(|part| part.split_once('=')).map(|(_, value)| value).collect();
     match (algorithm.starts_with("optimise"), values.as_slice()) {
         (true, [_, limit, ..]) => format!("optimise, {limit}"),
+        (false, [rule]) if algorithm.starts_with("priority") => format!("{rule}, serial"),
         (false, [rule, scheme]) if algorithm.starts_with("priority") => format!("{rule}, {scheme}"),
         _ => algorithm.to_owned(),
     }

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use makespan_core::Time;
+
+use super::Run;
+use super::run::ticks;
 use crate::LabError;
 
 /// What is known of a project, in its units of time.
@@ -106,6 +110,27 @@ impl KnownValues {
         Ok(Self(values))
     }
 
+    /// The same without the makespans that are false, with a sentence for each of these: below the bound in the same row, or below a bound
+    /// that one of the runs has proved.
+    pub(super) fn checked(mut self, runs: &[Run]) -> (Self, Vec<String>) {
+        let mut refuted = Vec::new();
+        for run in runs {
+            let id = Id::of(&run.name, run.set.ends_with(" mm"));
+            let Some(&Known { bound, makespan }) = self.0.get(&id) else { continue };
+            let proved = run.outcomes.iter().map(|outcome| outcome.bound).max().unwrap_or(0);
+            let why = match bound {
+                Some(bound) if bound > makespan => format!("the bound in its row is {bound}"),
+                _ if proved > ticks(makespan) => {
+                    format!("{} is proved", (proved as f64 / Time::TICKS_PER_SECOND as f64).ceil())
+                }
+                _ => continue,
+            };
+            refuted.push(format!("{} cannot end by {makespan}: {why}", run.name));
+            self.0.remove(&id);
+        }
+        (self, refuted)
+    }
+
     /// What is known of a project of a set.
     pub fn of(&self, set: &str, name: &str) -> Option<Known> {
         self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
@@ -140,6 +165,31 @@ mod tests {
         assert_eq!(Id::of("mm_j20_7_3", false), Id::of("j207_3", true));
         assert_ne!(Id::of("j3010_1", true), Id::of("j30_10_1", false));
         assert_eq!((size("j120"), size("j20 mm"), size("mine")), (Some(600), Some(554), None));
+    }
+
+    #[test]
+    fn makespans_that_are_refuted_are_not_known() {
+        let known = |bound, makespan| Known { bound, makespan };
+        let table = [("j30_1_1", known(Some(40), 43)), ("j30_1_2", known(Some(48), 47)), ("j30_1_3", known(None, 45))];
+        let table = KnownValues(table.into_iter().map(|(name, known)| (Id::of(name, false), known)).collect());
+        let run = |name: &str, proved: i64| {
+            let outcome = super::super::Outcome {
+                algorithm: "optimise".into(),
+                makespan: Some(ticks(99)),
+                bound: ticks(proved),
+                seconds: 1.0,
+            };
+            let (set, name) = ("j30".into(), name.into());
+            Run { at: 0, set, name, critical_path: ticks(10), outcomes: vec![outcome] }
+        };
+        let runs = [run("j301_1", 43), run("j301_2", 40), run("j301_3", 46)];
+        let (checked, refuted) = table.checked(&runs);
+        assert_eq!(checked.of("j30", "j301_1"), Some(known(Some(40), 43)));
+        assert_eq!((checked.of("j30", "j301_2"), checked.of("j30", "j301_3")), (None, None));
+        assert_eq!(
+            refuted,
+            ["j301_2 cannot end by 47: the bound in its row is 48", "j301_3 cannot end by 45: 46 is proved"]
+        );
     }
 
     #[test]

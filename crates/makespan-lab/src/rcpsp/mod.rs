@@ -21,6 +21,8 @@ pub use options::{ALGORITHMS, Options};
 pub use points::Point;
 pub use run::{Outcome, Run};
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::LabError;
 use crate::campaign::{Campaign, Report, positive, refuse};
 
@@ -51,8 +53,10 @@ impl Campaign for Options {
     }
 
     fn version(&self) -> String {
-        let names: Vec<String> = self.files().iter().map(File::to_string).collect();
-        format!("seed {}; {}; {}; projects {}", self.seed, self.search, self.projects, names.join(" "))
+        let mut names = DefaultHasher::new();
+        self.files().iter().for_each(|file| file.to_string().hash(&mut names));
+        let (count, names) = (self.files().len(), names.finish());
+        format!("seed {}; {}; {}; {count} projects {names:016x}", self.seed, self.search, self.projects)
     }
 
     fn threads(&self) -> Option<usize> {
@@ -72,12 +76,12 @@ impl Campaign for Options {
     }
 
     fn report(&self, runs: &[Run]) -> Result<Report<Vec<Point>>, LabError> {
-        let known = self.known()?;
+        let (known, refuted) = self.known()?.checked(runs);
         let points = points::points(&self.algorithms(), runs, &known);
         let claims = claims::all(self, &points);
         let mut files = figures::all(self, runs, &known)?;
         files.extend([tables::results(runs, &known), tables::summary(&points)]);
-        Ok(Report { text: report::text(self, runs, &points), claims, points, files })
+        Ok(Report { text: report::text(self, runs, &points, &refuted), claims, points, files })
     }
 }
 

@@ -4,8 +4,11 @@ use super::figures::short;
 use super::{Options, Point, Run};
 use crate::campaign::{cores, text_table};
 
-/// How it was measured, and a table a set.
-pub(super) fn text(options: &Options, runs: &[Run], points: &[Point]) -> String {
+/// Makespans of the table that are said to be false, at most, by name.
+const NAMED: usize = 5;
+
+/// How it was measured, what is false in the table of best known values, and a table a set.
+pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
     let from = match &options.instances {
         Some(folder) => format!("files of {}", folder.display()),
         None => format!("drawn, seed {}", options.seed),
@@ -17,6 +20,14 @@ pub(super) fn text(options: &Options, runs: &[Run], points: &[Point]) -> String 
         options.search.searches,
         cores(options.search.at_once),
     );
+    if !refuted.is_empty() {
+        let (count, more) = (refuted.len(), refuted.len().saturating_sub(NAMED));
+        let named = refuted[..count - more].join("\n  ");
+        text += &format!("\nMakespans of the table (--best) that are false and left out: {count}\n  {named}\n");
+        if more > 0 {
+            text += &format!("  and {more} more\n");
+        }
+    }
     for set in points.chunk_by(|a, b| a.set == b.set) {
         text += &format!("\n{}: {} projects\n", set[0].set, set[0].projects);
         let header = [

@@ -48,10 +48,14 @@ fn files_stand_beside_what_is_known() {
     assert_eq!(names, ["mine/a", "j30/j30_1_1", "j30/j302_1"]);
     let summary = reproduce(&options, &folder.path().join("results"), &mut Silent).unwrap();
     let point = summary.points.iter().find(|point| point.set == "j30").unwrap();
-    assert_eq!((point.projects, point.planned, point.known), (2, 2, 2));
-    // 5 for the best of 5 and of 4, which is wrong: a campaign believes its plans, and its bounds.
-    assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(12.5), Some(50.0)));
-    assert_eq!((point.optimal, point.bound_below), (100.0, Some(-12.5)));
+    // The second is known to end by 4, which is false: a campaign believes its proofs.
+    assert_eq!((point.projects, point.planned, point.known), (2, 2, 1));
+    assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(0.0), Some(100.0)));
+    assert_eq!((point.optimal, point.bound_below), (100.0, Some(0.0)));
+    let report = std::fs::read_to_string(folder.path().join("results/report.txt")).unwrap();
+    assert!(report.contains(
+        "Makespans of the table (--best) that are false and left out: 1\n  j302_1 cannot end by 4: 5 is proved"
+    ));
     let own = Options { sets: Some(vec!["mine".into()]), found: std::sync::OnceLock::new(), ..options };
     assert_eq!(own.files().len(), 1);
 }

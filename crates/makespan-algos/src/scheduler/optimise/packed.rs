@@ -14,11 +14,12 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Whether an instance is planned so: what the other searches know are single tasks on equal processors, and graphs of tasks on one
-/// processor each.
+/// processor each; where processors differ, jobs of such tasks may wait for jobs.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
-    packed::has_more(instance) || (!alike && parallel())
+    let ordered = || instance.has_edges_between_jobs() && (instance.has_equal_processors() || instance.has_bags());
+    instance.has_demands() || ordered() || (!alike && parallel())
 }
 
 /// The best schedules that are found, and what was proved.

@@ -46,6 +46,12 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         consider(each.sequence(by_start(each, &places)));
         consider(each.sequence(Solution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
     }
+    if problem.jobs() > 1 && each.objective != Objective::Makespan && !each.waits_between_jobs() {
+        for urgency in [work_over_weight, release_and_work, due] {
+            let places = heft::places(problem, &job_by_job(each, &up, urgency));
+            consider(each.sequence(by_start(each, &places)));
+        }
+    }
     if each.counts_ends() {
         for patience in PATIENCE {
             consider(each.sequence(by_least_time(each, patience)));
@@ -76,6 +82,19 @@ impl<'a> Each<'a> {
         is_sum && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
     }
 
+    /// Whether a task waits for one of another job: then jobs cannot be ordered at will.
+    fn waits_between_jobs(&self) -> bool {
+        let job = |task: u32| self.problem.job_of(task);
+        let of_another = |task: u32| self.problem.incoming(task).iter().any(|from| job(from.task) != job(task));
+        (0..self.problem.tasks() as u32).any(of_another)
+    }
+
+    /// A job without its tasks.
+    fn job(&self, job: usize) -> Job {
+        let weight = if self.objective == Objective::MeanFlow { 1.0 } else { self.weights[job] };
+        Job { release: i64::MAX, work: 0.0, weight, due: self.problem.dues()[job] }
+    }
+
     fn sequence(&self, solution: Solution) -> Sequence<'a> {
         let sequence = Sequence::new(self.problem, self.objective, self.weights, solution);
         match self.limit {
@@ -83,6 +102,47 @@ impl<'a> Each<'a> {
             None => sequence,
         }
     }
+}
+
+/// Ranks by which jobs come one after the other, those of the least figure first, each by its ranks.
+fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
+    let problem = each.problem;
+    let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
+    for task in 0..problem.tasks() as u32 {
+        let job = &mut jobs[problem.job_of(task).index()];
+        job.work += problem.times(task).iter().copied().min().unwrap_or(0) as f64 / problem.processors() as f64;
+        job.release = job.release.min(problem.release(task));
+    }
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|&a, &b| figure(&jobs[b]).total_cmp(&figure(&jobs[a])));
+    let most = ranks.iter().copied().fold(0.0, f64::max) + 1.0;
+    let mut above = vec![0.0; jobs.len()];
+    (0..).zip(order).for_each(|(place, job)| above[job] = f64::from(place) * most);
+    (0..problem.tasks() as u32).zip(ranks).map(|(task, rank)| above[problem.job_of(task).index()] + rank).collect()
+}
+
+/// What tells which job is urgent.
+struct Job {
+    release: i64,
+    /// At the fastest, over all processors.
+    work: f64,
+    weight: f64,
+    due: Option<i64>,
+}
+
+/// By the rule of Smith, over whole jobs.
+fn work_over_weight(job: &Job) -> f64 {
+    job.work / job.weight.max(f64::MIN_POSITIVE)
+}
+
+/// When it could end by itself, about.
+fn release_and_work(job: &Job) -> f64 {
+    job.release as f64 + job.work
+}
+
+/// Those without a deadline last.
+fn due(job: &Job) -> f64 {
+    job.due.map_or(f64::INFINITY, |due| due as f64)
 }
 
 /// A list made from the beginning on: whenever something ends or may start, the pair of a task that waits and an idle processor with the least
