@@ -261,9 +261,12 @@ fn a_report_that_cannot_be_written_does_not_hide_the_outcome() {
 #[test]
 fn a_run_waits_for_its_folder() {
     let sandbox = Sandbox::new();
-    let away = "mv f g; sleep 1.2; test -e g/c.out && echo early > early; mv g f; echo away >> ran";
-    let short = "sleep 0.3; echo $MAKESPAN_JOB >> ran";
-    let jobs = [("away", "9", away), ("b", "0.1", short), ("c", "0.1", short), ("d", "0.1", short)];
+    // The one ends while the folder is away, and the other brings it back some time later, however slow the machine is.
+    let away = "mv f g; until grep -q b ran 2>/dev/null; do sleep 0.05; done; sleep 0.9; \
+                test -e g/c.out && echo early > early; mv g f; echo away >> ran";
+    let first = "until test -d g; do sleep 0.05; done; echo $MAKESPAN_JOB >> ran";
+    let short = "echo $MAKESPAN_JOB >> ran";
+    let jobs = [("away", "9", away), ("b", "0.1", first), ("c", "0.1", short), ("d", "0.1", short)];
     sandbox.write("i.toml", shell_jobs(2, &jobs).replacen("[[jobs]]", "[[jobs]]\nweight = 9", 1));
     let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
     assert!(said.status == Some(0) && said.out.contains("4 of 4 jobs succeeded"), "{said:?}");
