@@ -1,0 +1,172 @@
+//! Writes reports and charts of generated schedules, for the browser test and for a look.
+//!
+//! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes `demo.html` and `demo.svg` (10,000
+//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), `bags.html` and `bags.svg` (two
+//! jobs, a best-effort bag and one that competes), and `empty.html`.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use makespan_core::{
+    Bound, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, ScheduleBuilder, SpeedupLaw,
+    TaskId, Time, Unavailable, Weight,
+    proof::{Alone, Rejection, Selection},
+};
+use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
+use makespan_formats::report::{Report, Section, write_html};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A name that would run a script on a page that trusted it.
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
+
+/// A small generator of numbers (`SplitMix64`), the same on every machine.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().ok_or("usage: demo_report FOLDER [JOBS]")?;
+    let jobs = arguments.next().map_or(Ok(10_000), |jobs| jobs.parse())?;
+    fs::create_dir_all(&folder)?;
+    large(Path::new(&folder), jobs)?;
+    two(Path::new(&folder))?;
+    bags(Path::new(&folder))?;
+    let nothing = Instance::new(Platform::flat(4)?, vec![], vec![])?;
+    write(Path::new(&folder), "empty", &nothing, &[("plan", Schedule::default())])
+}
+
+fn large(folder: &Path, count: u64) -> Result<(), Failure> {
+    let mut numbers = Numbers(1);
+    let mut jobs = vec![Job::new(HOSTILE, Profile::rigid(40, Time::from_seconds(4000))?)];
+    for index in 1..count {
+        let law = SpeedupLaw::Amdahl { serial: 0.01 + numbers.below(20) as f64 / 100.0 };
+        let sequential = Time::from_seconds(60 + (numbers.below(60) * numbers.below(200)) as i64);
+        let weight = Weight::from_f64(1.0 + numbers.below(90) as f64 / 10.0)?;
+        let release = Time::from_seconds((index * 9) as i64 * i64::from(index % 3 == 0));
+        let name = format!("{}-{index:05}", ["mesh", "solve", "render", "train", "align"][index as usize % 5]);
+        jobs.push(Job::new(name, Profile::law(sequential, law, 1, 64)?).with_weight(weight).with_release(release));
+    }
+    let closed = |first, last, start, end| Unavailable {
+        processors: makespan_core::ProcSet::range(first, last),
+        start: Time::from_seconds(start),
+        end: Time::from_seconds(end),
+    };
+    let periods = vec![closed(192, 223, 20_000, 38_000), closed(0, 255, 60_000, 61_800), closed(16, 20, 0, 9_000)];
+    let instance = Instance::new(Platform::cluster(16, 16)?, jobs, periods)?;
+    let mut builder = ScheduleBuilder::new(&instance);
+    for task in instance.task_ids() {
+        let profile = instance.profile(task);
+        let allotment = (1 + numbers.below(16) as u32).clamp(profile.min_processors(), profile.max_processors());
+        builder.place_earliest(task, allotment, Time::ZERO);
+    }
+    write(folder, "demo", &instance, &[("plan", builder.finish())])
+}
+
+fn two(folder: &Path) -> Result<(), Failure> {
+    let mut numbers = Numbers(7);
+    let mut jobs = vec![Job::new(HOSTILE, Profile::rigid(3, Time::from_seconds(40))?)];
+    for index in 1..40 {
+        let law = SpeedupLaw::Power { exponent: 0.8 };
+        let sequential = Time::from_ticks((5_000 + numbers.below(90_000) as i64) * 1_000_000);
+        jobs.push(Job::new(format!("step {index}"), Profile::law(sequential, law, 1, 16)?));
+    }
+    let instance = Instance::new(Platform::flat(16)?, jobs, vec![])?;
+    let mut builder = ScheduleBuilder::new(&instance);
+    for task in instance.task_ids() {
+        let allotment = 1 + numbers.below(5) as u32;
+        builder.place_earliest(task, instance.profile(task).min_processors().max(allotment), Time::ZERO);
+    }
+    let plan = builder.finish();
+    // What happened: every run takes up to a tenth less or more, and waits for its processors.
+    let mut free = [Time::ZERO; 16];
+    let mut happened = Vec::new();
+    for placement in plan.placements() {
+        let factor = 90 + numbers.below(25) as i64;
+        let start = placement.processors.iter().map(|id| free[id as usize]).max().unwrap_or_default();
+        let end = start + Time::from_ticks((placement.end - placement.start).ticks() / 100 * factor);
+        placement.processors.iter().for_each(|id| free[id as usize] = end);
+        happened.push(Placement { start, end, ..placement.clone() });
+    }
+    write(folder, "two", &instance, &[("planned", plan), ("happened", Schedule::new(happened))])
+}
+
+/// Every task after the one before it, on the first processors that are free.
+fn bags(folder: &Path) -> Result<(), Failure> {
+    let job = |name: &str, width, seconds| {
+        Ok::<_, Failure>(Job::new(name, Profile::rigid(width, Time::from_seconds(seconds))?))
+    };
+    let bag = |job: Job, weight, count: u64| Ok::<_, Failure>(job.with_weight(weight).with_count(count.try_into()?));
+    let jobs = vec![
+        job("wide", 6, 40)?,
+        job("narrow", 3, 70)?,
+        bag(job("urgent", 2, 15)?, Weight::ONE, 4)?,
+        bag(job("fill", 1, 6)?, Weight::ZERO, 50)?,
+    ];
+    let instance = Instance::new(Platform::flat(8)?, jobs, vec![])?;
+    let mut builder = ScheduleBuilder::new(&instance);
+    for task in instance.task_ids() {
+        builder.place_earliest(task, instance.profile(task).min_processors(), Time::ZERO);
+    }
+    write(folder, "bags", &instance, &[("plan", builder.finish())])
+}
+
+/// The best bound of the area and the longest job.
+fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
+    let alone = instance.ids().map(|job| Proof::Alone(Alone { job }));
+    let deadlines = (1..100).map(|percent| {
+        let deadline = Time::from_ticks(makespan.ticks() / 100 * percent);
+        Proof::Rejection(Rejection { deadline, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) })
+    });
+    let proved =
+        alone.take(50).chain(deadlines).filter_map(|proof| Bound::proved_by(Objective::Makespan, proof, instance).ok());
+    proved.max_by_key(|bound| bound.value.integer()).into_iter().collect()
+}
+
+fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Schedule)]) -> Result<(), Failure> {
+    let named: Vec<_> = schedules.iter().map(|(name, schedule)| NamedSchedule { name, schedule }).collect();
+    let bounds = bounds(instance, schedules[0].1.makespan());
+    let title = format!("A generated schedule of {} jobs", instance.jobs().len());
+    let mut svg = File::create(folder.join(format!("{name}.svg")))?;
+    write_svg(&mut svg, instance, &named, &GanttOptions { title: &title, bounds: &bounds, ..Default::default() })?;
+    let remarks = ["Allotments were drawn at random: this is a demonstration, not an algorithm.".to_owned()];
+    let sections = [Section {
+        title: "Platform".to_owned(),
+        text: "Every node of the platform.".to_owned(),
+        columns: vec!["node".to_owned(), "processors".to_owned()],
+        rows: instance.platform().nodes().iter().map(|n| vec![n.name.clone(), n.processors.to_string()]).collect(),
+        ..Section::default()
+    }];
+    // In what happened a job is pointed out, and two deadlines.
+    let deadline = |percent: i64, missed| Deadline {
+        at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),
+        text: format!("a deadline at {percent} %"),
+        missed,
+        job: JobId(0),
+    };
+    let tasks = [(TaskId(0), "collided and was moved".to_owned())].into();
+    let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)] };
+    let marks = [Marks::default(), happened];
+    let report = Report {
+        title: &title,
+        instance,
+        schedules: &named,
+        marks: if schedules.len() > 1 { &marks } else { &[] },
+        algorithm: "list[order=random]",
+        seed: 1,
+        bounds: &bounds,
+        remarks: &remarks,
+        sections: &sections,
+    };
+    write_html(&mut File::create(folder.join(format!("{name}.html")))?, &report)?;
+    Ok(())
+}
