@@ -18,6 +18,14 @@ pub enum LabError {
         /// What would be right.
         expected: &'static str,
     },
+    /// Sets of which no project is there.
+    #[error("sets is {sets}, of which there is no project; there are {there}")]
+    NoSuchSet {
+        /// What was asked for.
+        sets: String,
+        /// The sets that are there.
+        there: String,
+    },
     /// A word that names no family.
     #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),

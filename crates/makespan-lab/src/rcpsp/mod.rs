@@ -22,6 +22,7 @@ pub use points::Point;
 pub use run::{Outcome, Run};
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 use crate::LabError;
 use crate::campaign::{Campaign, Report, positive, refuse};
@@ -46,6 +47,14 @@ impl Campaign for Options {
         self.search.check()?;
         positive(&[("projects", self.projects as usize)])?;
         self.known()?;
+        if let Some(sets) = self.sets.as_ref().filter(|_| self.files().is_empty()) {
+            let all = Self { sets: None, found: OnceLock::new(), ..self.clone() };
+            let mut there: Vec<&str> = all.files().iter().map(|file| file.set.as_str()).collect();
+            there.dedup();
+            if !there.is_empty() {
+                return Err(LabError::NoSuchSet { sets: sets.join(","), there: there.join(", ") });
+            }
+        }
         if self.files().is_empty() {
             refuse("instances", "no project", "name a folder that has files .sm, .mm or .rcp, itself or in folders")?;
         }

@@ -109,5 +109,7 @@ fn what_measures_nothing_is_refused() {
     refused(&Options { instances: none, ..small() }, folder.path(), "nowhere");
     refused(&Options { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "no project");
     refused(&Options { best: Some("best.csv".into()), ..small() }, folder.path(), "without --instances");
+    let sets = Some(vec!["j999".to_owned()]);
+    refused(&Options { sets, ..small() }, folder.path(), "sets is j999, of which there is no project; there are drawn");
     refused(&Options { projects: 0, ..small() }, folder.path(), "projects");
 }
