@@ -1,7 +1,7 @@
 //! The course of one run: proofs, first schedules, annealing.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::panic::resume_unwind;
 use std::time::Instant;
 
@@ -51,6 +51,8 @@ pub(super) struct Search<'a> {
     bounds: RefCell<Vec<Bound>>,
     /// The plans of the catalogue, made once.
     plans: RefCell<Option<Vec<Schedule>>>,
+    /// Lists by the work that wholes have left, made once.
+    left: OnceCell<Vec<Schedule>>,
 }
 
 /// What to minimise, and in which part of the time.
@@ -92,6 +94,7 @@ impl<'a> Search<'a> {
             floor: Time::from_ticks(i64::try_from(shortest.value.integer()).unwrap_or(i64::MAX)),
             bounds: RefCell::new(vec![shortest]),
             plans: RefCell::new(None),
+            left: OnceCell::new(),
         }
     }
 
@@ -144,7 +147,8 @@ impl<'a> Search<'a> {
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
         // Schedules may have a million placements: none is copied or valued twice.
         let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
-        let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(self.by_least_left(task));
+        let left = self.by_least_left(task).iter().map(Cow::Borrowed);
+        let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
         let ranked = starts.map(|schedule| (rank(&schedule), schedule));
         let (least, mut best) = ranked.min_by_key(|(rank, _)| *rank).unwrap_or_default();
         if !instance.jobs().is_empty() {
@@ -169,15 +173,16 @@ impl<'a> Search<'a> {
     }
 
     /// Lists by the work that wholes have left, where these count.
-    fn by_least_left(&self, task: Task) -> impl Iterator<Item = Cow<'_, Schedule>> {
-        let count = |wholes: &&Wholes| {
-            task.objective != Objective::Makespan
-                && wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT
-        };
-        let wholes = self.wholes.as_ref().filter(count);
-        wholes.into_iter().flat_map(|wholes| WASTES.map(|waste| (wholes, waste))).map(|(wholes, waste)| {
-            let solution = wholes.by_least_left(self.instance, &self.choices, waste);
-            Cow::Owned(start::schedule(self.instance, &self.choices, &solution))
+    fn by_least_left(&self, task: Task) -> &[Schedule] {
+        let is_small = |wholes: &&Wholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
+        let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);
+        let Some(wholes) = wholes else { return &[] };
+        self.left.get_or_init(|| {
+            let made = WASTES.map(|waste| {
+                let solution = wholes.by_least_left(self.instance, &self.choices, waste);
+                start::schedule(self.instance, &self.choices, &solution)
+            });
+            made.into()
         })
     }
 
