@@ -114,20 +114,23 @@ impl<'a> Annealing<'a> {
             return;
         }
         let (share, cycles) = self.heating(tasks);
-        let cool = if self.goal.is_sum() && self.choices.node().is_none() { COOL_SUM } else { COOL };
+        let cool = if self.is_plain_sum() { COOL_SUM } else { COOL };
         let warmth = if is_cool { cool } else { 1.0 };
         self.cooling = Cooling { hottest: warmth * share.min(HOTTEST) * self.mean_cost, coldest: COLDEST, cycles };
         anneal(self, course);
     }
 
+    /// Whether a sum over all tasks is minimised, and any placement serves.
+    fn is_plain_sum(&self) -> bool {
+        self.goal.is_sum() && self.choices.node().is_none()
+    }
+
     /// The share of the mean cost at which the temperature begins, and how often it falls.
     fn heating(&self, tasks: f64) -> (f64, f64) {
         let few = FEW / tasks;
-        if self.choices.node().is_some() {
-            return (HOT * few.powf(1.5), if tasks <= FEW { CYCLES_IN_NODES } else { 1.0 });
-        }
-        if !self.goal.is_sum() {
-            return (HOT * few.powf(1.5), 1.0);
+        if !self.is_plain_sum() {
+            let in_nodes = self.choices.node().is_some() && tasks <= FEW;
+            return (HOT * few.powf(1.5), if in_nodes { CYCLES_IN_NODES } else { 1.0 });
         }
         let falling = few * (MANY / tasks).min(1.0).sqrt();
         if self.goal.is_limited() {
