@@ -28,3 +28,8 @@ pub(crate) mod usage;
 
 pub(crate) use index::index_type;
 pub(crate) use list::nodes::free::{take_compact, widest_compact};
+
+/// Takes what is at one place out of a list and puts it back at another.
+pub(crate) fn move_to<T>(list: &mut [T], from: usize, to: usize) {
+    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
+}

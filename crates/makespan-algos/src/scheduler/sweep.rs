@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::allotment::DualAllotment;
 use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, Allotted, ListSweep};
+use crate::kernel::move_to;
 use crate::kernel::open::Open;
 use crate::search::{Course, Neighbourhood, anneal, heat};
 
@@ -222,9 +223,4 @@ impl Undo {
             Self::Move(from, to) => move_to(list, from, to),
         }
     }
-}
-
-/// Takes one entry out of the list and puts it back at another place.
-fn move_to(list: &mut [Allotted], from: usize, to: usize) {
-    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
 }

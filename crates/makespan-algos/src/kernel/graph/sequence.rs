@@ -5,6 +5,7 @@ use makespan_core::{FreeTime, Objective};
 use super::placing::calendars;
 use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
+use crate::kernel::move_to;
 
 /// Stands for the processor on which a task ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
@@ -275,11 +276,7 @@ impl<'a> Sequence<'a> {
     }
 
     fn rotate(&mut self, from: usize, to: usize) {
-        if from < to {
-            self.order[from..=to].rotate_left(1);
-        } else {
-            self.order[to..=from].rotate_right(1);
-        }
+        move_to(&mut self.order, from, to);
         self.number(from.min(to), from.max(to) + 1);
     }
 

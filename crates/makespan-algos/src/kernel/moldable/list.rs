@@ -1,6 +1,7 @@
 //! An order and allotments.
 
 use super::MoldableProblem;
+use crate::kernel::move_to;
 
 /// An order of all tasks, each after all that it waits for, with a choice for each task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +48,7 @@ impl List {
     /// Takes the task at one place and puts it at another.
     pub(super) fn shift(&mut self, from: usize, to: usize) {
         let (first, last) = (from.min(to), from.max(to));
-        if from < to {
-            self.order[from..=to].rotate_left(1);
-        } else {
-            self.order[to..=from].rotate_right(1);
-        }
+        move_to(&mut self.order, from, to);
         self.number(first, last + 1);
     }
 

@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::choices::Choices;
+use crate::kernel::move_to;
 
 /// An order of the tasks and their allotments: a schedule by serial insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,9 +179,4 @@ fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &m
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
     Some(OtherChoice { task, old, new })
-}
-
-/// Takes one entry out of the order and puts it back at another place.
-fn move_to(order: &mut [u32], from: usize, to: usize) {
-    if from < to { order[from..=to].rotate_left(1) } else { order[to..=from].rotate_right(1) }
 }

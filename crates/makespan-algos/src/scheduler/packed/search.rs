@@ -5,6 +5,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
 use super::density;
+use crate::kernel::move_to;
 use crate::kernel::packing::{Entry, Packer, Packing, Row};
 use crate::search::{Course, Neighbourhood, anneal, heat};
 
@@ -235,9 +236,4 @@ impl Undo {
             Self::Move(from, to) => move_to(list, to, from),
         }
     }
-}
-
-/// Takes one entry out of the list and puts it back at another place.
-fn move_to(list: &mut [Entry], from: usize, to: usize) {
-    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
 }

@@ -7,6 +7,7 @@ use super::Solution;
 use super::decoder::{Decoder, Scheme};
 use super::genetic::shift;
 use super::modes::{self, Repair};
+use crate::kernel::move_to;
 use crate::search::{Neighbourhood, heat};
 
 /// The temperature begins at this share of the value, and falls with the square of what is left of the way.
@@ -108,11 +109,6 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
             current.value = value;
         }
     }
-}
-
-/// Takes one task out of the list and puts it back at another place.
-fn move_to(list: &mut [u32], from: usize, to: usize) {
-    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
 }
 
 impl Neighbourhood for Annealing<'_, '_, '_> {
