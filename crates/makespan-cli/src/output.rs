@@ -13,6 +13,9 @@ use miette::{Result, miette};
 
 use crate::args::PictureOptions;
 
+/// The exit status of a program that a signal stops from the keyboard, as shells state it.
+pub const INTERRUPTED: i32 = 130;
+
 /// Prints to standard output. A reader that has gone away, as in `makespan algorithms | head`, is no error.
 pub fn emit(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();

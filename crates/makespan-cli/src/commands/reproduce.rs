@@ -1,18 +1,29 @@
 //! `makespan reproduce`
 
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::Progress;
 use miette::{Result, miette};
 
 use crate::args::ReproduceOptions;
-use crate::output::emit;
+use crate::output::{INTERRUPTED, complain, emit};
 use crate::progress::bar;
 
 /// Plays a campaign with a progress bar, and prints its text, how many runs it has and how many of them it found done.
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     let campaign = &options.campaign;
+    // What is finished is in the journal whenever the process ends.
+    let kept = format!(
+        "interrupted; the {} that were finished are kept in {}, and the same command goes on there",
+        campaign.unit,
+        campaign.folder.display()
+    );
+    let stop = move || {
+        complain(&kept);
+        process::exit(INTERRUPTED)
+    };
+    ctrlc::set_handler(stop).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
     let mut progress = Bar(bar(0, campaign.unit));
     let summary = campaign.reproduce(&mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();

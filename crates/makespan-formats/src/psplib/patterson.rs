@@ -106,5 +106,5 @@ fn activity(numbers: &mut Numbers<'_>, at: u64, activities: u64, resources: u64)
     for _ in 0..count {
         successors.push(numbers.next(|| due("a successor"))?);
     }
-    Ok(Activity { name: at.to_string(), line, modes: vec![Mode { duration, needs }], successors })
+    Ok(Activity { name: at.to_string(), line, modes: vec![Mode { line, duration, needs }], successors })
 }

@@ -220,7 +220,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
                 format!("mode {} stands where {due} is due; modes are numbered from 1", mode[0]),
             ));
         }
-        activity.modes.push(Mode { duration: mode[1], needs: mode[2..].to_vec() });
+        activity.modes.push(Mode { line, duration: mode[1], needs: mode[2..].to_vec() });
     }
     let without = project.activities.iter().find(|activity| activity.modes.is_empty());
     match without {

@@ -16,6 +16,8 @@ pub(super) struct Stock {
 
 /// One way to do an activity.
 pub(super) struct Mode {
+    /// Where it stands.
+    pub line: usize,
     /// In periods.
     pub duration: u64,
     /// Of each resource.
@@ -30,6 +32,13 @@ pub(super) struct Activity {
     pub modes: Vec<Mode>,
     /// Their numbers, from 1.
     pub successors: Vec<u64>,
+}
+
+impl Activity {
+    /// Where its first mode stands; where it has none, what else is told of it.
+    fn modes_line(&self) -> usize {
+        self.modes.first().map_or(self.line, |mode| mode.line)
+    }
 }
 
 #[derive(Default)]
@@ -123,7 +132,7 @@ impl Project {
         let without = activity.modes.len() - modes.len();
         left_out.modes.extend(std::iter::repeat_n(activity.name.clone(), without));
         if modes.is_empty() {
-            return Err(Wrong::at(activity.line, self.infeasible(activity)));
+            return Err(Wrong::at(activity.modes_line(), self.infeasible(activity)));
         }
         // More processors are faster.
         modes.sort_by_key(|mode| std::cmp::Reverse(mode.duration));
@@ -148,7 +157,8 @@ impl Project {
 
     /// An activity with the modes that are left of it.
     fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, Wrong> {
-        let wrong = |problem: String| Wrong::at(activity.line, format!("activity `{}`: {problem}", activity.name));
+        let wrong =
+            |problem: String| Wrong::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name));
         let times = modes.iter().map(|mode| periods(mode.duration)).collect::<Result<Vec<Time>, String>>();
         let profile = Profile::table(times.map_err(wrong)?).map_err(|error| wrong(error.to_string()))?;
         let need = |(at, stock): (usize, &Stock)| {
@@ -176,7 +186,7 @@ impl Project {
                 let (name, stock) = (&activity.name, &stock.name);
                 let problem =
                     format!("activity `{name}` takes no time and uses up {least} of `{stock}`; give it a duration");
-                return Err(Wrong::at(activity.line, problem));
+                return Err(Wrong::at(activity.modes_line(), problem));
             }
         }
         Ok(())
@@ -217,7 +227,7 @@ fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
             "activity `{}` takes no time in some modes and some in others; give each mode a duration above 0, or none",
             activity.name
         );
-        return Err(Wrong::at(activity.line, problem));
+        return Err(Wrong::at(activity.modes_line(), problem));
     }
     Ok(timeless == 0)
 }

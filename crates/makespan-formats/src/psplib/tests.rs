@@ -71,12 +71,12 @@ fn bad_projects_are_refused_with_their_place() {
     check(
         "  4      1     2       5    3    3",
         "  4 1 2 6 3 3",
-        "x.mm:22: activity `4` needs 6 of `R1`, and there are 5",
+        "x.mm:34: activity `4` needs 6 of `R1`, and there are 5",
     );
     check(
         "    5    9   11",
         "0 9 11",
-        "x.mm:20: activity `2` has no feasible mode of 3: the first needs 4 of `R1`, and there are 0",
+        "x.mm:29: activity `2` has no feasible mode of 3: the first needs 4 of `R1`, and there are 0",
     );
     check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
     check("constrained        :  0", "constrained : 1", "x.mm:11: resources that are doubly constrained are not read");
@@ -108,7 +108,7 @@ fn bad_projects_are_refused_with_their_place() {
     check("         2     4       1    0    7", "  3 4 1 0 7", "mode 3 stands where 2 is due");
     check("         2     4       1    0    7", "  2 4 1 0", "a mode is written as");
     check("         2     4       1    0    7", "  2 4 1 0 -7", "`-7` is not a whole number from 0");
-    check("         2     4       1    0    7", "  2 0 1 0 7", "activity `3` takes no time in some modes");
+    check("         2     4       1    0    7", "  2 0 1 0 7", "x.mm:32: activity `3` takes no time in some modes");
     check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time and uses up 2 of `N1`");
     check("  1      1     0       0    0", "1 1 99999999999999 0 2", "too long");
     check("    5    9   11", "5 9", "2 amounts stand here for 3 resources");

@@ -86,7 +86,9 @@ impl Target {
         }
         // What has no plan does not make the mean better. Of several modes some projects cannot be planned at all.
         let planned = if self.figure == Figure::OverPath { point.planned == of } else { point.missed == 0 };
-        Claim::one(self.place, self.statement, Some((measured, planned && figure <= self.most)))
+        // Those whose best value is not known are not the easiest ones.
+        let answers = [planned && figure <= self.most, planned && figure <= self.most && of >= point.planned];
+        Claim::new(self.place, self.statement, measured, &answers)
     }
 
     fn figure_of(&self, point: &Point) -> Option<f64> {

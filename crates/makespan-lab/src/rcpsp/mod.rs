@@ -58,7 +58,9 @@ impl Campaign for Options {
         if self.files().is_empty() {
             refuse("instances", "no project", "name a folder that has files .sm, .mm or .rcp, itself or in folders")?;
         }
-        Ok(())
+        // A broken file is told before hours are spent on the others.
+        let mut read = self.files().iter().filter(|file| matches!(file.source, Source::File(_)));
+        read.try_for_each(|file| file.instance().map(drop))
     }
 
     fn version(&self) -> String {

@@ -9,11 +9,8 @@ use makespan_core::{Instance, Stop};
 use miette::{Result, miette};
 
 use crate::args::{PlanOptions, SearchOptions};
-use crate::output::complain;
+use crate::output::{INTERRUPTED, complain};
 use crate::progress::clock;
-
-/// The status of a process that Ctrl-C ended, by convention.
-const INTERRUPTED: i32 = 130;
 
 /// The spec of the algorithm: the one asked for, or the default with what it shall look for. On machines that differ
 /// that is the makespan, which is what is searched for there, and of graphs of tasks, whose last one is waited for.
