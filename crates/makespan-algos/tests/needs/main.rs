@@ -1,6 +1,7 @@
 //! Needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole catalogue.
 
 mod draft;
+mod insertion;
 mod online;
 
 use draft::draft;

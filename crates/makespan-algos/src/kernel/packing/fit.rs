@@ -36,6 +36,44 @@ impl Rooms {
         &self.each
     }
 
+    /// No room on any of so many nodes, to be filled in.
+    pub(super) fn reset(&mut self, nodes: usize) -> &mut [u32] {
+        self.each.clear();
+        self.each.resize(nodes, 0);
+        &mut self.each
+    }
+
+    /// Chooses as few nodes as can be, the largest rooms first and the last one as full as can be; or a best placement where that is
+    /// required. Whether there is one; the rooms must suffice.
+    pub(super) fn choose_several(&mut self, machines: &Machines, processors: u32) -> bool {
+        if machines.compact {
+            return State::in_best_placement(machines, processors, self);
+        }
+        let Self { each, chosen, largest } = self;
+        largest.clear();
+        largest
+            .extend(each.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
+        largest.sort_unstable_by_key(|&room| Reverse(room));
+        chosen.clear();
+        let mut rest = processors;
+        for (at, &(room, Reverse(node))) in largest.iter().enumerate() {
+            let enough = largest[at..].partition_point(|&(room, _)| room >= rest);
+            if enough > 0 {
+                chosen.push((largest[at + enough - 1].1.0, rest));
+                break;
+            }
+            chosen.push((node, room));
+            rest -= room;
+        }
+        chosen.sort_unstable();
+        true
+    }
+
+    /// The nodes that were chosen, each with how many processors.
+    pub(super) fn chosen(&self) -> &[(usize, u32)] {
+        &self.chosen
+    }
+
     /// One node serves.
     fn choose(&mut self, node: usize, processors: u32) {
         self.chosen.clear();

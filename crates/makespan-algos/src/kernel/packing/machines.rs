@@ -43,6 +43,9 @@ pub(crate) struct Machines {
     pub transfers: Option<TransferTimes>,
     /// For each cell its node.
     node_of: Vec<u32>,
+    /// For each node its class of speeds, and what it has of all resources as shares of what there is, in thousandths.
+    class_of: Vec<u32>,
+    wealth: Vec<u64>,
     kinds: NodeClasses,
 }
 
@@ -78,6 +81,12 @@ impl Machines {
         let transfers = instance.has_transfers().then(|| TransferTimes::new(platform, &order, instance.edges()));
         let own = |(at, node): (usize, &Node)| std::iter::repeat_n(at as u32, (node.cells.1 - node.cells.0) as usize);
         let node_of = nodes.iter().enumerate().flat_map(own).collect();
+        let class = |node: usize| classes.partition_point(|class: &(f64, usize)| class.1 <= node) as u32;
+        let class_of = (0..nodes.len()).map(class).collect();
+        let totals: Vec<u128> = (0..resources).map(|at| platform.total(ResourceId(at as u16)).max(1)).collect();
+        let share = |(&amount, total): (&u64, &u128)| (u128::from(amount) * 1000 / total) as u64;
+        let wealth = |node: usize| amounts[node * resources..][..resources].iter().zip(&totals).map(share).sum();
+        let wealth = (0..nodes.len()).map(wealth).collect();
         let common = (resources..platform.resources().len()).map(|at| platform.total(ResourceId(at as u16)));
         Self {
             nodes,
@@ -91,6 +100,8 @@ impl Machines {
             held,
             transfers,
             node_of,
+            class_of,
+            wealth,
             kinds: NodeClasses::new(platform),
         }
     }
@@ -109,6 +120,16 @@ impl Machines {
     /// The node of a cell.
     pub fn node_of(&self, cell: u32) -> usize {
         self.node_of[cell as usize] as usize
+    }
+
+    /// The class of speeds of a node.
+    pub(super) fn class_of(&self, node: usize) -> usize {
+        self.class_of[node] as usize
+    }
+
+    /// How much a node has of resources that tasks may need, compared with others.
+    pub(super) fn wealth(&self, node: usize) -> u64 {
+        self.wealth[node]
     }
 
     /// Whether the empty platform has room for a task on so many processors, within its walltime, beside what others keep

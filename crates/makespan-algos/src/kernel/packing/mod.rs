@@ -1,17 +1,21 @@
 //! Tasks on one or several processors that may wait for each other and need more than processors, on nodes that may differ:
-//! lists forward in time.
+//! lists forward in time, and by insertion into gaps.
 //!
 //! What an instance is, whatever the list, is a [`Packing`] in flat arrays. A [`Packer`] carries out lists one after the other
-//! and allocates nothing for them once its arrays have grown.
+//! and allocates nothing for them once its arrays have grown; so does an [`Inserter`], which may leave processors idle for a task that
+//! comes earlier in the list.
 
 mod afford;
 mod allot;
+mod data;
 mod fit;
+mod insertion;
 mod least;
 mod levels;
 mod machines;
 mod packer;
 mod ready;
+mod schedule;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -24,6 +28,7 @@ use crate::kernel::index_type;
 
 pub use afford::Affordable;
 pub(crate) use fit::{Rooms, Wanted};
+pub use insertion::{Inserter, Site, Sites};
 pub(crate) use machines::Machines;
 pub use packer::Packer;
 pub(crate) use state::{Part, State};

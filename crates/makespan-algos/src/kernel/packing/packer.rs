@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Placement, ProcSet, ResourceKind, Schedule, Time};
+use makespan_core::{ResourceKind, Schedule};
 
+use super::data::Arrivals;
 use super::fit::{Rooms, Wanted};
 use super::least::{Least, Refused};
 use super::state::{Part, State};
-use super::{Entry, Packing, Row};
-use crate::kernel::graph::NodeId;
+use super::{Entry, Packing, Row, schedule};
 
 /// What happens at an instant: ends come before what is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,18 +49,15 @@ pub struct Packer<'p, 'a> {
     /// What each place holds, one after another, and where in there.
     parts: Vec<Part>,
     held: Vec<(u32, u32)>,
-    /// For each row where its times of arrival begin, one a node; the largest number where data are there at once.
-    arrival_of: Vec<u32>,
-    arrivals: Vec<i64>,
+    arrivals: Arrivals,
+    /// At which data arrive.
+    instants: Vec<i64>,
     /// What a task asks for, and what is left of it.
     asked: Vec<u64>,
     left: Vec<u64>,
     /// How many run.
     running: usize,
 }
-
-/// No times of arrival.
-const AT_ONCE: u32 = u32::MAX;
 
 impl<'p, 'a> Packer<'p, 'a> {
     /// For lists of an instance.
@@ -78,8 +75,8 @@ impl<'p, 'a> Packer<'p, 'a> {
             ends: Vec::new(),
             parts: Vec::new(),
             held: Vec::new(),
-            arrival_of: Vec::new(),
-            arrivals: Vec::new(),
+            arrivals: Arrivals::default(),
+            instants: Vec::new(),
             asked: Vec::new(),
             left: Vec::new(),
             running: 0,
@@ -135,11 +132,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.held.clear();
         self.held.resize(list.len(), (0, 0));
         self.parts.clear();
-        self.arrivals.clear();
-        self.arrival_of.clear();
-        if packing.has_transfers {
-            self.arrival_of.resize(packing.rows.len(), AT_ONCE);
-        }
+        self.arrivals.reset(packing);
         self.running = 0;
     }
 
@@ -178,34 +171,18 @@ impl<'p, 'a> Packer<'p, 'a> {
     /// When the data of a row are on each node.
     fn await_data(&mut self, row: Row) {
         let packing = self.packing;
-        let instance = packing.instance;
-        let Some(transfers) = &packing.machines.transfers else { return };
-        let begin = self.arrivals.len();
-        for &edge in instance.incoming_edges(packing.first_of(row)) {
-            let from = instance.edges()[edge as usize].from;
-            if !transfers.takes_time(edge) {
-                continue;
-            }
-            if self.arrivals.len() == begin {
-                self.arrivals.resize(begin + packing.machines.nodes.len(), 0);
-            }
-            let place = self.places[from.index()] as usize;
-            let (first, end) = self.held[place];
-            for part in &self.parts[first as usize..end as usize] {
-                let source = NodeId::at(packing.machines.node_of(part.cell));
-                for (node, arrival) in self.arrivals[begin..].iter_mut().enumerate() {
-                    *arrival = (*arrival).max(self.ends[place] + transfers.time(edge, source, NodeId::at(node)));
-                }
-            }
-        }
-        if self.arrivals.len() == begin {
-            return;
-        }
-        self.arrival_of[row.index()] = begin as u32;
-        let mut instants: Vec<i64> = self.arrivals[begin..].iter().copied().filter(|&at| at > self.state.now).collect();
-        instants.sort_unstable();
-        instants.dedup();
-        self.events.extend(instants.into_iter().map(|at| Reverse((at, Event::Wake))));
+        let (held, parts, ends, places) = (&self.held, &self.parts, &self.ends, &self.places);
+        self.arrivals.see(packing, row, |task| {
+            let place = places[task.index()] as usize;
+            (ends[place], &parts[held[place].0 as usize..held[place].1 as usize])
+        });
+        let now = self.state.now;
+        let arrivals = self.arrivals.of(row, &packing.machines);
+        self.instants.clear();
+        self.instants.extend(arrivals.iter().copied().filter(|&at| at > now));
+        self.instants.sort_unstable();
+        self.instants.dedup();
+        self.events.extend(self.instants.iter().map(|&at| Reverse((at, Event::Wake))));
     }
 
     fn start_all(&mut self, list: &[Entry], alone: bool) {
@@ -236,7 +213,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     /// processors close.
     fn speaks_for_others(&self, entry: Entry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
-        let at_once = self.arrival_of.is_empty() && self.packing.machines.always_open;
+        let at_once = self.arrivals.are_none() && self.packing.machines.always_open;
         at_once && !task.own_times && task.walltime == i64::MAX
     }
 
@@ -263,9 +240,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         let row = packing.row_of(task);
         let walltime = packing.rows[row.index()].walltime;
         let mut wanted = Wanted::of(packing.instance, task, packing.choice(choice), walltime);
-        if let Some(&begin) = self.arrival_of.get(row.index()).filter(|begin| **begin != AT_ONCE) {
-            wanted.arrivals = &self.arrivals[begin as usize..][..packing.machines.nodes.len()];
-        }
+        wanted.arrivals = self.arrivals.of(row, &packing.machines);
         let begin = self.parts.len();
         let machines = &packing.machines;
         let Some(duration) = self.state.find(machines, &wanted, &mut self.rooms, None) else { return false };
@@ -306,39 +281,19 @@ impl<'p, 'a> Packer<'p, 'a> {
         &self.ends
     }
 
+    /// The node on which the task at a place runs, if it is one alone.
+    pub fn node_of(&self, place: usize) -> Option<usize> {
+        let (first, end) = self.held[place];
+        let node = |part: &Part| self.packing.machines.node_of(part.cell);
+        let mut nodes = self.parts[first as usize..end as usize].iter().map(node);
+        let first = nodes.next()?;
+        nodes.all(|other| other == first).then_some(first)
+    }
+
     /// The schedule of the list that was carried out last.
     pub fn schedule(&self, list: &[Entry]) -> Schedule {
-        let machines = &self.packing.machines;
-        let mut free: Vec<ProcSet> = machines.cells.iter().map(|cell| cell.ids.clone()).collect();
-        let mut changes: Vec<(i64, bool, u32)> = Vec::with_capacity(2 * list.len());
-        for place in 0..list.len() {
-            changes.push((self.starts[place], true, place as u32));
-            changes.push((self.ends[place], false, place as u32));
-        }
-        changes.sort_unstable();
-        let mut given: Vec<Vec<ProcSet>> = vec![Vec::new(); list.len()];
-        let mut placements = Vec::with_capacity(list.len());
-        for (at, starts, place) in changes {
-            let place = place as usize;
-            let (first, end) = self.held[place];
-            let parts = &self.parts[first as usize..end as usize];
-            if !starts {
-                for (part, ids) in parts.iter().zip(std::mem::take(&mut given[place])) {
-                    free[part.cell as usize].insert(&ids);
-                }
-                continue;
-            }
-            let take = |part: &Part| free[part.cell as usize].take(part.count).expect("what is held was free");
-            given[place] = parts.iter().map(take).collect();
-            let ids = given[place].iter().flat_map(|ids| ids.intervals().iter().copied()).collect();
-            placements.push(Placement {
-                task: list[place].task,
-                start: Time::from_ticks(at),
-                end: Time::from_ticks(self.ends[place]),
-                processors: ProcSet::from_intervals(ids),
-            });
-        }
-        Schedule::new(placements)
+        let Self { starts, ends, held, parts, .. } = self;
+        schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
     }
 }
 

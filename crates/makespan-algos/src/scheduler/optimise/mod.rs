@@ -57,8 +57,10 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 ///
 /// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are lists of tasks with allotments. Where each
 /// resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] says where) these are inserted into gaps, crossed and justified forward and
-/// backward: see [`crate::kernel::cumulative::SerialScheme`] for the sources. There a step is one such child, of several schedules. Else lists are carried
-/// out forward in time and annealed.
+/// backward: see [`crate::kernel::cumulative::SerialScheme`] for the sources. There a step is one such child, of several schedules. Else, on nodes that
+/// differ and around closed processors, lists are annealed: carried out forward in time at first, and then by insertion into gaps
+/// ([`crate::kernel::packing::Inserter`]), which may leave processors idle for a wider task, with nodes for single tasks that change with the order. Insertion goes on where it is not too slow,
+/// of at most 5,000 tasks.
 ///
 /// The tasks of a bag end together: what is minimised counts the last one, from lists as well in which the bag with the least work left
 /// comes first.

@@ -21,8 +21,7 @@ pub(super) use demt::in_batches;
 pub(super) use moldable::Moldable;
 pub(super) use pools::{Pools, problem};
 pub(super) use search::Aim;
-use search::balanced_lists;
-use search::search;
+use search::{Listed, balanced_lists};
 
 /// Whether counts of free processors say all: equal processors, no graphs, and nothing else that tasks need or wait for.
 pub(super) fn is_counted(instance: &Instance) -> bool {
@@ -136,8 +135,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
         return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
     }
     let found = packing.search(aim, &[], random, &mut Course::of(steps, &stop));
-    let (_, list) = found.ok_or_else(|| used_up(&packing))?;
-    carried_out(&packing, &list, false)
+    found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
 /// Of all balances the one whose area and longest path together promise the shortest schedule.
@@ -199,22 +197,16 @@ pub(super) trait PlanSearch: Sync {
     fn schedule(&self, found: &Self::Found) -> Schedule;
 }
 
-/// Lists forward in time.
+/// Lists forward in time, and by insertion.
 impl PlanSearch for Packing<'_> {
-    type Found = Vec<Entry>;
+    type Found = Listed;
 
-    fn search(
-        &self,
-        aim: Aim,
-        known: &[Vec<Entry>],
-        random: ChaCha8Rng,
-        course: &mut Course,
-    ) -> Option<(f64, Vec<Entry>)> {
-        search(self, aim, known, random, course)
+    fn search(&self, aim: Aim, known: &[Listed], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Listed)> {
+        search::search(self, aim, known, random, course)
     }
 
-    fn schedule(&self, list: &Vec<Entry>) -> Schedule {
-        carried_out(self, list, false).expect("the list was carried out before")
+    fn schedule(&self, found: &Listed) -> Schedule {
+        search::schedule(self, found)
     }
 }
 

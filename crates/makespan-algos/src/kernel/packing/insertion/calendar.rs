@@ -1,0 +1,159 @@
+//! What nodes and the platform have left over time.
+
+use makespan_core::{Demand, ResourceKind};
+
+use super::steps::Steps;
+use crate::kernel::packing::Part;
+use crate::kernel::packing::machines::Machines;
+
+/// What is left of everything over time.
+#[derive(Debug, Default)]
+pub(super) struct Calendar {
+    /// For each node its cells, of which none is free while they are closed, and then its resources.
+    pub nodes: Vec<Steps>,
+    /// What belongs to no node; of consumables all that there is.
+    licences: Steps,
+    /// The same; of licences all that there is.
+    consumables: Steps,
+}
+
+impl Clone for Calendar {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Copies into the buffers that are there.
+    fn clone_from(&mut self, source: &Self) {
+        self.nodes.clone_from(&source.nodes);
+        self.licences.clone_from(&source.licences);
+        self.consumables.clone_from(&source.consumables);
+    }
+}
+
+impl Calendar {
+    /// Before any task is placed, from an instant on.
+    pub fn new(machines: &Machines, is_consumable: &[bool], from: i64) -> Self {
+        let node = |(at, node): (usize, &crate::kernel::packing::machines::Node)| {
+            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            let resources = &machines.amounts[at * machines.resources..][..machines.resources];
+            let free = cells.iter().map(|cell| u64::from(cell.ids.len()));
+            let mut steps = Steps::new(from, free.chain(resources.iter().copied()).collect(), cells.len());
+            for (cell, closed) in
+                cells.iter().enumerate().flat_map(|(at, cell)| cell.closed.iter().map(move |c| (at, c)))
+            {
+                steps.limit(closed.0, closed.1, cell, 0);
+            }
+            steps
+        };
+        let common = || Steps::new(from, machines.common.clone(), 0);
+        let nodes = machines.nodes.iter().enumerate().map(node).collect();
+        let mut calendar = Self { nodes, licences: common(), consumables: common() };
+        calendar.hold_for_others(machines, is_consumable, from);
+        calendar
+    }
+
+    /// Takes what others hold, who may be believed to hold more than there is: those of one resource by falling end, so that all
+    /// before one hold theirs as long as it.
+    fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64) {
+        let mut held: Vec<_> =
+            machines.held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
+        held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));
+        for same in held.chunk_by(|a, b| a.0 == b.0) {
+            let mut all = 0_u64;
+            for &((node, resource), until, amount) in same {
+                all = all.saturating_add(amount);
+                let (steps, amount, there) = match node {
+                    Some(node) => {
+                        let (first, end) = machines.nodes[node].cells;
+                        let there = machines.amounts[node * machines.resources + resource.index()];
+                        (&mut self.nodes[node], (end - first) as usize + resource.index(), there)
+                    }
+                    None => {
+                        let at = resource.index() - machines.resources;
+                        let steps = if is_consumable[at] { &mut self.consumables } else { &mut self.licences };
+                        (steps, at, machines.common[at])
+                    }
+                };
+                steps.limit(from, until, amount, there.saturating_sub(all));
+            }
+        }
+    }
+
+    /// The earliest instant, from `at` to `latest`, from which this much is left for so long of what belongs to no node.
+    pub fn earliest_common(&self, at: i64, duration: i64, asked: &Common, latest: i64) -> Option<i64> {
+        if !asked.any {
+            return Some(at);
+        }
+        let mut start = at;
+        loop {
+            let licences = self.licences.earliest(start, duration, &asked.licences, latest)?;
+            // What is used up is never given back.
+            let both = self.consumables.earliest(licences, i64::MAX, &asked.consumables, latest)?;
+            if both == licences {
+                return Some(both);
+            }
+            start = both;
+        }
+    }
+
+    /// Takes what a task holds of what belongs to no node.
+    pub fn take_common(&mut self, from: i64, until: i64, asked: &Common) {
+        if asked.any {
+            self.licences.take(from, until, &asked.licences);
+            self.consumables.take(from, i64::MAX, &asked.consumables);
+        }
+    }
+
+    /// Takes parts of one node and the share of its resources.
+    pub fn take_on(&mut self, node: usize, first_cell: u32, period: (i64, i64), parts: &[Part], taken: &mut Taken<'_>) {
+        let steps = &mut self.nodes[node];
+        taken.row.clear();
+        taken.row.resize(steps.width(), 0);
+        let cells = taken.row.len() - taken.resources;
+        let mut count = 0;
+        for part in parts {
+            taken.row[(part.cell - first_cell) as usize] = part.count.into();
+            count += part.count;
+        }
+        for demand in taken.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+            taken.row[cells + demand.resource.index()] = demand.need.share(count, taken.processors);
+        }
+        steps.take(period.0, period.1, taken.row);
+    }
+}
+
+/// What a task takes of a node: its demands, on how many processors in all, and memory for a row of amounts.
+pub(super) struct Taken<'t> {
+    pub demands: &'t [Demand],
+    pub processors: u32,
+    pub resources: usize,
+    pub row: &'t mut Vec<u64>,
+}
+
+/// What a task asks of what belongs to no node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Common {
+    licences: Vec<u64>,
+    consumables: Vec<u64>,
+    any: bool,
+}
+
+impl Common {
+    /// What these demands are on so many processors.
+    pub fn set(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
+        self.any = false;
+        for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
+            if !self.any {
+                self.any = true;
+                for asked in [&mut self.licences, &mut self.consumables] {
+                    asked.clear();
+                    asked.resize(machines.common.len(), 0);
+                }
+            }
+            let of = if demand.kind == ResourceKind::Licence { &mut self.licences } else { &mut self.consumables };
+            of[demand.resource.index() - machines.resources] = demand.need.total(processors);
+        }
+    }
+}

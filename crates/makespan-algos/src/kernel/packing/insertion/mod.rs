@@ -1,0 +1,253 @@
+//! Serial insertion: tasks are taken in the order of a list, each where it ends first beside all that is placed already.
+
+mod calendar;
+mod places;
+mod sites;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{ResourceKind, Schedule};
+
+use super::fit::Wanted;
+use super::{Entry, Packing, Part, data, schedule};
+use calendar::Calendar;
+use places::{Period, Places, Sought};
+pub use sites::{Site, Sites};
+
+/// A list is given up when nodes were looked at so often: another would take as long, and no search has time for many of them.
+const MOST_LOOKS: u64 = 10_000_000;
+
+/// Carries lists out by insertion into gaps: the serial scheme, on nodes that may differ. A task that waits for others that are behind it in
+/// the list follows the last of them at once. One that may run on some of the nodes only is placed on these.
+///
+/// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963; insertion on
+/// machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI 10.1109/71.993206. O(nodes log n + steps)
+/// for a task on one node, where steps are those from which on it may start until it ends; for one on several nodes the nodes once more
+/// for each of the steps.
+#[derive(Debug)]
+pub struct Inserter<'p, 'a> {
+    packing: &'p Packing<'a>,
+    sites: Sites,
+    /// Before any task is placed, and now.
+    empty: Calendar,
+    calendar: Calendar,
+    places: Places,
+    /// For each choice its time on each class of speeds.
+    durations: Vec<i64>,
+    from: i64,
+    /// For each row how many tasks it waits for, and the last end of those that were placed.
+    missing: Vec<u64>,
+    ready: Vec<i64>,
+    /// For each task its place in the list.
+    place_of: Vec<u32>,
+    /// Those behind which the walk over the list is already.
+    passed: BinaryHeap<Reverse<u32>>,
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    /// What each place holds, one after another, and where in there; and on which choice.
+    parts: Vec<Part>,
+    held: Vec<(u32, u32)>,
+    choices: Vec<u32>,
+    data: data::Arrivals,
+}
+
+impl<'p, 'a> Inserter<'p, 'a> {
+    /// For lists of an instance, not before `from`, in ticks.
+    pub fn new(packing: &'p Packing<'a>, from: i64) -> Self {
+        let machines = &packing.machines;
+        let resources = packing.instance.platform().resources();
+        let is_consumable: Vec<bool> =
+            resources[machines.resources..].iter().map(|resource| resource.kind == ResourceKind::Consumable).collect();
+        let empty = Calendar::new(machines, &is_consumable, from);
+        let on_class = |choice| (0..machines.classes.len()).map(move |class| (choice, class));
+        let duration = |(choice, class): (&super::Choice, usize)| machines.slowed(choice.time, class);
+        Self {
+            packing,
+            sites: Sites::new(machines),
+            calendar: Calendar::default(),
+            empty,
+            places: Places::default(),
+            durations: packing.choices.iter().flat_map(on_class).map(duration).collect(),
+            from,
+            missing: Vec::new(),
+            ready: Vec::new(),
+            place_of: Vec::new(),
+            passed: BinaryHeap::new(),
+            starts: Vec::new(),
+            ends: Vec::new(),
+            parts: Vec::new(),
+            held: Vec::new(),
+            choices: Vec::new(),
+            data: data::Arrivals::default(),
+        }
+    }
+
+    /// On which nodes a task may be told to run.
+    pub fn sites(&self) -> &Sites {
+        &self.sites
+    }
+
+    /// Carries out a list that has every task once; `sites`: for each task where it may run, which is anywhere where there is no room for it. Ends
+    /// as soon as `keep`, which is told the place and the end of each task that is placed, says no.
+    ///
+    /// # Errors
+    /// The place of the task at which it ended: `keep` said no, others have used up what it needs, or too many nodes were looked at.
+    pub fn run(&mut self, list: &[Entry], sites: &[Site], keep: impl FnMut(usize, i64) -> bool) -> Result<(), usize> {
+        self.insert(list, sites, None, keep)
+    }
+
+    /// Carries out the order of a list, and gives each task that choice of its own for which its end is earliest, later by `price` times
+    /// its [area](Packing::area).
+    ///
+    /// # Errors
+    /// The place of the task at which it ended, as in [`Inserter::run`].
+    pub fn choose(&mut self, list: &mut [Entry], price: f64) -> Result<(), usize> {
+        self.insert(list, &[], Some(price), |_, _| true)?;
+        list.iter_mut().zip(&self.choices).for_each(|(entry, &choice)| entry.choice = choice);
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        list: &[Entry],
+        sites: &[Site],
+        price: Option<f64>,
+        mut keep: impl FnMut(usize, i64) -> bool,
+    ) -> Result<(), usize> {
+        self.reset(list);
+        let packing = self.packing;
+        for row in packing.rows().filter(|row| packing.rows[row.index()].waits == 0) {
+            self.ready[row.index()] = self.from.max(packing.release_of(row));
+        }
+        for place in 0..list.len() {
+            let waits = self.missing[packing.row_of(list[place].task).index()] > 0;
+            let mut next = (!waits).then_some(place);
+            while let Some(at) = next {
+                let placed = self.place(list, at, sites, price) && self.places.looked_at() <= MOST_LOOKS;
+                if !placed || !keep(at, self.ends[at]) {
+                    return Err(at);
+                }
+                self.see_ready(list, at, place);
+                next = self.passed.pop().map(|Reverse(at)| at as usize);
+            }
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, list: &[Entry]) {
+        let packing = self.packing;
+        self.calendar.clone_from(&self.empty);
+        self.places.reset();
+        self.missing.clear();
+        self.missing.extend(packing.rows.iter().map(|row| row.waits));
+        self.ready.clear();
+        self.ready.resize(packing.rows.len(), self.from);
+        self.place_of.resize(list.len(), 0);
+        for (place, entry) in list.iter().enumerate() {
+            self.place_of[entry.task.index()] = place as u32;
+        }
+        self.passed.clear();
+        for times in [&mut self.starts, &mut self.ends] {
+            times.clear();
+            times.resize(list.len(), i64::MAX);
+        }
+        self.parts.clear();
+        self.held.clear();
+        self.held.resize(list.len(), (0, 0));
+        self.choices.clear();
+        self.choices.extend(list.iter().map(|entry| entry.choice));
+        self.data.reset(packing);
+    }
+
+    /// Places the task at a place of the list; whether there is a place for it.
+    fn place(&mut self, list: &[Entry], place: usize, sites: &[Site], price: Option<f64>) -> bool {
+        let task = list[place].task;
+        let row = self.packing.row_of(task);
+        if let Some(price) = price {
+            let processors = f64::from(self.packing.instance.platform().processors());
+            let mut best: Option<(f64, u32)> = None;
+            for choice in self.packing.choices_of(row) {
+                let Some(period) = self.find(list, place, choice, Site::ANY) else { continue };
+                let value = period.end as f64 + price * processors * self.packing.area(choice);
+                if best.is_none_or(|best| value < best.0) {
+                    best = Some((value, choice));
+                }
+            }
+            let Some((_, choice)) = best else { return false };
+            self.choices[place] = choice;
+        }
+        let choice = self.choices[place];
+        let site = sites.get(task.index()).copied().unwrap_or(Site::ANY);
+        let found = self.find(list, place, choice, site);
+        let found =
+            if found.is_none() && site != Site::ANY { self.find(list, place, choice, Site::ANY) } else { found };
+        let Some(period) = found else { return false };
+        let begin = self.parts.len();
+        let packing = self.packing;
+        let wanted = Wanted::of(packing.instance, task, packing.choice(choice), i64::MAX);
+        self.places.hold(&packing.machines, &mut self.calendar, &wanted, period, &mut self.parts);
+        self.held[place] = (begin as u32, self.parts.len() as u32);
+        (self.starts[place], self.ends[place]) = (period.start, period.end);
+        true
+    }
+
+    fn find(&mut self, list: &[Entry], place: usize, choice: u32, site: Site) -> Option<Period> {
+        let packing = self.packing;
+        let task = list[place].task;
+        let row = packing.row_of(task);
+        let walltime = packing.rows[row.index()].walltime;
+        let mut wanted = Wanted::of(packing.instance, task, packing.choice(choice), walltime);
+        wanted.arrivals = self.data.of(row, &packing.machines);
+        let classes = packing.machines.classes.len();
+        let durations = &self.durations[choice as usize * classes..][..classes];
+        let sought =
+            Sought { wanted: &wanted, nodes: self.sites.nodes(site), ready: self.ready[row.index()], durations };
+        self.places.find(&packing.machines, &self.calendar, &sought)
+    }
+
+    /// The rows behind a task that was placed may be ready, and those of their tasks be placed that the walk has passed.
+    fn see_ready(&mut self, list: &[Entry], place: usize, walked: usize) {
+        let packing = self.packing;
+        for edge in packing.instance.outgoing(list[place].task) {
+            let row = packing.row_of(edge.to);
+            let (missing, ready) = (&mut self.missing[row.index()], &mut self.ready[row.index()]);
+            *missing -= 1;
+            *ready = self.ends[place].max(*ready);
+            if *missing > 0 {
+                continue;
+            }
+            *ready = packing.release_of(row).max(*ready);
+            if packing.has_transfers {
+                let (held, parts, ends) = (&self.held, &self.parts, &self.ends);
+                let placed = |task: makespan_core::TaskId| {
+                    let place = self.place_of[task.index()] as usize;
+                    (ends[place], &parts[held[place].0 as usize..held[place].1 as usize])
+                };
+                self.data.see(packing, row, placed);
+            }
+            let first = packing.first_of(row).index();
+            let places = &self.place_of[first..first + packing.count_of(row) as usize];
+            self.passed.extend(places.iter().filter(|at| (**at as usize) < walked).map(|&at| Reverse(at)));
+        }
+    }
+
+    /// When the task at each place starts, in ticks.
+    pub fn starts(&self) -> &[i64] {
+        &self.starts
+    }
+
+    /// When the task at each place ends, in ticks.
+    pub fn ends(&self) -> &[i64] {
+        &self.ends
+    }
+
+    /// The schedule of the list that was carried out last.
+    pub fn schedule(&self, list: &[Entry]) -> Schedule {
+        let Self { starts, ends, held, parts, .. } = self;
+        schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
+    }
+}

@@ -1,0 +1,381 @@
+//! Where and when a task ends first.
+
+use makespan_core::ResourceKind;
+
+use super::calendar::{Calendar, Common, Taken};
+use crate::kernel::packing::Part;
+use crate::kernel::packing::fit::{Rooms, Wanted};
+use crate::kernel::packing::machines::Machines;
+
+/// When a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Period {
+    pub start: i64,
+    pub end: i64,
+}
+
+/// Looks for places, one at a time, and allocates nothing for them once its arrays have grown.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// The nodes of the place that was found last, each with how many processors.
+    chosen: Vec<(u32, u32)>,
+    common: Common,
+    /// What is asked of a node that has all processors: these, and its resources.
+    asked: Vec<u64>,
+    least: Vec<u64>,
+    /// For each node that is looked at the step that has been reached.
+    cursors: Vec<usize>,
+    rooms: Rooms,
+    row: Vec<u64>,
+    /// Cells of a node by when they close, with how many processors are free.
+    cells: Vec<(i64, u32, u32)>,
+    looks: u64,
+}
+
+/// A task that looks for a place: on which nodes, from when on, and for each class of speeds how long it takes.
+pub(super) struct Sought<'s> {
+    pub wanted: &'s Wanted<'s>,
+    pub nodes: &'s [u32],
+    pub ready: i64,
+    pub durations: &'s [i64],
+}
+
+impl Sought<'_> {
+    /// How long it runs on a node alone, if it does.
+    fn duration_on(&self, machines: &Machines, node: usize) -> Option<i64> {
+        let wanted = self.wanted;
+        let duration = match wanted.own_times {
+            Some(times) => {
+                let time = times[machines.nodes[node].platform];
+                (time < makespan_core::Profile::CANNOT_RUN).then_some(time.ticks())?
+            }
+            None => self.durations[machines.class_of(node)],
+        };
+        (duration <= wanted.walltime).then_some(duration)
+    }
+
+    /// From when on it may run on a node.
+    fn ready_on(&self, node: usize) -> i64 {
+        self.wanted.arrivals.get(node).map_or(self.ready, |&arrival| arrival.max(self.ready))
+    }
+
+    /// How many processors it could have on a node with so much of everything left.
+    fn room(&self, resources: &[u64], free: u64) -> u32 {
+        let processors = self.wanted.processors;
+        let mut room = free.min(processors.into()) as u32;
+        for demand in self.wanted.demands {
+            if room > 0 && demand.kind == ResourceKind::OfNodes {
+                room = demand.need.fitting(resources[demand.resource.index()], room, processors);
+            }
+        }
+        room
+    }
+}
+
+impl Places {
+    /// For another list.
+    pub fn reset(&mut self) {
+        self.looks = 0;
+    }
+
+    /// How often a node was looked at.
+    pub fn looked_at(&self) -> u64 {
+        self.looks
+    }
+
+    /// Where a task ends first: on one node where several end no earlier, of such places where it starts first, and then where least is
+    /// left beside it.
+    pub fn find(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
+        let Wanted { demands, processors, .. } = *sought.wanted;
+        self.common.set(machines, demands, processors);
+        self.asked.clear();
+        self.asked.resize(1 + machines.resources, 0);
+        self.asked[0] = processors.into();
+        for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+            self.asked[1 + demand.resource.index()] = demand.need.total(processors);
+        }
+        self.looks += sought.nodes.len() as u64;
+        let alone = self.alone(machines, calendar, sought);
+        if processors == 1 || sought.nodes.len() == 1 {
+            return alone;
+        }
+        self.together(machines, calendar, sought, alone)
+    }
+
+    /// On one node.
+    fn alone(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
+        let processors = sought.wanted.processors;
+        let mut best: Option<(Period, u32)> = None;
+        // What is left beside it in the best place, once another is as good.
+        let mut tight: Option<(u64, u64)> = None;
+        for &node in sought.nodes {
+            let at = node as usize;
+            if machines.nodes[at].processors < processors {
+                continue;
+            }
+            let Some(duration) = sought.duration_on(machines, at) else { continue };
+            let latest = best.map_or(i64::MAX, |(best, _)| best.end - duration);
+            let ready = sought.ready_on(at);
+            if ready > latest {
+                continue;
+            }
+            let Some(start) = self.start_on(machines, calendar, at, ready, duration, latest) else { continue };
+            let period = Period { start, end: start + duration };
+            match best {
+                Some((other, there)) if (other.end, other.start) == (period.end, period.start) => {
+                    let old = match tight {
+                        Some(old) => old,
+                        None => self.left_beside(machines, calendar, there as usize, other),
+                    };
+                    let new = self.left_beside(machines, calendar, at, period);
+                    tight = Some(new.min(old));
+                    if new < old {
+                        best = Some((period, node));
+                    }
+                }
+                Some((other, _)) if (other.end, other.start) < (period.end, period.start) => {}
+                _ => (best, tight) = (Some((period, node)), None),
+            }
+        }
+        let (period, node) = best?;
+        self.chosen.clear();
+        self.chosen.push((node, processors));
+        Some(period)
+    }
+
+    /// What a node has free at least in a period, and what it has of resources, which others may need more.
+    fn left_beside(&mut self, machines: &Machines, calendar: &Calendar, node: usize, period: Period) -> (u64, u64) {
+        let steps = &calendar.nodes[node];
+        steps.least(steps.step_at(period.start), period.end, &mut self.least);
+        let cells = self.least.len() - machines.resources;
+        let free = self.least[..cells].iter().sum();
+        (free, machines.wealth(node))
+    }
+
+    /// When the task can start first on a node that has all of its processors, at the latest at `latest`.
+    fn start_on(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        node: usize,
+        ready: i64,
+        duration: i64,
+        latest: i64,
+    ) -> Option<i64> {
+        let (first, end) = machines.nodes[node].cells;
+        let mut start = ready;
+        loop {
+            let there = if end - first == 1 {
+                calendar.nodes[node].earliest(start, duration, &self.asked, latest)?
+            } else {
+                self.start_on_cells(machines, calendar, node, start, duration, latest)?
+            };
+            let both = calendar.earliest_common(there, duration, &self.common, latest)?;
+            if both == there {
+                return Some(both);
+            }
+            start = both;
+        }
+    }
+
+    /// The same where processors of the node close at different times: what is free of each cell throughout counts.
+    fn start_on_cells(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        node: usize,
+        ready: i64,
+        duration: i64,
+        latest: i64,
+    ) -> Option<i64> {
+        let steps = &calendar.nodes[node];
+        let cells = steps.width() - machines.resources;
+        let enough = |row: &[u64], asked: &[u64]| {
+            row[..cells].iter().sum::<u64>() >= asked[0]
+                && row[cells..].iter().zip(&asked[1..]).all(|(left, asked)| left >= asked)
+        };
+        let mut step = steps.begin(ready);
+        let mut start = ready.max(steps.begins(step));
+        while start <= latest {
+            if enough(steps.row(step), &self.asked) {
+                steps.least(step, start.saturating_add(duration), &mut self.least);
+                if enough(&self.least, &self.asked) {
+                    return Some(start);
+                }
+            }
+            start = steps.until(step);
+            if start == i64::MAX {
+                return None;
+            }
+            step += 1;
+        }
+        None
+    }
+
+    /// On several nodes, where that ends earlier than `alone`: for each class of speeds on nodes that are at least so fast.
+    fn together(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        sought: &Sought<'_>,
+        alone: Option<Period>,
+    ) -> Option<Period> {
+        let mut best = alone;
+        let mut count = 0;
+        for (class, &(_, end)) in machines.classes.iter().enumerate() {
+            let more = sought.nodes[count..].partition_point(|&node| (node as usize) < end);
+            count += more;
+            let duration = sought.durations[class];
+            let latest = best.map_or(i64::MAX, |best| best.end - duration - 1);
+            if duration > sought.wanted.walltime || latest < sought.ready {
+                break;
+            }
+            if more > 0
+                && count > 1
+                && let Some(start) = self.sweep(machines, calendar, sought, &sought.nodes[..count], duration, latest)
+            {
+                best = Some(Period { start, end: start + duration });
+            }
+        }
+        best
+    }
+
+    /// The earliest start on several of these nodes, at the latest at `latest`. What nodes have left grows at the beginning of a
+    /// step only, so that only these instants are looked at.
+    fn sweep(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        sought: &Sought<'_>,
+        nodes: &[u32],
+        duration: i64,
+        latest: i64,
+    ) -> Option<i64> {
+        let processors = sought.wanted.processors;
+        let empty = |&node: &u32| {
+            let own = &machines.amounts[node as usize * machines.resources..][..machines.resources];
+            u64::from(sought.room(own, machines.nodes[node as usize].processors.into()))
+        };
+        if nodes.iter().map(empty).sum::<u64>() < processors.into() {
+            return None;
+        }
+        let mut start = sought.ready;
+        self.cursors.clear();
+        self.cursors.extend(nodes.iter().map(|&node| calendar.nodes[node as usize].step_at(start)));
+        loop {
+            start = calendar.earliest_common(start, duration, &self.common, latest).filter(|&start| start <= latest)?;
+            self.looks += nodes.len() as u64;
+            // At this instant, and when that may change.
+            let (mut sum, mut next) = (0, i64::MAX);
+            for (&node, cursor) in nodes.iter().zip(&mut self.cursors) {
+                let steps = &calendar.nodes[node as usize];
+                let ready = sought.ready_on(node as usize);
+                if ready > start {
+                    next = next.min(ready);
+                    continue;
+                }
+                while steps.until(*cursor) <= start {
+                    *cursor += 1;
+                }
+                next = next.min(steps.until(*cursor));
+                let row = steps.row(*cursor);
+                let cells = row.len() - machines.resources;
+                sum += u64::from(sought.room(&row[cells..], row[..cells].iter().sum()));
+            }
+            if sum >= processors.into() && self.fits(machines, calendar, sought, nodes, start, duration) {
+                return Some(start);
+            }
+            if next == i64::MAX {
+                return None;
+            }
+            start = next;
+        }
+    }
+
+    /// Whether there is room on several nodes from a start on for so long; which, is kept.
+    fn fits(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        sought: &Sought<'_>,
+        nodes: &[u32],
+        start: i64,
+        duration: i64,
+    ) -> bool {
+        let processors = sought.wanted.processors;
+        self.looks += nodes.len() as u64;
+        let rooms = self.rooms.reset(machines.nodes.len());
+        let mut sum = 0;
+        for (&node, &cursor) in nodes.iter().zip(&self.cursors) {
+            if sought.ready_on(node as usize) > start {
+                continue;
+            }
+            calendar.nodes[node as usize].least(cursor, start.saturating_add(duration), &mut self.least);
+            let cells = self.least.len() - machines.resources;
+            let room = sought.room(&self.least[cells..], self.least[..cells].iter().sum());
+            rooms[node as usize] = room;
+            sum += u64::from(room);
+        }
+        if sum < processors.into() || !self.rooms.choose_several(machines, processors) {
+            return false;
+        }
+        self.chosen.clear();
+        self.chosen.extend(self.rooms.chosen().iter().map(|&(node, count)| (node as u32, count)));
+        true
+    }
+
+    /// Holds the place that was found last; its parts are added to `parts`.
+    pub fn hold(
+        &mut self,
+        machines: &Machines,
+        calendar: &mut Calendar,
+        wanted: &Wanted<'_>,
+        Period { start, end }: Period,
+        parts: &mut Vec<Part>,
+    ) {
+        for at in 0..self.chosen.len() {
+            let (node, count) = self.chosen[at];
+            let begin = parts.len();
+            self.add_parts(machines, calendar, node as usize, count, (start, end), parts);
+            let first = machines.nodes[node as usize].cells.0;
+            let Wanted { demands, processors, .. } = *wanted;
+            let mut taken = Taken { demands, processors, resources: machines.resources, row: &mut self.row };
+            calendar.take_on(node as usize, first, (start, end), &parts[begin..], &mut taken);
+        }
+        calendar.take_common(start, end, &self.common);
+    }
+
+    /// Which cells of a node a task takes: those that close soonest, which are of least use to others.
+    fn add_parts(
+        &mut self,
+        machines: &Machines,
+        calendar: &Calendar,
+        node: usize,
+        count: u32,
+        (start, end): (i64, i64),
+        parts: &mut Vec<Part>,
+    ) {
+        let (first, last) = machines.nodes[node].cells;
+        if last - first == 1 {
+            parts.push(Part { cell: first, count });
+            return;
+        }
+        let steps = &calendar.nodes[node];
+        steps.least(steps.step_at(start), end, &mut self.least);
+        self.cells.clear();
+        for (cell, &free) in (first..last).zip(&self.least) {
+            let closed = &machines.cells[cell as usize].closed;
+            let next = closed.get(closed.partition_point(|closed| closed.0 < end));
+            self.cells.push((next.map_or(i64::MAX, |closed| closed.0), cell, free as u32));
+        }
+        self.cells.sort_unstable();
+        let mut rest = count;
+        for &(_, cell, free) in &self.cells {
+            let here = free.min(rest);
+            if here > 0 {
+                parts.push(Part { cell, count: here });
+                rest -= here;
+            }
+        }
+    }
+}

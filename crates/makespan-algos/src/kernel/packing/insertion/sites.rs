@@ -1,0 +1,84 @@
+//! On which nodes a task may be told to run.
+
+use crate::kernel::packing::machines::Machines;
+
+/// Some of the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site(u32);
+
+impl Site {
+    /// All nodes.
+    pub const ANY: Self = Self(0);
+}
+
+/// All nodes; the fastest ones, down to each speed; equal ones; each alone.
+#[derive(Clone, Debug)]
+pub struct Sites {
+    /// The nodes of each site, in the order of the packing.
+    nodes: Vec<u32>,
+    begins: Vec<u32>,
+    /// For each node that which it is alone.
+    alone: Vec<Site>,
+}
+
+impl Sites {
+    pub(super) fn new(machines: &Machines) -> Self {
+        let count = machines.nodes.len() as u32;
+        let mut sites = Self { nodes: Vec::new(), begins: vec![0], alone: Vec::new() };
+        sites.add(0..count);
+        for &(_, end) in &machines.classes {
+            sites.add(0..end as u32);
+        }
+        let kind = |node: u32| {
+            let at = node as usize;
+            let amounts = &machines.amounts[at * machines.resources..][..machines.resources];
+            (machines.class_of(at), amounts, machines.nodes[at].processors)
+        };
+        let mut by_kind: Vec<u32> = (0..count).collect();
+        by_kind.sort_by_key(|&node| (kind(node), node));
+        let kinds = by_kind.chunk_by(|&a, &b| kind(a) == kind(b));
+        kinds.filter(|nodes| nodes.len() > 1).for_each(|nodes| {
+            sites.add(nodes.iter().copied());
+        });
+        sites.alone = (0..count).map(|node| sites.add([node])).collect();
+        sites
+    }
+
+    /// The site of these nodes, which may be known.
+    fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> Site {
+        let begin = self.nodes.len();
+        self.nodes.extend(nodes);
+        let of = |site: &[u32]| &self.nodes[site[0] as usize..site[1] as usize];
+        // Sets of several nodes are few, and each node alone comes once.
+        let several = self.nodes.len() - begin > 1 || self.begins.len() == 2;
+        let known =
+            if several { self.begins.windows(2).position(|site| *of(site) == self.nodes[begin..]) } else { None };
+        if let Some(known) = known {
+            self.nodes.truncate(begin);
+            return Site(known as u32);
+        }
+        self.begins.push(self.nodes.len() as u32);
+        Site(self.begins.len() as u32 - 2)
+    }
+
+    /// A node alone.
+    pub(crate) fn alone(&self, node: usize) -> Site {
+        self.alone[node]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.begins.len() as u32 - 1
+    }
+
+    /// One of them, by its number.
+    pub fn at(&self, number: u32) -> Site {
+        debug_assert!(number < self.count());
+        Site(number)
+    }
+
+    pub(super) fn nodes(&self, site: Site) -> &[u32] {
+        let at = site.0 as usize;
+        &self.nodes[self.begins[at] as usize..self.begins[at + 1] as usize]
+    }
+}

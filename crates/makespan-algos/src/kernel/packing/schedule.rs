@@ -1,0 +1,47 @@
+//! From counts of processors to their ids.
+
+use makespan_core::{Placement, ProcSet, Schedule, Time};
+
+use super::{Entry, Packing, Part};
+
+/// A list that was carried out: when the task at each place runs, and which of the parts are its own.
+pub(super) struct Carried<'c> {
+    pub starts: &'c [i64],
+    pub ends: &'c [i64],
+    pub held: &'c [(u32, u32)],
+    pub parts: &'c [Part],
+}
+
+/// Its schedule: in the order of the starts each task takes the lowest ids that are free of the cells that it holds.
+pub(super) fn of(packing: &Packing<'_>, list: &[Entry], carried: &Carried<'_>) -> Schedule {
+    let mut free: Vec<ProcSet> = packing.machines.cells.iter().map(|cell| cell.ids.clone()).collect();
+    let mut changes: Vec<(i64, bool, u32)> = Vec::with_capacity(2 * list.len());
+    for place in 0..list.len() {
+        changes.push((carried.starts[place], true, place as u32));
+        changes.push((carried.ends[place], false, place as u32));
+    }
+    changes.sort_unstable();
+    let mut given: Vec<Vec<ProcSet>> = vec![Vec::new(); list.len()];
+    let mut placements = Vec::with_capacity(list.len());
+    for (at, starts, place) in changes {
+        let place = place as usize;
+        let (first, end) = carried.held[place];
+        let parts = &carried.parts[first as usize..end as usize];
+        if !starts {
+            for (part, ids) in parts.iter().zip(std::mem::take(&mut given[place])) {
+                free[part.cell as usize].insert(&ids);
+            }
+            continue;
+        }
+        let take = |part: &Part| free[part.cell as usize].take(part.count).expect("what is held was free");
+        given[place] = parts.iter().map(take).collect();
+        let ids = given[place].iter().flat_map(|ids| ids.intervals().iter().copied()).collect();
+        placements.push(Placement {
+            task: list[place].task,
+            start: Time::from_ticks(at),
+            end: Time::from_ticks(carried.ends[place]),
+            processors: ProcSet::from_intervals(ids),
+        });
+    }
+    Schedule::new(placements)
+}

@@ -1,0 +1,165 @@
+//! Annealing of one list: its order, its allotments, and where its tasks may run.
+
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+
+use super::decoder::{Decoder, Listed, Scheme};
+use crate::kernel::move_to;
+use crate::kernel::packing::{Entry, Site};
+use crate::search::{Course, Neighbourhood, anneal, heat};
+
+/// The temperature begins at this share of the best value, and falls with the square of what is left of the way.
+const HOT: f64 = 0.003;
+/// The shares of changes that give a task another allotment, and another site where there are several.
+const OF_CHOICES: f64 = 0.4;
+const OF_SITES: f64 = 0.25;
+/// Of a few tasks several are changed at once, since one by one each may only be worse: after each change another one follows with
+/// this probability, times so many over the tasks.
+const ANOTHER: f64 = 0.5;
+const FEW: f64 = 10.0;
+
+/// A list that changes by one task at a time.
+pub(super) struct Annealing {
+    random: ChaCha8Rng,
+    present: Listed,
+    value: f64,
+    best: (f64, Listed),
+    /// The changes of this step.
+    changes: Vec<Undo>,
+}
+
+/// Which part of a course a list has, and when it would be cold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub from: f64,
+    pub until: f64,
+    pub cold: f64,
+}
+
+/// How a change is taken back.
+enum Undo {
+    Choice(usize, u32),
+    Site(usize, Site),
+    /// From one place to another.
+    Move(usize, usize),
+}
+
+impl Annealing {
+    /// From a list that is worth so much.
+    pub fn new(value: f64, listed: Listed, random: ChaCha8Rng) -> Self {
+        Self { random, present: listed.clone(), value, best: (value, listed), changes: Vec::new() }
+    }
+
+    pub fn best(&self) -> &(f64, Listed) {
+        &self.best
+    }
+
+    pub fn into_best(self) -> (f64, Listed) {
+        self.best
+    }
+
+    /// Goes on for a part of the course; after how many steps that was over.
+    pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: Part, course: &mut Course) -> u64 {
+        let mut running = Running { annealing: self, decoder, part, steps: 0 };
+        anneal(&mut running, course);
+        running.steps
+    }
+
+    /// Tries a change when so much of the heat is left.
+    pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
+        let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
+        self.changes.clear();
+        loop {
+            let change = self.change(decoder);
+            self.changes.push(change);
+            if !self.random.random_bool(another) {
+                break;
+            }
+        }
+        let allowed = self.value + heat(HOT * self.best.0 * left * left, &mut self.random);
+        let value = decoder.value(&self.present, allowed);
+        if value > allowed || !value.is_finite() {
+            self.changes.iter().rev().for_each(|change| change.apply(&mut self.present));
+            return;
+        }
+        self.value = value;
+        if value < self.best.0 {
+            self.best.0 = value;
+            self.best.1.list.copy_from_slice(&self.present.list);
+            self.best.1.sites.clone_from(&self.present.sites);
+        }
+    }
+
+    /// Changes one allotment, one site, or the place of one task.
+    fn change(&mut self, decoder: &Decoder<'_, '_>) -> Undo {
+        let Self { random, present: Listed { scheme, list, sites }, .. } = self;
+        let at = random.random_range(0..list.len());
+        let Entry { task, choice } = list[at];
+        if *scheme == Scheme::Insertion && decoder.sites().count() > 1 && random.random_bool(OF_SITES) {
+            if sites.is_empty() {
+                sites.resize(list.len(), Site::ANY);
+            }
+            let old = sites[task.index()];
+            let anywhere = old != Site::ANY && random.random_bool(0.5);
+            let number = if anywhere { 0 } else { random.random_range(0..decoder.sites().count()) };
+            sites[task.index()] = decoder.sites().at(number);
+            return Undo::Site(task.index(), old);
+        }
+        let choices = decoder.packing.choices_of(decoder.packing.row_of(task));
+        if choices.len() > 1 && random.random_bool(OF_CHOICES) {
+            list[at].choice = other(choice, &choices, random);
+            return Undo::Choice(at, choice);
+        }
+        // Mostly not far, sometimes anywhere.
+        let far = list.len() as i64;
+        let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
+        let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;
+        move_to(list, at, to);
+        Undo::Move(at, to)
+    }
+}
+
+/// Another choice of the same task: mostly the next one.
+fn other(choice: u32, choices: &std::ops::Range<u32>, random: &mut impl Rng) -> u32 {
+    match random.random_range(0..4) {
+        0 => random.random_range(choices.clone()),
+        1 | 2 if choice + 1 < choices.end => choice + 1,
+        _ if choice > choices.start => choice - 1,
+        _ => choice + 1,
+    }
+}
+
+impl Undo {
+    fn apply(&self, listed: &mut Listed) {
+        match *self {
+            Self::Choice(at, choice) => listed.list[at].choice = choice,
+            Self::Site(task, site) => listed.sites[task] = site,
+            Self::Move(from, to) => move_to(&mut listed.list, to, from),
+        }
+    }
+}
+
+/// A list on its part of a course.
+struct Running<'r, 'p, 'a> {
+    annealing: &'r mut Annealing,
+    decoder: &'r mut Decoder<'p, 'a>,
+    part: Part,
+    steps: u64,
+}
+
+impl Neighbourhood for Running<'_, '_, '_> {
+    fn is_optimal(&self) -> bool {
+        self.annealing.best.0 <= self.decoder.aim.floor
+    }
+
+    fn is_over(&self, done: f64) -> bool {
+        done >= self.part.until
+    }
+
+    fn step(&mut self, done: f64) {
+        let Part { from, cold, .. } = self.part;
+        let left = 1.0 - (done - from) / (cold - from);
+        self.annealing.step(self.decoder, left.clamp(0.0, 1.0));
+        self.steps += 1;
+    }
+}

@@ -1,0 +1,162 @@
+//! From a list to its value.
+
+use makespan_core::{Objective, Schedule};
+
+use super::Aim;
+use super::aim::{beyond, of_ends};
+use crate::kernel::packing::{Entry, Inserter, Packer, Packing, Row, Site};
+
+/// How a list is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// Forward in time: whatever starts now.
+    Events,
+    /// One task after the other, each where it ends first.
+    Insertion,
+}
+
+/// A list, and how it becomes a schedule.
+#[derive(Clone, Debug)]
+pub(in crate::scheduler) struct Listed {
+    pub(super) scheme: Scheme,
+    pub(super) list: Vec<Entry>,
+    /// For each task where it may run; empty where that is anywhere. Events do not ask.
+    pub(super) sites: Vec<Site>,
+}
+
+impl Listed {
+    pub(super) fn anywhere(scheme: Scheme, list: Vec<Entry>) -> Self {
+        Self { scheme, list, sites: Vec::new() }
+    }
+}
+
+/// Carries lists out one after the other.
+pub(super) struct Decoder<'p, 'a> {
+    pub packing: &'p Packing<'a>,
+    pub aim: Aim,
+    packer: Packer<'p, 'a>,
+    inserter: Inserter<'p, 'a>,
+    from: i64,
+    /// The last end of each job.
+    ends: Vec<i64>,
+    job_of: Vec<u32>,
+    /// For each job when it ends at the earliest, and for each row what comes behind it at least: in its job, or for the makespan at all.
+    earliest: Vec<i64>,
+    tails: Vec<i64>,
+}
+
+impl<'p, 'a> Decoder<'p, 'a> {
+    pub fn new(packing: &'p Packing<'a>, aim: Aim) -> Self {
+        let instance = packing.instance();
+        let from = instance.first_release().ticks();
+        let job_of: Vec<u32> = packing.rows().map(|row| packing.job_of(row).0).collect();
+        let shortest = |row: Row| packing.choices_of(row).map(|choice| packing.fastest(choice)).min().unwrap_or(0);
+        let mut tails = vec![0; packing.rows().len()];
+        let mut earliest = vec![0; instance.jobs().len()];
+        for &row in packing.order().iter().rev() {
+            let job = job_of[row.index()];
+            let behind = instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to));
+            let counts = |next: &Row| aim.objective == Objective::Makespan || job_of[next.index()] == job;
+            let tail = behind.filter(counts).map(|next| shortest(next) + tails[next.index()]).max().unwrap_or(0);
+            tails[row.index()] = tail;
+            let end = &mut earliest[job as usize];
+            *end = (packing.release_of(row).max(from) + shortest(row) + tail).max(*end);
+        }
+        Self {
+            packing,
+            aim,
+            packer: Packer::new(packing),
+            inserter: Inserter::new(packing, from),
+            from,
+            ends: vec![0; instance.jobs().len()],
+            job_of,
+            earliest,
+            tails,
+        }
+    }
+
+    /// Where insertion may be told to place tasks.
+    pub fn sites(&self) -> &crate::kernel::packing::Sites {
+        self.inserter.sites()
+    }
+
+    /// The objective in its own unit, but a sum where the mean is meant; more for schedules beyond the limit. Infinite for a list
+    /// that cannot be carried out, or that is worth more than `allowed`: insertion ends once that is certain.
+    pub fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
+        let carried = match listed.scheme {
+            Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
+            Scheme::Insertion => self.insert(listed, allowed),
+        };
+        if !carried {
+            return f64::INFINITY;
+        }
+        let Self { packing, ends, job_of, .. } = self;
+        ends.fill(0);
+        let mut last = 0;
+        let of_tasks = if listed.scheme == Scheme::Events { self.packer.ends() } else { self.inserter.ends() };
+        for (entry, &end) in listed.list.iter().zip(of_tasks) {
+            let job = job_of[packing.row_of(entry.task).index()] as usize;
+            ends[job] = ends[job].max(end);
+            last = last.max(end);
+        }
+        let value = of_ends(self.aim.objective, packing.instance(), ends, last);
+        beyond(value, self.aim.limit, last)
+    }
+
+    fn insert(&mut self, listed: &Listed, allowed: f64) -> bool {
+        let Self { packing, aim, inserter, ends, job_of, earliest, tails, .. } = self;
+        ends.copy_from_slice(earliest);
+        let mut last = ends.iter().copied().max().unwrap_or(0);
+        let instance = packing.instance();
+        let mut least = of_ends(aim.objective, instance, ends, last);
+        // Sums of changes are not exact.
+        let allowed = allowed + 1e-9 * allowed.abs();
+        let keep = |place: usize, end: i64| {
+            let row = packing.row_of(listed.list[place].task).index();
+            let (job, end) = (job_of[row] as usize, end + tails[row]);
+            last = end.max(last);
+            if end > ends[job] {
+                least = super::aim::raised(aim.objective, instance, least, job, ends[job], end, last);
+                ends[job] = end;
+            }
+            beyond(least, aim.limit, last) <= allowed
+        };
+        inserter.run(&listed.list, &listed.sites, keep).is_ok()
+    }
+
+    /// Gives each task of a list the choice with which it is inserted where it ends first, later by `price` times its area; whether that
+    /// leaves enough of what is used up.
+    pub fn choose(&mut self, list: &mut [Entry], price: f64) -> bool {
+        self.inserter.choose(list, price).is_ok()
+    }
+
+    /// The list of what events made of one, in the order of the starts, to be inserted: anywhere, and where each task runs on one node on that.
+    pub fn inserted(&mut self, events: &Listed) -> Option<[Listed; 2]> {
+        self.packer.run(&events.list, self.from, false).ok()?;
+        let starts = self.packer.starts();
+        let mut places: Vec<usize> = (0..starts.len()).collect();
+        places.sort_by_key(|&place| starts[place]);
+        let list: Vec<Entry> = places.into_iter().map(|place| events.list[place]).collect();
+        let mut sites = vec![Site::ANY; list.len()];
+        for (place, entry) in events.list.iter().enumerate() {
+            let node = self.packer.node_of(place);
+            sites[entry.task.index()] = node.map_or(Site::ANY, |node| self.inserter.sites().alone(node));
+        }
+        let anywhere = Listed::anywhere(Scheme::Insertion, list.clone());
+        Some([anywhere, Listed { scheme: Scheme::Insertion, list, sites }])
+    }
+
+    /// The schedule of a list that can be carried out.
+    pub fn schedule(&mut self, listed: &Listed) -> Option<Schedule> {
+        match listed.scheme {
+            Scheme::Events => {
+                self.packer.run(&listed.list, self.from, false).ok()?;
+                Some(self.packer.schedule(&listed.list))
+            }
+            Scheme::Insertion => {
+                self.inserter.run(&listed.list, &listed.sites, |_, _| true).ok()?;
+                Some(self.inserter.schedule(&listed.list))
+            }
+        }
+    }
+}

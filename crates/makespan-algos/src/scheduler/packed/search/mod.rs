@@ -1,0 +1,75 @@
+//! Annealing of lists on a packing, carried out by events and by insertion.
+
+mod aim;
+mod annealing;
+mod decoder;
+mod orders;
+mod starts;
+
+use makespan_core::{Objective, Schedule};
+use rand_chacha::ChaCha8Rng;
+
+use crate::kernel::packing::Packing;
+use crate::search::Course;
+
+pub(in crate::scheduler) use aim::Aim;
+pub(super) use aim::{beyond, of_ends};
+use annealing::{Annealing, Part};
+use decoder::Decoder;
+pub(in crate::scheduler) use decoder::Listed;
+pub(super) use orders::{balanced_lists, orders};
+use starts::Starts;
+
+/// Lists are carried out by events until this share of the course, and then by insertion, which goes on after the second share where it pays.
+const EVENTS: f64 = 0.3;
+const PROBED: f64 = 0.5;
+/// Insertion that is slower than events by more than this, and has found nothing, ends then.
+const SLOWER: f64 = 4.0;
+/// More tasks are not inserted: each looks at the steps of all that are placed.
+const MOST_INSERTED: usize = 5000;
+
+/// The best list found, with its value: from lists over all balances in several orders, and from those that are known. `None` when
+/// none can be carried out.
+pub(super) fn search(
+    packing: &Packing<'_>,
+    aim: Aim,
+    known: &[Listed],
+    random: ChaCha8Rng,
+    course: &mut Course,
+) -> Option<(f64, Listed)> {
+    let mut decoder = Decoder::new(packing, aim);
+    let starts = Starts::new(packing, known);
+    let (value, listed) = starts.by_events(&mut decoder, course)?;
+    let tasks = listed.list.len();
+    let mut events = Annealing::new(value, listed, random.clone());
+    // A single task is inserted with each of its choices.
+    let first = if tasks > 1 { EVENTS } else { 0.0 };
+    let event_steps = events.run(&mut decoder, Part { from: 0.0, until: first, cold: first }, course);
+    let is_enough = events.best().0 <= aim.floor || tasks > MOST_INSERTED;
+    let inserted = if is_enough { None } else { starts.by_insertion(&mut decoder, events.best(), first, course) };
+    let Some((value, listed)) = inserted else {
+        events.run(&mut decoder, Part { from: first, until: 1.0, cold: 1.0 }, course);
+        return Some(events.into_best());
+    };
+    let mut random = random;
+    random.set_stream(random.get_stream() | 1 << 32);
+    let mut insertion = Annealing::new(value, listed, random);
+    if tasks > 1 {
+        let probe = Part { from: first, until: PROBED, cold: 1.0 };
+        let steps = insertion.run(&mut decoder, probe, course);
+        let is_slow = steps as f64 / (PROBED - first) * SLOWER < event_steps as f64 / first;
+        if insertion.best().0 < events.best().0 || !is_slow {
+            insertion.run(&mut decoder, Part { until: 1.0, ..probe }, course);
+        } else {
+            events.run(&mut decoder, Part { from: PROBED, until: 1.0, cold: 1.0 }, course);
+        }
+    }
+    let (events, insertion) = (events.into_best(), insertion.into_best());
+    Some(if insertion.0 <= events.0 { insertion } else { events })
+}
+
+/// The schedule of a list that was carried out before.
+pub(super) fn schedule(packing: &Packing<'_>, found: &Listed) -> Schedule {
+    let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
+    Decoder::new(packing, aim).schedule(found).expect("the list was carried out before")
+}

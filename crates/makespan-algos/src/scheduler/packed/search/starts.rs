@@ -1,0 +1,128 @@
+//! The lists that a search begins with.
+
+use super::decoder::{Decoder, Listed, Scheme};
+use super::orders::{balanced_lists, orders};
+use crate::kernel::packing::{Entry, Packing, Row};
+use crate::search::Course;
+
+/// Prices for area when choices are made while tasks are inserted.
+const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
+/// Lists are tried for this share of the course at most by each scheme, but as many as have so many tasks together whatever the course is.
+const TRIED: f64 = 0.1;
+const TASKS: usize = 40_000;
+
+/// Lists over all balances in several orders, and known ones.
+pub(super) struct Starts<'p, 'a> {
+    packing: &'p Packing<'a>,
+    known: Vec<Listed>,
+    lists: Vec<Vec<Entry>>,
+}
+
+/// The best list so far, while lists are tried.
+struct Trying<'t> {
+    course: &'t mut Course,
+    until: f64,
+    /// How many more are tried whatever the course is.
+    certain: usize,
+    best: Option<(f64, Listed)>,
+}
+
+impl Trying<'_> {
+    /// Whether another one may be tried.
+    fn goes_on(&mut self) -> bool {
+        if self.certain > 0 {
+            self.certain -= 1;
+            return true;
+        }
+        self.course.step().is_some_and(|done| done <= self.until)
+    }
+
+    fn consider(&mut self, decoder: &mut Decoder<'_, '_>, listed: Listed) {
+        let least = self.best.as_ref().map_or(f64::INFINITY, |best| best.0);
+        let value = decoder.value(&listed, least);
+        if value < least {
+            self.best = Some((value, listed));
+        }
+    }
+}
+
+impl<'p, 'a> Starts<'p, 'a> {
+    pub fn new(packing: &'p Packing<'a>, known: &[Listed]) -> Self {
+        Self { packing, known: known.to_vec(), lists: balanced_lists(packing) }
+    }
+
+    fn trying<'t>(&self, from: f64, course: &'t mut Course) -> Trying<'t> {
+        let tasks = self.lists.first().map_or(1, |list| list.len().max(1));
+        Trying { course, until: from + TRIED, certain: TASKS / tasks, best: None }
+    }
+
+    /// The best by events, if any can be carried out. Known lists are tried, and others until one is found.
+    pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut Course) -> Option<(f64, Listed)> {
+        let mut trying = self.trying(0.0, course);
+        for listed in &self.known {
+            trying.consider(decoder, Listed::anywhere(Scheme::Events, listed.list.clone()));
+        }
+        for list in &self.lists {
+            if trying.best.is_some() && !trying.goes_on() {
+                break;
+            }
+            trying.consider(decoder, Listed::anywhere(Scheme::Events, list.clone()));
+        }
+        trying.best
+    }
+
+    /// The best by insertion: of what events gave, of known lists, of the same as by events, and of lists whose choices insertion makes.
+    pub fn by_insertion(
+        &self,
+        decoder: &mut Decoder<'_, '_>,
+        events: &(f64, Listed),
+        from: f64,
+        course: &mut Course,
+    ) -> Option<(f64, Listed)> {
+        let mut trying = self.trying(from, course);
+        for listed in decoder.inserted(&events.1)? {
+            trying.consider(decoder, listed);
+        }
+        for listed in &self.known {
+            trying.consider(decoder, Listed { scheme: Scheme::Insertion, ..listed.clone() });
+        }
+        // What takes too long once is not tried again.
+        trying.best.as_ref()?;
+        for price in PRICES {
+            for list in self.orders() {
+                if !trying.goes_on() {
+                    return trying.best;
+                }
+                let mut list = list;
+                if decoder.choose(&mut list, price) {
+                    trying.consider(decoder, Listed::anywhere(Scheme::Insertion, list));
+                }
+            }
+        }
+        for list in &self.lists {
+            if !trying.goes_on() {
+                break;
+            }
+            trying.consider(decoder, Listed::anywhere(Scheme::Insertion, list.clone()));
+        }
+        trying.best
+    }
+
+    /// Orders in which choices are made: of tasks on their fewest and on their quickest allotments those of the lists, and tasks by their deadline less
+    /// the path behind them, by their release, and by falling area.
+    fn orders(&self) -> Vec<Vec<Entry>> {
+        let packing = self.packing;
+        let instance = packing.instance();
+        let mut lists = Vec::new();
+        for choices in [packing.fewest(), packing.quickest()] {
+            let ranks = packing.ranks(&choices);
+            let job = |row: Row| &instance.jobs()[packing.job_of(row).index()];
+            let due = |row: Row| job(row).deadline.map_or(f64::MAX, |deadline| deadline.ticks() as f64);
+            lists.extend(orders(packing, &choices));
+            lists.push(packing.list(&choices, |row| due(row) - ranks[row.index()]));
+            lists.push(packing.list(&choices, |row| packing.release_of(row) as f64));
+            lists.push(packing.list(&choices, |row| -packing.area(choices[row.index()])));
+        }
+        lists
+    }
+}
