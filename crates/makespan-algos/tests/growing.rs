@@ -10,7 +10,7 @@ use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
 /// Beside the defaults of the whole catalogue.
-const MORE: [&str; 14] = [
+const MORE: [&str; 15] = [
     "easy[order=sjf,request=fastest]",
     "easy[order=saf,passes=instant]",
     "easy[queues=priority]",
@@ -20,6 +20,7 @@ const MORE: [&str; 14] = [
     "replan[scheduler=dual]",
     "replan[scheduler=optimise[steps=50,searches=1]]",
     "follow[scheduler=peft]",
+    "improve[steps=60,objective=max-lateness]",
     "flow[mapper=sufferage]",
     "interval[every=0.00000002s]",
     "job-flow[serve=buffer,buffer=0.00000002s]",

@@ -91,6 +91,25 @@ impl Skyline {
         Self { from, free, parts, classes: several, head: 0, latest: 0, least, taken, nodes: nodes.map(Arc::new) }
     }
 
+    /// Interchangeable processors from an instant on, behind what holds so many of them until these instants, which ascend.
+    pub fn counted(processors: u32, now: i64, held: &[(i64, u32)]) -> Self {
+        let mut free = processors as i32 - held.iter().map(|&(_, width)| width as i32).sum::<i32>();
+        // What is past is full.
+        let past = (now > 0).then_some((0, 0));
+        let (mut from, mut counts): (Vec<i64>, Vec<i32>) = past.into_iter().chain([(now, free)]).unzip();
+        for &(end, width) in held {
+            free += width as i32;
+            if from.last().is_some_and(|&last| last < end) {
+                from.push(end);
+                counts.push(free);
+            } else if let Some(last) = counts.last_mut() {
+                *last = free;
+            }
+        }
+        let head = counts.iter().position(|&free| free > 0).unwrap_or(0);
+        Self { from, free: counts, head, ..Self::default() }
+    }
+
     /// The processors of each class, where best placement is required, in the order of [`Reservation::parts`].
     pub fn pools(&self) -> Option<&[ProcSet]> {
         self.nodes.as_deref().map(Nodes::pools)

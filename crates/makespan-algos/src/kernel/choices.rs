@@ -1,6 +1,6 @@
 //! The allotments of all tasks in flat arrays: for searches that read them millions of times.
 
-use makespan_core::{Instance, Profile};
+use makespan_core::{Instance, Platform, Profile, Time};
 
 /// Profiles with more allotments than this are thinned out to a geometric progression.
 const ALL: u32 = 256;
@@ -17,11 +17,11 @@ pub struct Choice {
 }
 
 /// The allotments of each task, ascending in processors and descending in time, and the release dates.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Choices {
     all: Vec<Choice>,
-    /// Where the allotments of each task begin; one more than tasks.
-    begins: Vec<usize>,
+    /// Where the allotments of each task end.
+    ends: Vec<usize>,
     /// In ticks.
     releases: Vec<i64>,
     /// Processors of the largest node, where best placement is required.
@@ -32,19 +32,36 @@ impl Choices {
     /// Of an instance each of whose jobs is one task: all allotments that are not dominated, or some hundred where there
     /// are more than 256.
     pub fn new(instance: &Instance) -> Self {
-        let platform = instance.platform();
-        let sizes = platform.kinds().map(|(node, _)| node.processors);
-        let mut choices = Self {
-            all: Vec::new(),
-            begins: vec![0],
-            releases: instance.simple_jobs().map(|job| job.release.ticks()).collect(),
-            node: platform.restricts_placement().then(|| sizes.max().unwrap_or(1)),
-        };
-        for job in instance.simple_jobs() {
-            choices.all.extend(thinned(job.profile()));
-            choices.begins.push(choices.all.len());
-        }
+        let mut choices = Self::none(instance.platform());
+        instance.simple_jobs().for_each(|job| _ = choices.push(job.profile(), job.release));
         choices
+    }
+
+    /// Of no task.
+    pub fn none(platform: &Platform) -> Self {
+        let sizes = platform.kinds().map(|(node, _)| node.processors);
+        let node = platform.restricts_placement().then(|| sizes.max().unwrap_or(1));
+        Self { all: Vec::new(), ends: Vec::new(), releases: Vec::new(), node }
+    }
+
+    /// One more task; its number.
+    pub fn push(&mut self, profile: &Profile, release: Time) -> u32 {
+        self.all.extend(thinned(profile));
+        self.ends.push(self.all.len());
+        self.releases.push(release.ticks());
+        self.releases.len() as u32 - 1
+    }
+
+    /// These tasks alone, numbered in this order.
+    #[must_use]
+    pub fn of_some(&self, tasks: &[u32]) -> Self {
+        let mut some = Self { node: self.node, ..Self::default() };
+        for &task in tasks {
+            some.all.extend_from_slice(self.of(task));
+            some.ends.push(some.all.len());
+            some.releases.push(self.release(task));
+        }
+        some
     }
 
     /// How many tasks there are.
@@ -54,7 +71,8 @@ impl Choices {
 
     /// The allotments of one task, at least one.
     pub fn of(&self, task: u32) -> &[Choice] {
-        &self.all[self.begins[task as usize]..self.begins[task as usize + 1]]
+        let begin = (task as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[begin..self.ends[task as usize]]
     }
 
     /// In ticks.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use makespan_core::{Demand, Instance, Job, Policy, Rows, Scheduler, Unsupported};
+use makespan_core::{Demand, Instance, Job, Objective, Policy, Rows, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::flow::{self, sequential_and_open};
@@ -11,8 +11,8 @@ use super::job_flow;
 use super::order::Reading;
 use super::queue_state::without_transfers;
 use super::{
-    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
-    Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
+    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy,
+    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError};
 use crate::scheduler::{STEADY_STATE, needy};
@@ -64,7 +64,7 @@ const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc
 
 const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
 
-static POLICIES: [Entry<OfPolicy>; 13] = [
+static POLICIES: [Entry<OfPolicy>; 14] = [
     Entry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -139,6 +139,28 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
             build: |spec, seed| {
                 let keep = spec.take("keep", Keep::default(), str::parse::<Keep>)?;
                 by_scheduler(spec, |scheduler| Replan::new(scheduler, seed).keeping(keep))
+            },
+        },
+    },
+    Entry {
+        name: "improve",
+        summary: "a plan that is kept, and improved by annealing at every event: recommended",
+        supports: "rigid, sequential and moldable jobs on equally fast processors; jobs that wait for jobs; unavailable periods; best placement; failures",
+        source: "Makespan; replanning by repair as in Vieira, Herrmann, Lin, J. Scheduling 6, 2003, doi:10.1023/A:1022235519958",
+        parameters: &[
+            Parameter { name: "objective", values: OBJECTIVES, default: "weighted-completion" },
+            Parameter { name: "steps", values: STEPS, default: "2000" },
+            Parameter { name: "keep", values: Keep::VALUES, default: "oldest" },
+        ],
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let default = Improving::default();
+                let improving = Improving {
+                    objective: spec.take("objective", default.objective, objective)?,
+                    steps: spec.take("steps", default.steps, steps)?,
+                    keep: spec.take("keep", default.keep, str::parse::<Keep>)?,
+                };
+                Ok(Built::queue(Improve::new(improving, seed)).only(equally_fast).only(without_needs))
             },
         },
     },
@@ -228,6 +250,18 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
 
 const EVERY: &str = "a positive time, such as 20s";
 const CYCLE: &str = "poll or event";
+
+const OBJECTIVES: &str = "makespan, weighted-completion, mean-flow, max-lateness or weighted-lateness";
+const STEPS: &str = "a number from 0 to 1000000";
+
+fn objective(text: &str) -> Result<Objective, String> {
+    let found = Objective::OF_TIME.into_iter().find(|objective| objective.name().replace('_', "-") == text);
+    found.ok_or_else(|| OBJECTIVES.to_owned())
+}
+
+fn steps(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|steps| *steps <= 1_000_000).ok_or_else(|| STEPS.to_owned())
+}
 
 /// A policy that sends tasks to queues of nodes.
 fn flow(

@@ -41,7 +41,8 @@ fn flat(rows: &[Row]) -> Instance {
 #[test]
 fn what_is_heard_of_late_starts_once() {
     let instance = flat(&[(2, 10, 0, 100); 3]);
-    for spec in ["fcfs", "easy", "easy[passes=instant]", "conservative", "moldable-easy", "batch", "replan"] {
+    for spec in ["fcfs", "easy", "easy[passes=instant]", "conservative", "moldable-easy", "batch", "replan", "improve"]
+    {
         let mut cluster = makespan_core::Cluster::new(&instance);
         assert!(instance.task_ids().all(|task| cluster.submit(task)));
         cluster.advance(t(1));
@@ -360,7 +361,7 @@ fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     platforms.into_iter().map(|platform| instance_on(platform, rows, periods.clone())).collect()
 }
 
-const PARTICULAR: [&str; 10] = [
+const PARTICULAR: [&str; 12] = [
     "fcfs",
     "fcfs[order=laf]",
     "easy",
@@ -371,6 +372,8 @@ const PARTICULAR: [&str; 10] = [
     "batch[scheduler=demt[shuffles=2]]",
     "doubling",
     "replan",
+    "improve[steps=60]",
+    "improve[steps=60,keep=none]",
 ];
 
 proptest! {

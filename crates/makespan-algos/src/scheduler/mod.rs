@@ -41,6 +41,7 @@ pub use mcpa::Mcpa;
 pub use mheft::Mheft;
 pub use moldable_graph::Placing;
 pub use optimise::{Optimise, Target};
+pub(crate) use optimise::{Residual, Solution, Wholes, Wish};
 pub(crate) use packed::needy;
 pub use peft::Peft;
 pub use priority::{Priority, Rule, Scheme};

@@ -13,7 +13,7 @@ use super::t;
 /// Width, time, what comes before the job, its kind, and the truth in percent of the estimate.
 type Row = (u32, i64, i64, u8, i64);
 
-const SPECS: [&str; 16] = [
+const SPECS: [&str; 18] = [
     "fcfs[order=weight]",
     "easy[order=sjf]",
     "easy[order=laf,passes=instant]",
@@ -26,6 +26,8 @@ const SPECS: [&str; 16] = [
     "interval[every=7ns]",
     "follow[scheduler=list]",
     "follow[scheduler=peft]",
+    "improve[steps=60,keep=none]",
+    "improve[steps=60,objective=weighted-lateness]",
     "job-flow[serve=arrival]",
     "job-flow[serve=consecutive,clock=handover]",
     "job-flow[buffer=20ns,deadline=2]",

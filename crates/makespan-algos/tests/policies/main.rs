@@ -12,7 +12,7 @@ use makespan_core::{
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
-const SPECS: [&str; 13] = [
+const SPECS: [&str; 15] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
@@ -26,6 +26,8 @@ const SPECS: [&str; 13] = [
     "doubling",
     "replan",
     "follow[scheduler=list]",
+    "improve[steps=60]",
+    "improve[steps=60,objective=makespan]",
 ];
 
 fn t(ticks: i64) -> Time {
@@ -167,8 +169,14 @@ const QUEUES: [&str; 9] = [
 ];
 
 /// Policies that ask a scheduler.
-const PLANNERS: [&str; 5] =
-    ["replan", "replan[scheduler=demt[shuffles=2]]", "batch", "batch[scheduler=list[order=saf]]", "doubling"];
+const PLANNERS: [&str; 6] = [
+    "replan",
+    "replan[scheduler=demt[shuffles=2]]",
+    "batch",
+    "batch[scheduler=list[order=saf]]",
+    "doubling",
+    "improve[steps=60]",
+];
 
 fn run_starts(
     spec: &str,

@@ -72,8 +72,13 @@ const SNAPSHOTS: usize = 24;
 impl SerialInsertion {
     /// For orders of this many tasks.
     pub fn new(instance: &Instance, tasks: usize) -> Self {
+        Self::on(&Skyline::new(instance), tasks)
+    }
+
+    /// The same on what is free then.
+    pub fn on(skyline: &Skyline, tasks: usize) -> Self {
         let stride = tasks.div_ceil(SNAPSHOTS).max(4);
-        let skyline = Skyline::new(instance);
+        let skyline = skyline.clone();
         let snapshots = vec![Snapshot { skyline: skyline.clone(), value: 0.0 }; tasks / stride + 1];
         Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::change::{Change, Solution};
 use super::goal::Goal;
+use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
@@ -35,10 +36,10 @@ pub(super) struct Annealing<'a> {
 
 /// A solution with its rank; the lowest is best.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
-    pub(super) rank: f64,
-    pub(super) makespan: i64,
-    pub(super) solution: Solution,
+pub(crate) struct Ranked {
+    pub(crate) rank: f64,
+    pub(crate) makespan: i64,
+    pub(crate) solution: Solution,
 }
 
 /// The temperature begins at this share of the mean cost of a task for `FEW` tasks. For more it begins lower, since more changes are
@@ -75,11 +76,23 @@ impl<'a> Annealing<'a> {
         solution: Solution,
         random: ChaCha8Rng,
     ) -> Self {
+        Self::on(&Skyline::new(instance), choices, floor, goal, solution, random)
+    }
+
+    /// The same on what is free then.
+    pub(super) fn on(
+        skyline: &Skyline,
+        choices: &'a Choices,
+        floor: i64,
+        goal: Goal<'a>,
+        solution: Solution,
+        random: ChaCha8Rng,
+    ) -> Self {
         let best = Ranked { rank: f64::INFINITY, makespan: i64::MAX, solution: solution.clone() };
         let mut annealing = Self {
             choices,
             goal,
-            serial: SerialInsertion::new(instance, choices.tasks()),
+            serial: SerialInsertion::on(skyline, solution.order.len()),
             present: solution,
             value: f64::INFINITY,
             starts: vec![0; choices.tasks()],
@@ -93,7 +106,8 @@ impl<'a> Annealing<'a> {
             cooling: Cooling { hottest: 0.0, coldest: COLDEST, cycles: 1.0 },
         };
         annealing.sort();
-        annealing.mean_cost = annealing.goal.mean_cost(instance, annealing.value, annealing.serial.latest());
+        let tasks = annealing.present.order.len();
+        annealing.mean_cost = annealing.goal.mean_cost(tasks, annealing.value, annealing.serial.latest());
         annealing
     }
 
@@ -118,6 +132,17 @@ impl<'a> Annealing<'a> {
         let warmth = if is_cool { cool } else { 1.0 };
         self.cooling = Cooling { hottest: warmth * share.min(HOTTEST) * self.mean_cost, coldest: COLDEST, cycles };
         anneal(self, course);
+    }
+
+    /// The same once, at so much of the usual temperature: from a solution that is good already.
+    pub(super) fn run_warm(&mut self, course: &mut Course, warmth: f64) {
+        let tasks = self.present.order.len() as f64;
+        if tasks > 0.0 {
+            let (share, _) = self.heating(tasks);
+            let hottest = warmth * share.min(HOTTEST) * self.mean_cost;
+            self.cooling = Cooling { hottest, coldest: COLDEST, cycles: 1.0 };
+            anneal(self, course);
+        }
     }
 
     /// Whether a sum over all tasks is minimised, and any placement serves.
@@ -176,7 +201,7 @@ impl<'a> Annealing<'a> {
         let fold = |costs: f64, place: usize, start: i64, request: &Request| {
             let task = present.order[place];
             starts[task as usize] = start;
-            costs + goal.cost(task, start + request.duration, request.processors, peaks)
+            costs + goal.cost(task, start, request, peaks)
         };
         let costs = serial.evaluate(from..present.order.len(), limit, request, fold);
         goal.value(costs, serial.latest())

@@ -7,11 +7,11 @@ use crate::kernel::choices::Choices;
 use crate::kernel::move_to;
 
 /// An order of the tasks and their allotments: a schedule by serial insertion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Solution {
-    pub(super) order: Vec<u32>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Solution {
+    pub(crate) order: Vec<u32>,
     /// For each task the position of its allotment among its choices.
-    pub(super) chosen: Vec<u32>,
+    pub(crate) chosen: Vec<u32>,
 }
 
 /// A change of a solution that can be taken back: of places in the order, of one allotment or two, or of both.

@@ -3,6 +3,7 @@
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 use super::wholes::Wholes;
+use crate::kernel::serial::Request;
 
 /// An objective as a sum over tasks, in floats, and how schedules are ranked by it.
 ///
@@ -15,12 +16,14 @@ use super::wholes::Wholes;
 /// The weighted lateness is a sum, too, in which what ends by its deadline costs nothing. The largest lateness is like the makespan the same
 /// for most schedules: what is minimised is the area of each task after its deadline and a target below the best.
 #[derive(Clone, Debug)]
-pub(super) struct Goal<'a> {
+pub(crate) struct Goal<'a> {
     objective: Objective,
     /// Where jobs are parts, of which the last one counts.
     wholes: Option<&'a Wholes>,
     /// What a tick of completion costs, task by task.
     weights: Vec<f64>,
+    /// What all tasks cost while they run as short as they can.
+    runs: f64,
     /// When each task could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
     /// tasks do not swallow the digits that tell schedules apart; its deadline, where only lateness costs.
     earliest: Vec<i64>,
@@ -31,6 +34,8 @@ pub(super) struct Goal<'a> {
     price: f64,
     first_price: f64,
     lateness_price: f64,
+    /// What a processor costs for a tick, whenever that is: those that are yet to come wait for it.
+    area_price: f64,
     /// In ticks.
     makespan_at_most: Option<i64>,
 }
@@ -47,6 +52,27 @@ const FALL: f64 = 0.9;
 const CHEAPEST: f64 = 0.2;
 const DEAREST: f64 = 100.0;
 
+/// What a goal knows of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish {
+    /// What a tick of completion costs, where weights count.
+    pub(crate) weight: f64,
+    /// When it could end at the earliest, in ticks.
+    pub(crate) alone: i64,
+    /// How long it takes at least.
+    pub(crate) shortest: i64,
+    /// In ticks.
+    pub(crate) deadline: Option<i64>,
+}
+
+impl Wish {
+    fn of(job: SimpleJob<'_>) -> Self {
+        let shortest = job.profile().shortest();
+        let (alone, deadline) = ((job.release + shortest).ticks(), job.deadline.map(Time::ticks));
+        Self { weight: job.weight.as_f64(), alone, shortest: shortest.ticks(), deadline }
+    }
+}
+
 impl<'a> Goal<'a> {
     /// For the tasks of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
     pub(super) fn new(
@@ -55,24 +81,36 @@ impl<'a> Goal<'a> {
         wholes: Option<&'a Wholes>,
         limit: Option<(i64, f64)>,
     ) -> Self {
+        Self::of(instance.processors(), instance.simple_jobs().map(Wish::of), objective, wholes, limit)
+    }
+
+    /// The same for tasks on so many processors.
+    pub(super) fn of(
+        processors: u32,
+        wishes: impl Iterator<Item = Wish>,
+        objective: Objective,
+        wholes: Option<&'a Wholes>,
+        limit: Option<(i64, f64)>,
+    ) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
-        let weight = |job: SimpleJob<'_>| match objective {
+        let weight = |wish: &Wish| match objective {
             Objective::Makespan | Objective::Cost | Objective::Throughput | Objective::MaxLateness => 0.0,
-            Objective::WeightedLateness if job.deadline.is_none() => 0.0,
-            Objective::WeightedCompletion | Objective::WeightedLateness => job.weight.as_f64(),
+            Objective::WeightedLateness if wish.deadline.is_none() => 0.0,
+            Objective::WeightedCompletion | Objective::WeightedLateness => wish.weight,
             Objective::MeanFlow => 1.0,
         };
-        let weights: Vec<f64> = instance.simple_jobs().map(weight).collect();
-        let earliest = |job: SimpleJob<'_>| {
-            let alone = job.release + job.profile().shortest();
-            match (objective, job.deadline) {
-                (Objective::WeightedLateness, Some(due)) => alone.max(due).ticks(),
-                (Objective::MaxLateness, due) => due.map_or(i64::MAX / 4, Time::ticks),
-                _ => alone.ticks(),
-            }
+        let earliest = |wish: &Wish| match (objective, wish.deadline) {
+            (Objective::WeightedLateness, Some(due)) => wish.alone.max(due),
+            (Objective::MaxLateness, due) => due.unwrap_or(i64::MAX / 4),
+            _ => wish.alone,
         };
-        let earliest = instance.simple_jobs().map(earliest).collect();
-        let processors = f64::from(instance.processors());
+        let (mut weights, mut earliest_ends, mut runs) = (Vec::new(), Vec::new(), 0.0);
+        for wish in wishes {
+            weights.push(weight(&wish));
+            earliest_ends.push(earliest(&wish));
+            runs += weight(&wish) * wish.shortest as f64;
+        }
+        let processors = f64::from(processors);
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
             // Where no task has a weight, the area after the limit is all there is to minimise.
@@ -85,14 +123,21 @@ impl<'a> Goal<'a> {
             objective,
             wholes: wholes.filter(|_| of_wholes),
             weights,
-            earliest,
+            runs,
+            earliest: earliest_ends,
             late_from: 0,
             after: makespan_at_most.unwrap_or(i64::MAX),
             price,
             first_price: price,
             lateness_price: 1.0 / processors,
+            area_price: 0.0,
             makespan_at_most,
         }
+    }
+
+    /// The same; a processor costs this for a tick whenever it is held.
+    pub(super) fn with_area_price(self, area_price: f64) -> Self {
+        Self { area_price, ..self }
     }
 
     /// Aims at a makespan shorter than `makespan`, where `floor` is proved; or at less of the largest lateness.
@@ -151,17 +196,19 @@ impl<'a> Goal<'a> {
 
     /// What one task adds. `peaks` has for each whole the most that any of its parts before was after the earliest end.
     #[inline]
-    pub(super) fn cost(&self, task: u32, end: i64, processors: u32, peaks: &mut [i64]) -> f64 {
-        let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
+    pub(super) fn cost(&self, task: u32, start: i64, request: &Request, peaks: &mut [i64]) -> f64 {
+        let (end, processors) = (start + request.duration, f64::from(request.processors));
+        let late = if end > self.after { (end - self.after) as f64 * processors * self.price } else { 0.0 };
+        let held = self.area_price * processors * request.duration as f64;
         let after = (end - self.earliest[task as usize] - self.late_from).max(0);
         if self.is_max_lateness() {
-            return after as f64 * f64::from(processors) * self.lateness_price + late;
+            return after as f64 * processors * self.lateness_price + late + held;
         }
-        let Some(wholes) = self.wholes else { return self.weights[task as usize] * after as f64 + late };
+        let Some(wholes) = self.wholes else { return self.weights[task as usize] * after as f64 + late + held };
         let whole = wholes.of[task as usize] as usize;
         let more = (after - peaks[whole]).max(0);
         peaks[whole] += more;
-        wholes.weight(whole) * more as f64 + late
+        wholes.weight(whole) * more as f64 + late + held
     }
 
     /// Sets `peaks` to what they are after these tasks with their ends.
@@ -181,11 +228,9 @@ impl<'a> Goal<'a> {
     }
 
     /// What a mean task costs in a schedule of this value and makespan, waiting and running: the scale of changes.
-    pub(super) fn mean_cost(&self, instance: &Instance, value: f64, makespan: i64) -> f64 {
+    pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
         let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
-        let run = |(job, weight): (SimpleJob<'_>, &f64)| weight * job.profile().shortest().ticks() as f64;
-        let runs: f64 = instance.simple_jobs().zip(&self.weights).map(run).sum();
-        (value + runs) / instance.tasks().max(1) as f64
+        (value + self.runs) / tasks.max(1) as f64
     }
 
     /// What is minimised, from the sum of the costs and the makespan.

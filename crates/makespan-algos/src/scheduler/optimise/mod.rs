@@ -7,6 +7,7 @@ mod goal;
 mod graph;
 mod machines;
 mod packed;
+mod residual;
 mod search;
 mod start;
 mod wholes;
@@ -17,7 +18,11 @@ use makespan_core::{
     Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported,
 };
 
+pub(crate) use change::Solution;
+pub(crate) use goal::Wish;
 pub(in crate::scheduler) use graph::within;
+pub(crate) use residual::Residual;
+pub(crate) use wholes::Wholes;
 
 use super::list_graham::{ListGraham, Order};
 use super::packed::needs_counts;

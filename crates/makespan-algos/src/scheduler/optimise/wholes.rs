@@ -43,11 +43,11 @@ impl Scheduler for OfWholes {
 
 /// The wholes, numbered from zero.
 #[derive(Debug)]
-pub(super) struct Wholes {
+pub(crate) struct Wholes {
     /// For each task its whole.
-    pub(super) of: Vec<u32>,
+    pub(crate) of: Vec<u32>,
     /// For each whole what its parts weigh together, in millionths.
-    pub(super) weights: Vec<u64>,
+    pub(crate) weights: Vec<u64>,
 }
 
 impl Wholes {

@@ -1,0 +1,440 @@
+//! The plan of what waits: tasks with their allotments, in an order.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use makespan_core::{
+    Event, FreeTime, Instance, Job, JobId, Objective, Placement, Reservation, Rows, Running, Schedule, TaskId, TaskSet,
+    Time, View,
+};
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashMap;
+
+use super::outlook::Outlook;
+use super::promise::Fixed;
+use crate::free_time::Skyline;
+use crate::kernel::choices::{Choice, Choices};
+use crate::scheduler::{Residual, Solution, Wholes, Wish};
+use crate::search::Course;
+
+/// The most tasks that are in the plan.
+const MOST: usize = 1000;
+/// The most that are put into the plan one by one, each at the best place; of more the order says where.
+const FEW: usize = 16;
+/// What the area of a task costs, as a share of what is paid by those that came in as long before as what waits takes on all processors.
+/// Measured on moldable replays at loads of 0.8 to 1.2.
+const COMING: f64 = 0.1;
+
+/// What waits, and the plan of it.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub objective: Objective,
+    /// By number: tasks that are or were in the plan.
+    tasks: Vec<TaskId>,
+    numbers: FxHashMap<TaskId, u32>,
+    pub choices: Arc<Choices>,
+    pub wishes: Vec<Wish>,
+    /// The least work of each.
+    work: Vec<f64>,
+    /// The job of each.
+    jobs: Vec<JobId>,
+    pub plan: Solution,
+    /// Those for which there was no room in the plan, the first of them first.
+    line: BTreeSet<(Key, TaskId)>,
+    /// What waits and competes, by release.
+    waiting: BTreeSet<(Time, TaskId)>,
+    /// Tasks of bags without weight.
+    best_effort: TaskSet,
+    /// The place and the width of each task in a plan that was given.
+    given: FxHashMap<TaskId, (u32, u32)>,
+    /// When tasks came, after the first instant.
+    came: Vec<Time>,
+    began: Option<Time>,
+    /// Processors times ticks that running tasks are believed to hold from now on.
+    held: f64,
+    now: i64,
+    processors: u32,
+    /// What a processor costs for a tick.
+    pub area_price: f64,
+    /// Nothing ends all that waits earlier.
+    pub floor: i64,
+    /// The bags of the plan.
+    pub wholes: Option<Arc<Wholes>>,
+}
+
+/// What comes first in an order: the place in a plan that was given, or else a figure; less is earlier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Key(u8, f64);
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0).then(self.1.total_cmp(&other.1))
+    }
+}
+
+impl Kept {
+    /// Nothing yet.
+    pub fn new(objective: Objective) -> Self {
+        Self {
+            objective,
+            tasks: Vec::new(),
+            numbers: FxHashMap::default(),
+            choices: Arc::default(),
+            wishes: Vec::new(),
+            work: Vec::new(),
+            jobs: Vec::new(),
+            plan: Solution::default(),
+            line: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            best_effort: TaskSet::new(),
+            given: FxHashMap::default(),
+            came: Vec::new(),
+            began: None,
+            held: 0.0,
+            now: 0,
+            processors: 1,
+            area_price: 0.0,
+            floor: 0,
+            wholes: None,
+        }
+    }
+
+    /// Tasks that come are put where they are in this plan.
+    pub fn follow(&mut self, plan: &Schedule) {
+        let place = |(at, placement): (u32, &Placement)| (placement.task, (at, placement.processors.len()));
+        self.given = (0..).zip(plan.placements()).map(place).collect();
+    }
+
+    /// The number of a task of the plan.
+    pub fn number(&self, task: TaskId) -> Option<u32> {
+        self.numbers.get(&task).copied()
+    }
+
+    /// One of the allotments of a task.
+    pub fn choice(&self, number: u32, position: u32) -> Choice {
+        self.choices.of(number)[position as usize]
+    }
+
+    /// The allotment of a task.
+    pub fn chosen(&self, number: u32) -> Choice {
+        self.choice(number, self.plan.chosen[number as usize])
+    }
+
+    /// How many there are.
+    pub fn processors(&self) -> u32 {
+        self.processors
+    }
+
+    /// What has waited longest, of all that competes.
+    pub fn oldest(&self) -> Option<TaskId> {
+        self.waiting.first().map(|&(_, task)| task)
+    }
+
+    /// Takes in what happened; the tasks that are to be put into the plan.
+    pub fn hear(&mut self, events: &[Event], view: &View<'_>) -> Vec<TaskId> {
+        let View { now, instance, .. } = *view;
+        self.now = now.ticks();
+        self.renumber();
+        let mut new = Vec::new();
+        let began = self.began.is_some_and(|began| began < now);
+        for event in events {
+            if let Event::Submitted(task) | Event::Interrupted(task) = *event {
+                self.came.extend((began && matches!(event, Event::Submitted(_))).then_some(now));
+                if view.waiting.contains(task) && self.arrives(instance, task) {
+                    new.push(task);
+                }
+            }
+        }
+        // Those that came before this policy began, and whatever it was not told.
+        if self.waiting.len() + self.best_effort.len() != view.waiting.len() {
+            let gone = self.waiting.iter().map(|&(_, task)| task).chain(self.best_effort.iter());
+            let gone: Vec<TaskId> = gone.filter(|&task| !view.waiting.contains(task)).collect();
+            gone.into_iter().for_each(|task| self.leaves(instance, task));
+            new.retain(|&task| view.waiting.contains(task));
+            for task in view.waiting.iter() {
+                if self.arrives(instance, task) {
+                    new.push(task);
+                }
+            }
+        }
+        self.began.get_or_insert(now);
+        let held = |run: &Running| (run.expected_end(instance, now) - now).area(run.processors.len()) as f64;
+        self.held = view.running.iter().map(held).sum();
+        new
+    }
+
+    /// A task waits; whether it competes and was not known.
+    fn arrives(&mut self, instance: &Instance, task: TaskId) -> bool {
+        if instance.job_of(task).is_best_effort() {
+            self.best_effort.insert(task);
+            return false;
+        }
+        self.waiting.insert((instance.release(task), task))
+    }
+
+    /// A task starts, or waits no more.
+    pub fn leaves(&mut self, instance: &Instance, task: TaskId) {
+        self.best_effort.remove(task);
+        self.waiting.remove(&(instance.release(task), task));
+        self.line.remove(&(self.key(instance, task), task));
+        if let Some(number) = self.numbers.remove(&task) {
+            self.plan.order.retain(|&other| other != number);
+        }
+    }
+
+    /// Forgets the tasks that are in the plan no more, when these are many.
+    fn renumber(&mut self) {
+        if self.tasks.len() < 2 * self.plan.order.len() + 64 {
+            return;
+        }
+        let kept = &self.plan.order;
+        fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
+            kept.iter().map(|&number| of[number as usize]).collect()
+        }
+        self.choices = Arc::new(self.choices.of_some(kept));
+        (self.tasks, self.wishes, self.jobs) =
+            (some(&self.tasks, kept), some(&self.wishes, kept), some(&self.jobs, kept));
+        (self.work, self.plan.chosen) = (some(&self.work, kept), some(&self.plan.chosen, kept));
+        self.plan.order = (0..self.tasks.len() as u32).collect();
+        self.numbers = self.tasks.iter().copied().zip(0..).collect();
+    }
+
+    /// Where a task belongs in an order that nothing else is known of.
+    fn key(&self, instance: &Instance, task: TaskId) -> Key {
+        if let Some(&(place, _)) = self.given.get(&task) {
+            return Key(0, f64::from(place));
+        }
+        let profile = instance.profile(task);
+        let job = instance.job_of(task);
+        let work = || profile.least_work(Time::MAX).unwrap_or(1).max(1) as f64;
+        Key(
+            1,
+            match self.objective {
+                Objective::MaxLateness | Objective::WeightedLateness => {
+                    job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
+                }
+                Objective::MeanFlow => work(),
+                Objective::WeightedCompletion => -weight(job) / work(),
+                Objective::Makespan | Objective::Cost | Objective::Throughput => -(profile.shortest().ticks() as f64),
+            },
+        )
+    }
+
+    /// A number for a task, on the allotment with which it makes itself and as many others wait least.
+    fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
+        let (job, profile) = (instance.job_of(task), instance.profile(task));
+        if self.tasks.is_empty() {
+            self.choices = Arc::new(Choices::none(instance.platform()));
+        }
+        let number = Arc::make_mut(&mut self.choices).push(profile, job.release);
+        let shortest = profile.shortest();
+        let (alone, deadline) = ((job.release + shortest).ticks(), job.deadline.map(Time::ticks));
+        self.tasks.push(task);
+        self.jobs.push(instance.job_id(task));
+        self.wishes.push(Wish { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
+        self.work.push(profile.least_work(Time::MAX).unwrap_or(0) as f64);
+        self.numbers.insert(task, number);
+        let own = self.choices.of(number);
+        let all = f64::from(instance.processors());
+        let cost = |choice: &Choice| choice.time as f64 * (all + others as f64 * f64::from(choice.processors));
+        let position = match self.given.get(&task) {
+            Some(&(_, width)) => self.choices.nearest(number, width),
+            None => (0..own.len() as u32)
+                .min_by(|&a, &b| cost(&own[a as usize]).total_cmp(&cost(&own[b as usize])))
+                .unwrap_or(0),
+        };
+        self.plan.chosen.push(position);
+        number
+    }
+
+    /// Puts tasks into the plan, and others from the line behind it.
+    pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
+        let instance = view.instance;
+        self.prepare(instance);
+        let few = new.len() <= FEW && self.plan.order.len() + new.len() <= MOST;
+        for task in new {
+            if few && !self.given.contains_key(&task) {
+                self.insert_at_best(instance, task, outlook);
+            } else {
+                self.line.insert((self.key(instance, task), task));
+            }
+        }
+        while self.plan.order.len() < MOST
+            && let Some((_, task)) = self.line.pop_first()
+        {
+            self.insert_by_key(instance, task);
+        }
+        // Who waits longest is always in it.
+        if let Some(oldest) = self.oldest()
+            && self.line.remove(&(self.key(instance, oldest), oldest))
+        {
+            let number = self.add(instance, oldest, self.waiting.len());
+            self.plan.order.push(number);
+        }
+        self.prepare(instance);
+    }
+
+    fn insert_by_key(&mut self, instance: &Instance, task: TaskId) {
+        let key = self.key(instance, task);
+        let number = self.add(instance, task, self.waiting.len());
+        let goes_before = |&other: &u32| self.key(instance, self.tasks[other as usize]) <= key;
+        let at = self.plan.order.iter().rposition(goes_before).map_or(0, |before| before + 1);
+        self.plan.order.insert(at, number);
+    }
+
+    fn insert_at_best(&mut self, instance: &Instance, task: TaskId, outlook: &Outlook) {
+        let key = self.key(instance, task);
+        let order = &self.plan.order;
+        let after = order.iter().position(|&other| self.key(instance, self.tasks[other as usize]) > key);
+        let last = order.len();
+        let mut places = vec![after.unwrap_or(last), 0, last, last / 2, last / 4, last / 8, last * 3 / 4];
+        let number = self.add(instance, task, self.waiting.len());
+        let (wanted, most) = (self.plan.chosen[number as usize], self.choices.of(number).len() as u32 - 1);
+        let mut chosen = vec![0, wanted / 2, wanted, (wanted * 2).min(most)];
+        places.sort_unstable();
+        places.dedup();
+        chosen.dedup();
+        self.wholes = self.bags(instance).map(Arc::new);
+        let mut plan = std::mem::take(&mut self.plan);
+        self.residual(&outlook.skyline).insert(&mut plan, number, &places, &chosen);
+        self.plan = plan;
+    }
+
+    /// The bags of the plan, if there are any.
+    fn bags(&self, instance: &Instance) -> Option<Wholes> {
+        if !instance.has_bags() {
+            return None;
+        }
+        // A task that is no part of a bag is a whole of its own.
+        let mut numbers: FxHashMap<JobId, u32> = FxHashMap::default();
+        let (mut of, mut weights) = (Vec::with_capacity(self.jobs.len()), Vec::new());
+        for &id in &self.jobs {
+            let job = instance.job(id);
+            let next = weights.len() as u32;
+            let number = if job.is_bag() { *numbers.entry(id).or_insert(next) } else { next };
+            if number == next {
+                let weight = if job.is_bag() { job.weight } else { job.task_weight() };
+                weights.push(weight.millionths().max(1));
+            }
+            of.push(number);
+        }
+        Some(Wholes { of, weights })
+    }
+
+    /// What the tasks of the plan tell of all of them, once they are known.
+    fn prepare(&mut self, instance: &Instance) {
+        let order = &self.plan.order;
+        let area = |number: &u32| self.chosen(*number).time as f64 * f64::from(self.chosen(*number).processors);
+        let processors = f64::from(instance.processors());
+        let length = (self.held + order.iter().map(area).sum::<f64>()) / processors;
+        let since = Time::from_ticks(self.now - length.min(i64::MAX as f64 / 4.0) as i64);
+        let came = self.came.len() - self.came.partition_point(|&came| came < since);
+        let weight = match self.objective {
+            Objective::MeanFlow => order.len() as f64,
+            Objective::WeightedCompletion => order.iter().map(|&number| self.wishes[number as usize].weight).sum(),
+            _ => 0.0,
+        };
+        self.area_price = COMING * weight / order.len().max(1) as f64 * came as f64 / processors;
+        let least: f64 = order.iter().map(|&number| self.work[number as usize]).sum();
+        self.floor = self.now + ((self.held + least) / processors) as i64;
+        self.processors = instance.processors();
+        self.wholes = self.bags(instance).map(Arc::new);
+    }
+
+    /// What is searched.
+    pub fn residual<'r>(&'r self, skyline: &'r Skyline) -> Residual<'r> {
+        let Self { choices, wishes, objective, area_price, processors, floor, .. } = self;
+        Residual {
+            choices,
+            wishes,
+            wholes: self.wholes.as_deref(),
+            skyline,
+            processors: *processors,
+            objective: *objective,
+            area_price: *area_price,
+            floor: *floor,
+        }
+    }
+
+    /// Anneals the plan on what is free there.
+    pub fn improve(&mut self, skyline: &Skyline, warmth: f64, random: ChaCha8Rng, course: &mut Course) {
+        let plan = std::mem::take(&mut self.plan.order);
+        let plan = Solution { order: plan, chosen: self.plan.chosen.clone() };
+        self.plan = self.residual(skyline).improve(plan, warmth, random, course).solution;
+    }
+
+    /// The place of each task of the plan, in its order, which is held.
+    pub fn schedule(&self, skyline: &mut Skyline) -> Vec<Reservation> {
+        let place = |&number: &u32| {
+            let Choice { processors, time } = self.chosen(number);
+            let start = skyline.earliest_fit(processors, time, self.choices.release(number));
+            skyline.hold(processors, start, start + time)
+        };
+        self.plan.order.iter().map(place).collect()
+    }
+
+    /// Takes a task out of the order.
+    pub fn take(&mut self, number: u32) {
+        self.plan.order.retain(|&other| other != number);
+    }
+
+    /// Puts it back where it starts.
+    pub fn put_back(&mut self, fixed: &Fixed, own: Reservation, reserved: &mut Vec<Reservation>) {
+        // Before all that start later: an order by insertion need not be one by starts.
+        let at = reserved.iter().position(|other| other.start > own.start).unwrap_or(reserved.len());
+        self.plan.order.insert(at, fixed.number);
+        self.plan.chosen[fixed.number as usize] = fixed.position;
+        reserved.insert(at, own);
+    }
+
+    /// What starts now: by the plan, then those of bags without weight that delay nothing of it.
+    pub fn due(&self, reserved: Vec<Reservation>, view: &View<'_>, outlook: &Outlook) -> Vec<(TaskId, Reservation)> {
+        let task = |number: u32| self.tasks[number as usize];
+        let planned = self.plan.order.iter().map(|&number| task(number)).zip(reserved.iter().cloned());
+        let mut due: Vec<(TaskId, Reservation)> =
+            planned.filter(|(_, reservation)| reservation.start <= view.now).collect();
+        if self.best_effort.is_empty() {
+            return due;
+        }
+        let mut skyline = outlook.skyline.clone();
+        let mut by_start: Vec<&Reservation> = reserved.iter().collect();
+        by_start.sort_by_key(|reservation| reservation.start);
+        by_start.iter().for_each(|reservation| {
+            _ = skyline.hold(reservation.width, reservation.start.ticks(), reservation.end.ticks())
+        });
+        let mut next = self.best_effort.first();
+        while let Some(task) = next {
+            let profile = view.instance.profile(task);
+            let width = profile.min_processors();
+            let place = Outlook::fill(&mut skyline, width, profile.time(width).ticks(), view.now.ticks());
+            next = match place {
+                Some(place) => {
+                    due.push((task, place));
+                    self.best_effort.next(TaskId(task.0 + 1))
+                }
+                // The others of its bag are no smaller.
+                None => view
+                    .instance
+                    .job_of(task)
+                    .task_ids()
+                    .next_back()
+                    .and_then(|last| self.best_effort.next(TaskId(last.0 + 1))),
+            };
+        }
+        due
+    }
+}
+
+/// What a task weighs, something at least.
+fn weight(job: &Job<Rows>) -> f64 {
+    job.task_weight().as_f64().max(1e-6)
+}

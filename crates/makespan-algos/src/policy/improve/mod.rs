@@ -1,0 +1,174 @@
+//! A plan that is kept, and improved at every event.
+
+mod background;
+mod kept;
+mod outlook;
+mod promise;
+
+use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, Stop, TaskId, Time, View};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::Keep;
+use crate::free_time::Skyline;
+use crate::search::Course;
+use background::Background;
+use kept::Kept;
+use outlook::Outlook;
+use promise::{Fixed, Promise};
+
+/// What [`Improve`] minimises, and how far it searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Improving {
+    /// What is minimised, of the tasks that wait.
+    pub objective: Objective,
+    /// Changes of the plan that are tried at an event; fewer where very many tasks wait.
+    pub steps: u64,
+    /// Whose start may not be put off.
+    pub keep: Keep,
+}
+
+impl Default for Improving {
+    fn default() -> Self {
+        Self { objective: Objective::WeightedCompletion, steps: 2000, keep: Keep::default() }
+    }
+}
+
+/// Keeps a plan of all that waits, and improves it at every event by the search of [`crate::scheduler::Optimise`], which begins with the
+/// plan that is there.
+///
+/// The plan is an order of the tasks, each with its allotment; serial insertion makes it a schedule behind what runs, until that is believed to
+/// end. At an event the tasks that began are gone from it, those that were submitted are put in at the place and on the allotment that cost
+/// least, and a bounded number of changes is annealed from there. So a plan is never lost because a task ended early or late: what
+/// ended early lets the order move up, and what the insertion finds room for starts now. Tasks that have the same start as before keep it.
+///
+/// What runs long on many processors lets those wait that come meanwhile. So the area of a task has a price: what waits takes some time
+/// on all processors, and a part of as many tasks as came in as long before now would wait for it.
+///
+/// The task that has waited longest keeps its start ([`Keep`]): where the search would start it later than planned before, its place is
+/// reserved, and the others are planned around it. While tasks end by their estimates and no machine fails, it starts no
+/// later than first planned as that.
+///
+/// At most 1,000 tasks are in the plan. Others wait in the order of their weight for their least work (by deadlines, or the longest first, as the
+/// objective asks) and move up. Tasks of bags without weight start last, where they delay nothing that is planned.
+///
+/// In a run the search may go on between events, on a thread of its own ([`Improve::in_background`]).
+///
+/// Source: Makespan. Replanning from the plan that is there is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E. Lin, Journal of
+/// Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors equally fast, nothing needed besides them.
+/// Guarantee: nothing waits for ever; no ratio. Complexity: an event costs `steps` partial insertions of what waits.
+///
+/// ```
+/// let policy = makespan_algos::policy::policy("improve[steps=500]", 1)?;
+/// # Ok::<(), makespan_algos::SpecError>(())
+/// ```
+pub struct Improve {
+    improving: Improving,
+    seed: u64,
+    kept: Kept,
+    promise: Promise,
+    /// How often it has searched.
+    searches: u64,
+    background: Option<Background>,
+}
+
+/// The temperature at first, as a share of that of a search from nothing.
+const WARMTH: f64 = 0.5;
+/// Steps times tasks at an event, at most: some milliseconds.
+const WORK: u64 = 400_000;
+/// So often periods are told that the plan reaches, each time with a search; then without.
+const SEARCHES: usize = 3;
+
+impl Improve {
+    /// A policy that begins without a plan.
+    pub fn new(improving: Improving, seed: u64) -> Self {
+        let Improving { objective, keep, .. } = improving;
+        Self { improving, seed, kept: Kept::new(objective), promise: Promise::new(keep), searches: 0, background: None }
+    }
+
+    /// The same with a plan already made for the whole instance.
+    pub fn following(improving: Improving, seed: u64, plan: &Schedule) -> Self {
+        let mut policy = Self::new(improving, seed);
+        policy.kept.follow(plan);
+        policy
+    }
+
+    /// The same; between events it searches on, on this share of one core. What it decides then depends on the machine.
+    #[must_use]
+    pub fn in_background(self, share: f64) -> Self {
+        Self { background: Some(Background::new(share)), ..self }
+    }
+
+    /// Plans around what is held: the reservation of each task of the plan, in its order.
+    ///
+    /// A period that the plan does not reach is not told to it, so that it changes nothing.
+    fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, Vec<Reservation>) {
+        let mut told = Time::ZERO;
+        let mut searches = if search { SEARCHES } else { 0 };
+        loop {
+            let outlook = Outlook::of(view, told);
+            self.kept.insert(std::mem::take(&mut new), view, &outlook);
+            if searches > 0 {
+                self.search(&outlook.skyline, 1);
+            }
+            let mut reserved = self.kept.schedule(&mut outlook.skyline.clone());
+            if let Some(fixed) = self.promise.broken(&self.kept, &reserved, &outlook) {
+                reserved = self.plan_around(&fixed, &outlook, searches > 0);
+            }
+            searches = searches.saturating_sub(1);
+            let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(view.now);
+            match outlook.untold(view).filter(|&begin| begin < end) {
+                Some(_) => told = end,
+                None => return (outlook, reserved),
+            }
+        }
+    }
+
+    /// The same with the place of one task fixed.
+    fn plan_around(&mut self, fixed: &Fixed, outlook: &Outlook, search: bool) -> Vec<Reservation> {
+        let mut skyline = outlook.skyline.clone();
+        let own = fixed.hold(&mut skyline);
+        self.kept.take(fixed.number);
+        if search {
+            self.search(&skyline, 2);
+        }
+        let mut reserved = self.kept.schedule(&mut skyline);
+        self.kept.put_back(fixed, own, &mut reserved);
+        reserved
+    }
+
+    /// Anneals the plan, for one in so many of the steps.
+    fn search(&mut self, skyline: &Skyline, part: u64) {
+        let tasks = self.kept.plan.order.len() as u64;
+        if tasks == 0 {
+            return;
+        }
+        self.searches += 1;
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(self.searches);
+        let steps = self.improving.steps.min(WORK / tasks) / part;
+        self.kept.improve(skyline, WARMTH, random, &mut Course::of(steps, &Stop::default()));
+    }
+}
+
+impl Policy for Improve {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        if let Some(background) = &mut self.background {
+            background.take(&mut self.kept.plan);
+        }
+        let new = self.kept.hear(events, view);
+        let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
+        let (outlook, reserved) = self.plan(view, new, changed);
+        self.promise.renew(&self.kept, &reserved, view);
+        let next = reserved.iter().map(|reservation| reservation.start).filter(|&start| start > view.now).min();
+        let starting = outlook.processors(self.kept.due(reserved, view, &outlook), view);
+        let changed = changed || !starting.is_empty();
+        for (task, processors) in starting {
+            self.kept.leaves(view.instance, task);
+            decisions.push(Decision::Start { task, processors });
+        }
+        let background = self.background.as_mut();
+        let look = background.and_then(|background| background.go_on(changed, &self.kept, &outlook.skyline, view));
+        decisions.extend(next.into_iter().chain(look).min().map(Decision::WakeAt));
+    }
+}

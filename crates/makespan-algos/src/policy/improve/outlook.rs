@@ -1,0 +1,76 @@
+//! What is free from now on.
+
+use makespan_core::{
+    FreeTime, Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, TaskSet, Time, Unavailable, View,
+};
+
+use crate::free_time::Skyline;
+use crate::policy::held::interchangeable;
+
+/// Processors that are free from now on behind what runs and is down, and outside of the unavailable periods that were told.
+#[derive(Debug)]
+pub(super) struct Outlook {
+    pub skyline: Skyline,
+    /// The machines with all that is closed, where it matters which processors are free.
+    closed: Option<Instance>,
+    /// Periods that begin before this instant were told.
+    told: Time,
+}
+
+impl Outlook {
+    /// What a view shows; of the periods to come those that begin before `told`.
+    pub fn of(view: &View<'_>, told: Time) -> Self {
+        let View { now, instance, .. } = *view;
+        let is_told = |period: &Unavailable| period.end > now && (period.start <= now || period.start < told);
+        let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));
+        let down = view.down.iter().map(|down| (&down.processors, down.end.max(now + Time::TICK)));
+        let held = running.chain(down);
+        if interchangeable(instance) && !instance.unavailable().iter().any(is_told) {
+            let mut ends: Vec<(i64, u32)> =
+                held.map(|(processors, end)| (end.ticks().min(NEVER), processors.len())).collect();
+            ends.sort_unstable();
+            let skyline = Skyline::counted(instance.processors(), now.ticks(), &ends);
+            return Self { skyline, closed: None, told };
+        }
+        let past = Unavailable { processors: ProcSet::first(instance.processors()), start: Time::ZERO, end: now };
+        let past = Some(past).filter(|past| past.end > Time::ZERO);
+        let down = view.down.iter().map(|down| Unavailable { end: down.end.max(now + Time::TICK), ..down.clone() });
+        let down: Vec<Unavailable> = down.chain(past).collect();
+        let nobody = TaskSet::new();
+        let closed =
+            instance.residual_before(&View { waiting: &nobody, down: &down, ..*view }, told.max(now + Time::TICK));
+        let closed = closed.instance;
+        Self { skyline: Skyline::new(&closed), closed: Some(closed), told }
+    }
+
+    /// When the next period begins that was not told.
+    pub fn untold(&self, view: &View<'_>) -> Option<Time> {
+        let begins = view.instance.unavailable().iter().map(|period| period.start);
+        begins.filter(|&begin| begin > view.now && begin >= self.told).min()
+    }
+
+    /// The processors of tasks that start now.
+    pub fn processors(&self, starting: Vec<(TaskId, Reservation)>, view: &View<'_>) -> Vec<(TaskId, ProcSet)> {
+        let mut free = view.free.clone();
+        let Some(closed) = &self.closed else {
+            let given = |(task, reservation): (TaskId, Reservation)| Some((task, free.take(reservation.width)?));
+            return starting.into_iter().filter_map(given).collect();
+        };
+        let mut builder = ScheduleBuilder::new(closed);
+        starting.into_iter().for_each(|(task, reservation)| builder.hold(task, reservation));
+        let schedule = match self.skyline.pools() {
+            Some(pools) => builder.finish_from(pools.to_vec()),
+            None => builder.finish(),
+        };
+        let given = schedule.placements().iter().map(|at| (at.task, at.processors.clone()));
+        given.filter(|(_, processors)| processors.is_subset(view.free)).collect()
+    }
+
+    /// Whether a task of this length could start now on so many processors beside all that was placed; they are then held.
+    pub fn fill(skyline: &mut Skyline, processors: u32, time: i64, now: i64) -> Option<Reservation> {
+        (skyline.earliest_fit(processors, time, now) == now).then(|| skyline.hold(processors, now, now + time))
+    }
+}
+
+/// Far enough away for what ends at no known time; twice as much can be counted.
+const NEVER: i64 = i64::MAX / 4;

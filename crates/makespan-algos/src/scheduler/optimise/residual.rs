@@ -1,0 +1,93 @@
+//! The search on what remains of an instance, from a plan that is kept.
+
+use makespan_core::Objective;
+use rand_chacha::ChaCha8Rng;
+
+use super::annealing::{Annealing, Ranked};
+use super::change::Solution;
+use super::goal::{Goal, Wish};
+use super::wholes::Wholes;
+use crate::free_time::Skyline;
+use crate::kernel::choices::Choices;
+use crate::kernel::serial::{Limit, Request, SerialInsertion};
+use crate::search::Course;
+
+/// Tasks that wait, and what is free from now on.
+#[derive(Debug)]
+pub(crate) struct Residual<'a> {
+    pub(crate) choices: &'a Choices,
+    pub(crate) wishes: &'a [Wish],
+    pub(crate) wholes: Option<&'a Wholes>,
+    pub(crate) skyline: &'a Skyline,
+    pub(crate) processors: u32,
+    pub(crate) objective: Objective,
+    /// What a processor costs for a tick, for the sake of those that are yet to come.
+    pub(crate) area_price: f64,
+    /// No schedule ends earlier.
+    pub(crate) floor: i64,
+}
+
+impl<'a> Residual<'a> {
+    fn goal(&self) -> Goal<'a> {
+        let Self { processors, wishes, objective, wholes, .. } = *self;
+        Goal::of(processors, wishes.iter().copied(), objective, wholes, None).with_area_price(self.area_price)
+    }
+
+    /// Anneals from this plan on until the course is over: what is found is no worse. The temperature begins at `warmth` times the usual.
+    pub(crate) fn improve(&self, kept: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course) -> Ranked {
+        let mut goal = self.goal();
+        let reached = if self.objective == Objective::Makespan { self.end(&kept) } else { 0 };
+        goal.aim(reached, self.floor);
+        let mut annealing = Annealing::on(self.skyline, self.choices, self.floor, goal, kept, random);
+        annealing.run_warm(course, warmth);
+        annealing.into_best()
+    }
+
+    /// When the last task of a plan ends.
+    fn end(&self, plan: &Solution) -> i64 {
+        let mut skyline = self.skyline.clone();
+        for &task in &plan.order {
+            let Request { processors, duration, release } = self.request(plan, task);
+            skyline.place(processors, duration, release);
+        }
+        skyline.latest()
+    }
+
+    fn request(&self, plan: &Solution, task: u32) -> Request {
+        let choice = self.choices.of(task)[plan.chosen[task as usize] as usize];
+        Request { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
+    }
+
+    /// Puts a task into a plan, at the place among some and on the allotment among some that cost least.
+    pub(crate) fn insert(&self, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
+        let goal = self.goal();
+        let mut serial = SerialInsertion::on(self.skyline, plan.order.len() + 1);
+        let mut peaks = Vec::new();
+        let mut best: Option<(f64, usize, u32)> = None;
+        let last = plan.order.len();
+        plan.order.push(task);
+        let mut at = last;
+        for &place in places {
+            crate::kernel::move_to(&mut plan.order, at, place);
+            at = place;
+            for &choice in chosen {
+                plan.chosen[task as usize] = choice;
+                let most = best.map_or(f64::INFINITY, |best| best.0);
+                goal.peaks(std::iter::empty(), &mut peaks);
+                let request = |place: usize| self.request(plan, plan.order[place]);
+                let fold = |costs: f64, place: usize, start: i64, request: &Request| {
+                    costs + goal.cost(plan.order[place], start, request, &mut peaks)
+                };
+                let costs = serial.evaluate(0..last + 1, Limit::at(most), request, fold);
+                let value = goal.value(costs, serial.latest());
+                if best.is_none_or(|best| value < best.0) {
+                    best = Some((value, place, choice));
+                }
+            }
+        }
+        if let Some((_, place, choice)) = best {
+            crate::kernel::move_to(&mut plan.order, at, place);
+            plan.chosen[task as usize] = choice;
+        }
+    }
+}
