@@ -207,8 +207,8 @@ pub struct RunOptions {
     /// Instance file whose jobs have commands
     pub instance: PathBuf,
     /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan is kept where jobs or their tasks
-    /// wait for each other [default: demt; where jobs are compound heft, or list if tasks run on several processors or need other
-    /// resources]
+    /// wait for each other [default: optimise, for a hundredth of the time of the run, but at most a second; its plan is kept and
+    /// improved while the jobs run]
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
     /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed; what it would do if all

@@ -31,7 +31,7 @@ fn memory_keeps_jobs_apart_that_processors_would_not() {
     let jobs = ["a", "b", "c"].map(|name| job(name, "needs = { memory = '40MiB' }", alone));
     sandbox.write("i.toml", on(3, "resources = { memory = '64MiB' }", &jobs));
     let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
-    assert!(said.contains("planned by demt") && said.contains("3 of 3 jobs succeeded"), "{said}");
+    assert!(said.contains("planned by optimise") && said.contains("3 of 3 jobs succeeded"), "{said}");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
     // Policies keep them apart as well, and so does a licence.
     for (number, policy) in ["fcfs", "easy", "replan"].iter().enumerate() {

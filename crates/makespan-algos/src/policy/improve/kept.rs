@@ -311,7 +311,7 @@ impl Kept {
 
     /// The bags of the plan, if there are any.
     fn bags(&self, instance: &Instance) -> Option<Wholes> {
-        if !instance.has_bags() {
+        if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
             return None;
         }
         // A task that is no part of a bag is a whole of its own.
@@ -396,42 +396,48 @@ impl Kept {
         reserved.insert(at, own);
     }
 
-    /// What starts now: by the plan, then those of bags without weight that delay nothing of it.
-    pub fn due(&self, reserved: Vec<Reservation>, view: &View<'_>, outlook: &Outlook) -> Vec<(TaskId, Reservation)> {
-        let task = |number: u32| self.tasks[number as usize];
-        let planned = self.plan.order.iter().map(|&number| task(number)).zip(reserved.iter().cloned());
-        let mut due: Vec<(TaskId, Reservation)> =
-            planned.filter(|(_, reservation)| reservation.start <= view.now).collect();
-        if self.best_effort.is_empty() {
-            return due;
-        }
-        let mut skyline = outlook.skyline.clone();
-        let mut by_start: Vec<&Reservation> = reserved.iter().collect();
-        by_start.sort_by_key(|reservation| reservation.start);
-        by_start.iter().for_each(|reservation| {
-            _ = skyline.hold(reservation.width, reservation.start.ticks(), reservation.end.ticks())
-        });
-        let mut next = self.best_effort.first();
-        while let Some(task) = next {
+    /// What is to be done by these reservations, all held there: what starts now by the plan, then those of bags without weight that delay
+    /// nothing of it.
+    pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> Planned {
+        let now = view.now;
+        let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
+        let next = reserved.iter().map(|reservation| reservation.start).filter(|&start| start > now).min();
+        let all = self.plan.order.iter().zip(&reserved).filter(|(_, reservation)| reservation.start <= now);
+        let due = all.map(|(&number, reservation)| (self.tasks[number as usize], reservation.clone())).collect();
+        let mut planned = Planned { reserved, due, next, end };
+        let mut candidate = self.best_effort.first();
+        while let Some(task) = candidate {
             let profile = view.instance.profile(task);
             let width = profile.min_processors();
-            let place = Outlook::fill(&mut skyline, width, profile.time(width).ticks(), view.now.ticks());
-            next = match place {
-                Some(place) => {
-                    due.push((task, place));
-                    self.best_effort.next(TaskId(task.0 + 1))
-                }
+            let time = profile.time(width).ticks();
+            let start = skyline.earliest_fit(width, time, now.ticks());
+            if start == now.ticks() {
+                let reservation = skyline.hold(width, start, start + time);
+                planned.end = planned.end.max(reservation.end);
+                planned.due.push((task, reservation));
+                candidate = self.best_effort.next(TaskId(task.0 + 1));
+            } else {
                 // The others of its bag are no smaller.
-                None => view
-                    .instance
-                    .job_of(task)
-                    .task_ids()
-                    .next_back()
-                    .and_then(|last| self.best_effort.next(TaskId(last.0 + 1))),
-            };
+                planned.next = planned.next.into_iter().chain([Time::from_ticks(start)]).min();
+                let last = view.instance.job_of(task).task_ids().next_back();
+                candidate = last.and_then(|last| self.best_effort.next(TaskId(last.0 + 1)));
+            }
         }
-        due
+        planned
     }
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Planned {
+    /// The place of each task of the plan, in its order.
+    pub reserved: Vec<Reservation>,
+    /// What starts now.
+    pub due: Vec<(TaskId, Reservation)>,
+    /// When something starts next.
+    pub next: Option<Time>,
+    /// When all that was placed has ended.
+    pub end: Time,
 }
 
 /// What a task weighs, something at least.

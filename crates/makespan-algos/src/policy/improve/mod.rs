@@ -13,7 +13,7 @@ use super::Keep;
 use crate::free_time::Skyline;
 use crate::search::Course;
 use background::Background;
-use kept::Kept;
+use kept::{Kept, Planned};
 use outlook::Outlook;
 use promise::{Fixed, Promise};
 
@@ -99,10 +99,10 @@ impl Improve {
         Self { background: Some(Background::new(share)), ..self }
     }
 
-    /// Plans around what is held: the reservation of each task of the plan, in its order.
+    /// Plans around what is held.
     ///
     /// A period that the plan does not reach is not told to it, so that it changes nothing.
-    fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, Vec<Reservation>) {
+    fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, Planned) {
         let mut told = Time::ZERO;
         let mut searches = if search { SEARCHES } else { 0 };
         loop {
@@ -111,28 +111,29 @@ impl Improve {
             if searches > 0 {
                 self.search(&outlook.skyline, 1);
             }
-            let mut reserved = self.kept.schedule(&mut outlook.skyline.clone());
+            let mut skyline = outlook.skyline.clone();
+            let mut reserved = self.kept.schedule(&mut skyline);
             if let Some(fixed) = self.promise.broken(&self.kept, &reserved, &outlook) {
-                reserved = self.plan_around(&fixed, &outlook, searches > 0);
+                skyline.clone_from(&outlook.skyline);
+                reserved = self.plan_around(&fixed, &mut skyline, searches > 0);
             }
             searches = searches.saturating_sub(1);
-            let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(view.now);
-            match outlook.untold(view).filter(|&begin| begin < end) {
-                Some(_) => told = end,
-                None => return (outlook, reserved),
+            let planned = self.kept.planned(reserved, view, &mut skyline);
+            match outlook.untold(view).filter(|&begin| begin < planned.end) {
+                Some(_) => told = planned.end,
+                None => return (outlook, planned),
             }
         }
     }
 
     /// The same with the place of one task fixed.
-    fn plan_around(&mut self, fixed: &Fixed, outlook: &Outlook, search: bool) -> Vec<Reservation> {
-        let mut skyline = outlook.skyline.clone();
-        let own = fixed.hold(&mut skyline);
+    fn plan_around(&mut self, fixed: &Fixed, skyline: &mut Skyline, search: bool) -> Vec<Reservation> {
+        let own = fixed.hold(skyline);
         self.kept.take(fixed.number);
         if search {
-            self.search(&skyline, 2);
+            self.search(skyline, 2);
         }
-        let mut reserved = self.kept.schedule(&mut skyline);
+        let mut reserved = self.kept.schedule(skyline);
         self.kept.put_back(fixed, own, &mut reserved);
         reserved
     }
@@ -158,10 +159,9 @@ impl Policy for Improve {
         }
         let new = self.kept.hear(events, view);
         let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
-        let (outlook, reserved) = self.plan(view, new, changed);
-        self.promise.renew(&self.kept, &reserved, view);
-        let next = reserved.iter().map(|reservation| reservation.start).filter(|&start| start > view.now).min();
-        let starting = outlook.processors(self.kept.due(reserved, view, &outlook), view);
+        let (outlook, planned) = self.plan(view, new, changed);
+        self.promise.renew(&self.kept, &planned.reserved, view);
+        let starting = outlook.processors(planned.due, view);
         let changed = changed || !starting.is_empty();
         for (task, processors) in starting {
             self.kept.leaves(view.instance, task);
@@ -169,6 +169,6 @@ impl Policy for Improve {
         }
         let background = self.background.as_mut();
         let look = background.and_then(|background| background.go_on(changed, &self.kept, &outlook.skyline, view));
-        decisions.extend(next.into_iter().chain(look).min().map(Decision::WakeAt));
+        decisions.extend(planned.next.into_iter().chain(look).min().map(Decision::WakeAt));
     }
 }

@@ -1,8 +1,6 @@
 //! What is free from now on.
 
-use makespan_core::{
-    FreeTime, Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, TaskSet, Time, Unavailable, View,
-};
+use makespan_core::{Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, TaskSet, Time, Unavailable, View};
 
 use crate::free_time::Skyline;
 use crate::policy::held::interchangeable;
@@ -64,11 +62,6 @@ impl Outlook {
         };
         let given = schedule.placements().iter().map(|at| (at.task, at.processors.clone()));
         given.filter(|(_, processors)| processors.is_subset(view.free)).collect()
-    }
-
-    /// Whether a task of this length could start now on so many processors beside all that was placed; they are then held.
-    pub fn fill(skyline: &mut Skyline, processors: u32, time: i64, now: i64) -> Option<Reservation> {
-        (skyline.earliest_fit(processors, time, now) == now).then(|| skyline.hold(processors, now, now + time))
     }
 }
 

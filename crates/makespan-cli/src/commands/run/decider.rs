@@ -10,8 +10,17 @@ use crate::args::RunOptions;
 
 /// The algorithm whose plan is followed, or the policy that decides without one.
 pub enum Decider {
-    Algorithm { spec: String, scheduler: Box<dyn Scheduler> },
-    Policy { spec: String },
+    /// Nobody named one: its plan is kept and improved.
+    Default {
+        spec: String,
+    },
+    Algorithm {
+        spec: String,
+        scheduler: Box<dyn Scheduler>,
+    },
+    Policy {
+        spec: String,
+    },
 }
 
 impl Decider {
@@ -20,15 +29,11 @@ impl Decider {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone() });
         }
-        let scheduler = |spec: &str| makespan::scheduler(spec).map_err(|error| miette!("{error}"));
-        let spec = match &options.algorithm {
-            Some(spec) => spec,
-            None if !instance.has_compound_jobs() => "demt",
-            None if scheduler("heft")?.supports(instance).is_ok() => "heft",
-            // Its tasks run on several processors, or need other resources.
-            None => "list",
+        let Some(spec) = &options.algorithm else {
+            return Ok(Self::Default { spec: makespan::algorithm_of_run(instance) });
         };
-        Ok(Self::Algorithm { spec: spec.to_owned(), scheduler: scheduler(spec)? })
+        let scheduler = makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
+        Ok(Self::Algorithm { spec: spec.to_owned(), scheduler })
     }
 
     /// Refuses a policy that does not drive the instance.
@@ -43,7 +48,7 @@ impl Decider {
     pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let spec = match self {
-            Self::Algorithm { spec, .. } => {
+            Self::Algorithm { spec, .. } | Self::Default { spec } => {
                 let planner = Planner::new().algorithm(spec).seed(seed);
                 let mut planned = planner.plan(instance).map_err(|error| failed(&error))?;
                 remarks.append(&mut planned.remarks);
@@ -78,13 +83,14 @@ impl Decider {
         Ok(Begun { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 
-    /// The policy of the run. Tasks that wait for each other keep the order of the plan; for all others what remains is
-    /// planned again when the world departs from it.
+    /// The policy of the run. Where an algorithm was named, tasks that wait for each other keep the order of its plan, and for all
+    /// others what remains is planned again when the world departs from it.
     pub fn policy(self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec } => {
                 return policy_for(&spec, instance, begun.seed).map_err(|error| miette!("{error}"));
             }
+            Self::Default { .. } => return Ok(makespan::policy_of_run(instance, begun.seed, &begun.schedule)),
             Self::Algorithm { scheduler, .. } => scheduler,
         };
         if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
