@@ -1,30 +1,22 @@
 //! The plan of what waits: tasks with their allotments, in an order.
 
-use std::cmp::Ordering;
+mod insertion;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use makespan_core::{
-    Event, FreeTime, Instance, Job, JobId, Objective, Placement, Reservation, Rows, Running, Schedule, TaskId, TaskSet,
-    Time, View,
+    Event, FreeTime, Instance, JobId, Objective, Placement, Reservation, Running, Schedule, TaskId, TaskSet, Time, View,
 };
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
-use super::outlook::Outlook;
 use super::promise::Fixed;
 use crate::free_time::Skyline;
 use crate::kernel::choices::{Choice, Choices};
 use crate::scheduler::{Residual, Solution, Wholes, Wish};
 use crate::search::Course;
-
-/// The most tasks that are in the plan.
-const MOST: usize = 1000;
-/// The most that are put into the plan one by one, each at the best place; of more the order says where.
-const FEW: usize = 16;
-/// What the area of a task costs, as a share of what is paid by those that came in as long before as what waits takes on all processors.
-/// Measured on moldable replays at loads of 0.8 to 1.2.
-const COMING: f64 = 0.1;
+use insertion::Key;
 
 /// What waits, and the plan of it.
 #[derive(Debug)]
@@ -35,6 +27,8 @@ pub(super) struct Kept {
     numbers: FxHashMap<TaskId, u32>,
     pub choices: Arc<Choices>,
     pub wishes: Vec<Wish>,
+    /// Where each belongs in an order that nothing else is known of.
+    keys: Vec<Key>,
     /// The least work of each.
     work: Vec<f64>,
     /// The job of each.
@@ -63,24 +57,6 @@ pub(super) struct Kept {
     pub wholes: Option<Arc<Wholes>>,
 }
 
-/// What comes first in an order: the place in a plan that was given, or else a figure; less is earlier.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Key(u8, f64);
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0).then(self.1.total_cmp(&other.1))
-    }
-}
-
 impl Kept {
     /// Nothing yet.
     pub fn new(objective: Objective) -> Self {
@@ -90,6 +66,7 @@ impl Kept {
             numbers: FxHashMap::default(),
             choices: Arc::default(),
             wishes: Vec::new(),
+            keys: Vec::new(),
             work: Vec::new(),
             jobs: Vec::new(),
             plan: Solution::default(),
@@ -197,157 +174,13 @@ impl Kept {
             return;
         }
         let kept = &self.plan.order;
-        fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
-            kept.iter().map(|&number| of[number as usize]).collect()
-        }
         self.choices = Arc::new(self.choices.of_some(kept));
         (self.tasks, self.wishes, self.jobs) =
             (some(&self.tasks, kept), some(&self.wishes, kept), some(&self.jobs, kept));
         (self.work, self.plan.chosen) = (some(&self.work, kept), some(&self.plan.chosen, kept));
+        self.keys = some(&self.keys, kept);
         self.plan.order = (0..self.tasks.len() as u32).collect();
         self.numbers = self.tasks.iter().copied().zip(0..).collect();
-    }
-
-    /// Where a task belongs in an order that nothing else is known of.
-    fn key(&self, instance: &Instance, task: TaskId) -> Key {
-        if let Some(&(place, _)) = self.given.get(&task) {
-            return Key(0, f64::from(place));
-        }
-        let profile = instance.profile(task);
-        let job = instance.job_of(task);
-        let work = || profile.least_work(Time::MAX).unwrap_or(1).max(1) as f64;
-        Key(
-            1,
-            match self.objective {
-                Objective::MaxLateness | Objective::WeightedLateness => {
-                    job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
-                }
-                Objective::MeanFlow => work(),
-                Objective::WeightedCompletion => -weight(job) / work(),
-                Objective::Makespan | Objective::Cost | Objective::Throughput => -(profile.shortest().ticks() as f64),
-            },
-        )
-    }
-
-    /// A number for a task, on the allotment with which it makes itself and as many others wait least.
-    fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
-        let (job, profile) = (instance.job_of(task), instance.profile(task));
-        if self.tasks.is_empty() {
-            self.choices = Arc::new(Choices::none(instance.platform()));
-        }
-        let number = Arc::make_mut(&mut self.choices).push(profile, job.release);
-        let shortest = profile.shortest();
-        let (alone, deadline) = ((job.release + shortest).ticks(), job.deadline.map(Time::ticks));
-        self.tasks.push(task);
-        self.jobs.push(instance.job_id(task));
-        self.wishes.push(Wish { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
-        self.work.push(profile.least_work(Time::MAX).unwrap_or(0) as f64);
-        self.numbers.insert(task, number);
-        let own = self.choices.of(number);
-        let all = f64::from(instance.processors());
-        let cost = |choice: &Choice| choice.time as f64 * (all + others as f64 * f64::from(choice.processors));
-        let position = match self.given.get(&task) {
-            Some(&(_, width)) => self.choices.nearest(number, width),
-            None => (0..own.len() as u32)
-                .min_by(|&a, &b| cost(&own[a as usize]).total_cmp(&cost(&own[b as usize])))
-                .unwrap_or(0),
-        };
-        self.plan.chosen.push(position);
-        number
-    }
-
-    /// Puts tasks into the plan, and others from the line behind it.
-    pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
-        let instance = view.instance;
-        self.prepare(instance);
-        let few = new.len() <= FEW && self.plan.order.len() + new.len() <= MOST;
-        for task in new {
-            if few && !self.given.contains_key(&task) {
-                self.insert_at_best(instance, task, outlook);
-            } else {
-                self.line.insert((self.key(instance, task), task));
-            }
-        }
-        while self.plan.order.len() < MOST
-            && let Some((_, task)) = self.line.pop_first()
-        {
-            self.insert_by_key(instance, task);
-        }
-        // Who waits longest is always in it.
-        if let Some(oldest) = self.oldest()
-            && self.line.remove(&(self.key(instance, oldest), oldest))
-        {
-            let number = self.add(instance, oldest, self.waiting.len());
-            self.plan.order.push(number);
-        }
-        self.prepare(instance);
-    }
-
-    fn insert_by_key(&mut self, instance: &Instance, task: TaskId) {
-        let key = self.key(instance, task);
-        let number = self.add(instance, task, self.waiting.len());
-        let goes_before = |&other: &u32| self.key(instance, self.tasks[other as usize]) <= key;
-        let at = self.plan.order.iter().rposition(goes_before).map_or(0, |before| before + 1);
-        self.plan.order.insert(at, number);
-    }
-
-    fn insert_at_best(&mut self, instance: &Instance, task: TaskId, outlook: &Outlook) {
-        let key = self.key(instance, task);
-        let order = &self.plan.order;
-        let after = order.iter().position(|&other| self.key(instance, self.tasks[other as usize]) > key);
-        let last = order.len();
-        let mut places = vec![after.unwrap_or(last), 0, last, last / 2, last / 4, last / 8, last * 3 / 4];
-        let number = self.add(instance, task, self.waiting.len());
-        let (wanted, most) = (self.plan.chosen[number as usize], self.choices.of(number).len() as u32 - 1);
-        let mut chosen = vec![0, wanted / 2, wanted, (wanted * 2).min(most)];
-        places.sort_unstable();
-        places.dedup();
-        chosen.dedup();
-        self.wholes = self.bags(instance).map(Arc::new);
-        let mut plan = std::mem::take(&mut self.plan);
-        self.residual(&outlook.skyline).insert(&mut plan, number, &places, &chosen);
-        self.plan = plan;
-    }
-
-    /// The bags of the plan, if there are any.
-    fn bags(&self, instance: &Instance) -> Option<Wholes> {
-        if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
-            return None;
-        }
-        // A task that is no part of a bag is a whole of its own.
-        let mut numbers: FxHashMap<JobId, u32> = FxHashMap::default();
-        let (mut of, mut weights) = (Vec::with_capacity(self.jobs.len()), Vec::new());
-        for &id in &self.jobs {
-            let job = instance.job(id);
-            let next = weights.len() as u32;
-            let number = if job.is_bag() { *numbers.entry(id).or_insert(next) } else { next };
-            if number == next {
-                let weight = if job.is_bag() { job.weight } else { job.task_weight() };
-                weights.push(weight.millionths().max(1));
-            }
-            of.push(number);
-        }
-        Some(Wholes { of, weights })
-    }
-
-    /// What the tasks of the plan tell of all of them, once they are known.
-    fn prepare(&mut self, instance: &Instance) {
-        let order = &self.plan.order;
-        let area = |number: &u32| self.chosen(*number).time as f64 * f64::from(self.chosen(*number).processors);
-        let processors = f64::from(instance.processors());
-        let length = (self.held + order.iter().map(area).sum::<f64>()) / processors;
-        let since = Time::from_ticks(self.now - length.min(i64::MAX as f64 / 4.0) as i64);
-        let came = self.came.len() - self.came.partition_point(|&came| came < since);
-        let weight = match self.objective {
-            Objective::MeanFlow => order.len() as f64,
-            Objective::WeightedCompletion => order.iter().map(|&number| self.wishes[number as usize].weight).sum(),
-            _ => 0.0,
-        };
-        self.area_price = COMING * weight / order.len().max(1) as f64 * came as f64 / processors;
-        let least: f64 = order.iter().map(|&number| self.work[number as usize]).sum();
-        self.floor = self.now + ((self.held + least) / processors) as i64;
-        self.processors = instance.processors();
-        self.wholes = self.bags(instance).map(Arc::new);
     }
 
     /// What is searched.
@@ -380,6 +213,12 @@ impl Kept {
             skyline.hold(processors, start, start + time)
         };
         self.plan.order.iter().map(place).collect()
+    }
+
+    /// What the plan costs with these reservations.
+    pub fn cost(&self, reserved: &[Reservation]) -> f64 {
+        let skyline = Skyline::default();
+        self.residual(&skyline).cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
     }
 
     /// Takes a task out of the order.
@@ -440,7 +279,7 @@ pub(super) struct Planned {
     pub end: Time,
 }
 
-/// What a task weighs, something at least.
-fn weight(job: &Job<Rows>) -> f64 {
-    job.task_weight().as_f64().max(1e-6)
+/// What these tasks have.
+fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
+    kept.iter().map(|&number| of[number as usize]).collect()
 }

@@ -4,6 +4,8 @@ mod background;
 mod kept;
 mod outlook;
 mod promise;
+#[cfg(test)]
+mod tests;
 
 use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, Stop, TaskId, Time, View};
 use rand::SeedableRng;
@@ -11,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Keep;
 use crate::free_time::Skyline;
+use crate::scheduler::Solution;
 use crate::search::Course;
 use background::Background;
 use kept::{Kept, Planned};
@@ -75,7 +78,7 @@ pub struct Improve {
 /// The temperature at first, as a share of that of a search from nothing.
 const WARMTH: f64 = 0.5;
 /// Steps times tasks at an event, at most: some milliseconds.
-const WORK: u64 = 400_000;
+const WORK: u64 = 150_000;
 /// So often periods are told that the plan reaches, each time with a search; then without.
 const SEARCHES: usize = 3;
 
@@ -108,6 +111,7 @@ impl Improve {
         loop {
             let outlook = Outlook::of(view, told);
             self.kept.insert(std::mem::take(&mut new), view, &outlook);
+            let before = self.kept.plan.clone();
             if searches > 0 {
                 self.search(&outlook.skyline, 1);
             }
@@ -116,6 +120,9 @@ impl Improve {
             if let Some(fixed) = self.promise.broken(&self.kept, &reserved, &outlook) {
                 skyline.clone_from(&outlook.skyline);
                 reserved = self.plan_around(&fixed, &mut skyline, searches > 0);
+                if searches > 0 {
+                    self.unless_better(before, &outlook, &mut skyline, &mut reserved);
+                }
             }
             searches = searches.saturating_sub(1);
             let planned = self.kept.planned(reserved, view, &mut skyline);
@@ -136,6 +143,24 @@ impl Improve {
         let mut reserved = self.kept.schedule(skyline);
         self.kept.put_back(fixed, own, &mut reserved);
         reserved
+    }
+
+    /// Goes back to the plan before the search where that puts nobody off and costs no more than what was found.
+    fn unless_better(
+        &mut self,
+        before: Solution,
+        outlook: &Outlook,
+        skyline: &mut Skyline,
+        reserved: &mut Vec<Reservation>,
+    ) {
+        let found = (self.kept.cost(reserved), std::mem::replace(&mut self.kept.plan, before));
+        let mut other = outlook.skyline.clone();
+        let again = self.kept.schedule(&mut other);
+        if self.promise.broken(&self.kept, &again, outlook).is_none() && self.kept.cost(&again) <= found.0 {
+            (*skyline, *reserved) = (other, again);
+        } else {
+            self.kept.plan = found.1;
+        }
     }
 
     /// Anneals the plan, for one in so many of the steps.

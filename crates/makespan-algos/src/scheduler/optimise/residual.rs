@@ -58,6 +58,19 @@ impl<'a> Residual<'a> {
         Request { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
     }
 
+    /// What a plan costs whose tasks start then, in its order.
+    pub(crate) fn cost(&self, plan: &Solution, starts: impl Iterator<Item = i64>) -> f64 {
+        let goal = self.goal();
+        let (mut peaks, mut costs, mut latest) = (Vec::new(), 0.0, 0);
+        goal.peaks(std::iter::empty(), &mut peaks);
+        for (&task, start) in plan.order.iter().zip(starts) {
+            let request = self.request(plan, task);
+            costs += goal.cost(task, start, &request, &mut peaks);
+            latest = latest.max(start + request.duration);
+        }
+        goal.value(costs, latest)
+    }
+
     /// Puts a task into a plan, at the place among some and on the allotment among some that cost least.
     pub(crate) fn insert(&self, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
         let goal = self.goal();

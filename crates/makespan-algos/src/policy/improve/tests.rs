@@ -1,0 +1,115 @@
+//! A plan that is kept: followed exactly, never put off for ever, improved beside the run.
+
+use makespan_core::{
+    Cluster, Context, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule,
+    SpeedupLaw, TaskId, Time, Weight, validate,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::play::Play;
+
+/// Width or parallelism, time, weight, whether moldable.
+type Row = (u32, i64, u64, bool);
+
+fn instance(rows: &[Row]) -> Instance {
+    let job = |(index, &(width, time, weight, moldable)): (usize, &Row)| {
+        let time = Time::from_ticks(time);
+        let law = SpeedupLaw::Downey { parallelism: f64::from(width), sigma: 0.5 };
+        let profile = if moldable { Profile::law(time, law, 1, 8) } else { Profile::rigid(width, time) };
+        let weight = Weight::from_millionths(weight * Weight::MILLIONTHS).unwrap();
+        Job::new(index.to_string(), profile.unwrap()).with_weight(weight)
+    };
+    Instance::new(Platform::flat(8).unwrap(), rows.iter().enumerate().map(job).collect(), vec![]).unwrap()
+}
+
+fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
+    prop::collection::vec((1_u32..9, 1_i64..400, 1_u64..9, any::<bool>()), 1..most)
+}
+
+fn played(instance: &Instance, policy: &mut Improve) -> Vec<Placement> {
+    Play::starts(instance, policy, &|task, on| instance.time(task, on))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Without surprises a plan that is given is worth no less when it happens, with a search or without.
+    #[test]
+    fn a_plan_that_is_followed_gets_no_worse(rows in rows(14), steps in prop::sample::select(vec![0_u64, 40, 400])) {
+        let instance = instance(&rows);
+        let objective = Objective::WeightedCompletion;
+        for spec in ["list[order=smith]", "demt[shuffles=2]", "optimise[steps=60,searches=1]"] {
+            let plan = crate::scheduler(spec).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
+            let plan = plan.into_schedule().unwrap();
+            let mut policy = Improve::following(Improving { steps, ..Improving::default() }, 1, &plan);
+            let happened = Schedule::new(played(&instance, &mut policy));
+            prop_assert_eq!(validate(&instance, &happened), Ok(()), "{}", spec);
+            let (before, after) = (objective.value(&instance, &plan), objective.value(&instance, &happened));
+            prop_assert!(after <= before, "{}: {} after {}", spec, after, before);
+        }
+    }
+
+    /// Whatever the thread beside it finds, and when, what happens is a schedule of all tasks.
+    #[test]
+    fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
+        let instance = instance(&rows);
+        let mut policy = Improve::new(Improving { steps: 5, ..Improving::default() }, 1).in_background(1.0);
+        let happened = Schedule::new(played(&instance, &mut policy));
+        prop_assert_eq!(validate(&instance, &happened), Ok(()));
+    }
+}
+
+/// Narrow tasks come so often that eight processors are never free together while each plan begins with what costs least.
+#[test]
+fn a_wide_job_is_not_put_off_for_ever() {
+    let seconds = Time::from_seconds;
+    let narrow = |index: i64| {
+        let job = Job::new(index.to_string(), Profile::rigid(2, seconds(20)).unwrap());
+        job.with_release(seconds(5 * index))
+    };
+    let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
+    let jobs = (0..100).map(narrow).chain([wide]).collect();
+    let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+    let start = |keep: Keep| {
+        let mut policy = Improve::new(Improving { keep, steps: 200, ..Improving::default() }, 1);
+        played(&instance, &mut policy).iter().find(|at| at.task == TaskId(100)).unwrap().start
+    };
+    assert!(start(Keep::Oldest) <= seconds(150), "{}", start(Keep::Oldest));
+    assert!(start(Keep::None) > seconds(450), "{}", start(Keep::None));
+}
+
+/// Nothing happens for a while: the policy asks to be woken, and the plan that it then has is better.
+#[test]
+fn what_is_found_in_the_background_is_taken() {
+    let rows: Vec<Row> =
+        (0..60).map(|at| (1 + at * 5 % 8, 1_000 + i64::from(at) * 7919 % 5_000, 1 + u64::from(at) % 7, true)).collect();
+    let instance = instance(&rows);
+    let mut cluster = Cluster::new(&instance);
+    assert!(instance.task_ids().all(|task| cluster.submit(task)));
+    let mut policy = Improve::new(Improving { steps: 0, ..Improving::default() }, 1).in_background(1.0);
+    let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
+    let mut first = None;
+    // A policy has a second; mostly the first milliseconds suffice.
+    for round in 1..200 {
+        let mut decisions = Vec::new();
+        policy.on(&events, &cluster.view(), &mut decisions);
+        for decision in decisions {
+            if let Decision::Start { task, processors } = decision {
+                cluster.start(task, processors).unwrap();
+            }
+        }
+        let mut skyline = Outlook::of(&cluster.view(), Time::ZERO).skyline;
+        let reserved = policy.kept.schedule(&mut skyline);
+        let cost =
+            |(&number, at): (&u32, &Reservation)| policy.kept.wishes[number as usize].weight * at.end.ticks() as f64;
+        let value: f64 = policy.kept.plan.order.iter().zip(&reserved).map(cost).sum();
+        if value < *first.get_or_insert(value) {
+            return;
+        }
+        events = vec![Event::Wake];
+        cluster.advance(Time::from_ticks(round));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("nothing better was taken");
+}
