@@ -11,7 +11,7 @@ use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, Opening, Record, locked};
 use crate::local::Local;
-use crate::machine::cores;
+use crate::machine::{cores, machine_name};
 use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
 use crate::session::{Session, State};
@@ -150,6 +150,7 @@ pub(crate) fn execute_on(
         host: &mut *host,
         journal: &mut journal,
         observer: &mut *observer,
+        measured: Vec::new(),
     }
     .settle(&mut history)?;
     let clock = Clock::since(history.origin, history.latest, host);
@@ -159,7 +160,7 @@ pub(crate) fn execute_on(
     history.told.iter().for_each(|entry| observer.told(entry));
     let open = open_tasks(&history, options.retry_failed);
     let closed = closed_tasks(&history, &open);
-    let gpus = host.gpus();
+    let (gpus, memory_kills) = (host.gpus(), host.memory_kills().unwrap_or(0));
     let mut session = Session {
         options,
         observer,
@@ -178,6 +179,9 @@ pub(crate) fn execute_on(
         news: Vec::new(),
         events: Vec::new(),
         wake: None,
+        machine: machine_name(),
+        memory_kills,
+        unexplained_kills: 0,
         stalled: None,
     };
     session.run(&closed, policy)?;

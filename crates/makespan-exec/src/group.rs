@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use makespan_core::Time;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
 use nix::unistd::Pid;
@@ -127,6 +128,28 @@ impl Group {
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
         let _ = write(&self.0.join("cgroup.freeze"), "0");
+    }
+
+    /// What its processes used so far, those that have ended included: time on processors, and most resident bytes where the
+    /// memory controller is there. `None` for what the system does not say.
+    pub fn counted(&self) -> (Option<Time>, Option<u64>) {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let microseconds = self.entry("cpu.stat", "usage_usec");
+        let cpu =
+            microseconds.map(|count| Time::from_ticks(i64::try_from(count.saturating_mul(1000)).unwrap_or(i64::MAX)));
+        let peak = fs::read_to_string(self.0.join("memory.peak")).ok().and_then(|text| number(&text));
+        (cpu, peak)
+    }
+
+    /// How many of its processes the kernel killed for memory.
+    pub fn memory_kills(&self) -> u64 {
+        self.entry("memory.events", "oom_kill").unwrap_or(0)
+    }
+
+    /// The number behind a word in a file of the group.
+    fn entry(&self, file: &str, word: &str) -> Option<u64> {
+        let text = fs::read_to_string(self.0.join(file)).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(word)?.trim().parse().ok())
     }
 
     /// Removes it, and the groups below, if nothing lives there.

@@ -50,6 +50,10 @@ pub(crate) trait Host {
     fn gpus(&self) -> Option<Vec<String>> {
         None
     }
+    /// How many processes the system has killed for lack of memory since it began, where it says so.
+    fn memory_kills(&self) -> Option<u64> {
+        None
+    }
     /// Starts the shim of a task, which waits.
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
     /// Lets a task run.

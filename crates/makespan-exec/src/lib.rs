@@ -42,7 +42,7 @@ pub use execute::{Reserved, check, execute, reserve};
 pub use fingerprint::fingerprint;
 pub use machine::cores;
 pub use makespan_core::{Defect, Stop};
-pub use observer::{Observer, Progress, Silent};
+pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::ExecuteOptions;
 pub use resources::{gpus, memory, notes};
 pub use shim::serve;

@@ -132,6 +132,10 @@ impl Host for Local {
         resources::gpus()
     }
 
+    fn memory_kills(&self) -> Option<u64> {
+        resources::memory_kills()
+    }
+
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
         self.starts += 1;
         let mut child = self.spawn(start)?;

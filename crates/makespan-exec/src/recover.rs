@@ -2,15 +2,16 @@
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
-use crate::clock::since_origin;
+use crate::clock::{began, since_origin};
 use crate::files::Files;
 use crate::host::{Host, Left};
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
+use crate::machine::machine_name;
 use crate::process::Identity;
 use crate::session::outcome;
 use crate::status::Status;
 use crate::storage::Storage;
-use crate::{ExecuteError, ExecuteOptions, Observer};
+use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
 
 /// What the recovery works on.
 pub(crate) struct Recovery<'a> {
@@ -21,6 +22,8 @@ pub(crate) struct Recovery<'a> {
     pub host: &'a mut dyn Host,
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
+    /// Attempts that ended while no session was there.
+    pub measured: Vec<(Run, u32)>,
 }
 
 impl Recovery<'_> {
@@ -60,7 +63,14 @@ impl Recovery<'_> {
         for (task, attempt) in running {
             self.record(history, task, attempt);
         }
-        Ok(self.journal.commit()?)
+        self.journal.commit()?;
+        let host = machine_name();
+        for (run, attempt) in std::mem::take(&mut self.measured) {
+            let command = self.instance.command(run.task);
+            let began = began(history.origin, run.start);
+            self.observer.measured(&Measured { run: &run, command: &command, attempt, began, host: &host });
+        }
+        Ok(())
     }
 
     /// How the shim says that an attempt of this run ended.
@@ -78,12 +88,21 @@ impl Recovery<'_> {
             // a reason that is lost, it is only certain that it was not done.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
-            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at)))
+            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
         });
-        if let Some((outcome, end)) = settled {
-            let Attempt { at: start, processors, .. } = attempt;
-            self.journal.note(Record::Ended { task, start, at: end, processors: processors.clone(), outcome });
-            history.runs.push(Run { task, start, end, processors, outcome });
+        if let Some((outcome, end, accounting)) = settled {
+            let Attempt { attempt, at: start, processors, .. } = attempt;
+            self.journal.note(Record::Ended {
+                task,
+                start,
+                at: end,
+                processors: processors.clone(),
+                outcome,
+                accounting,
+            });
+            let run = Run { task, start, end, processors, outcome, accounting };
+            self.measured.push((run.clone(), attempt));
+            history.runs.push(run);
             history.tasks[task.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
             self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));

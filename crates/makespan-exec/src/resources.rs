@@ -21,6 +21,12 @@ pub fn memory() -> Option<u64> {
     Some(limits(&own, Path::new("/sys/fs/cgroup")).into_iter().fold(there, u64::min))
 }
 
+/// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
+pub(crate) fn memory_kills() -> Option<u64> {
+    let text = fs::read_to_string("/proc/vmstat").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+}
+
 /// `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use makespan_core::{ProcSet, TaskId, Time};
+use makespan_core::{Accounting, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::seal::{seal, unseal};
@@ -41,6 +41,9 @@ pub(crate) struct Status {
     pub stopped: bool,
     /// The wall clock, nanoseconds after 1970.
     pub ended: i64,
+    /// What the kernel counted; a shim of an earlier version left nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
 }
 
 impl Status {

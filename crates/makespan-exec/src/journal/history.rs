@@ -4,7 +4,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Run, TaskId, Time};
 
-use super::{Cause, JournalError, Record, VERSION};
+use super::{Cause, EARLIEST, JournalError, Record, VERSION};
 use crate::fingerprint::fingerprints;
 
 /// What a run has done so far.
@@ -66,7 +66,7 @@ impl History {
         let Some(Record::Header { version, fingerprint: stated, origin }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
-        if *version != VERSION {
+        if !(EARLIEST..=VERSION).contains(version) {
             return Err(JournalError::Version { path: path.to_owned(), version: u64::from(*version) });
         }
         let mut own = fingerprints(instance);
@@ -113,18 +113,18 @@ impl History {
                 self.seen(at);
             }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
-            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted } => {
+            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
                 *self.waiting(task)? = Progression::Ended(Outcome::NotStarted);
-                self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted });
+                self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted, accounting });
                 self.seen(at);
             }
-            Record::Ended { task, start, at, processors, outcome } => {
+            Record::Ended { task, start, at, processors, outcome, accounting } => {
                 let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {
                     return Err("an end that does not fit its start");
                 }
                 *self.task(task)? = Progression::Ended(outcome);
-                self.runs.push(Run { task, start, end: at, processors, outcome });
+                self.runs.push(Run { task, start, end: at, processors, outcome, accounting });
                 self.seen(at);
             }
             Record::Interrupted { task, at } => {

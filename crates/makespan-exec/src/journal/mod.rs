@@ -31,8 +31,11 @@ use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, writable};
 use content::Found;
 
-/// The version of the records.
-pub const VERSION: u32 = 2;
+/// The version of the records that are written.
+pub const VERSION: u32 = 3;
+
+/// The earliest version that is read. Its records are records of this version.
+pub const EARLIEST: u32 = 2;
 
 /// The name of the journal in the folder of a run.
 pub const FILE: &str = "journal.jsonl";

@@ -1,6 +1,6 @@
 //! The lines of a journal.
 
-use makespan_core::{LogEntry, Outcome, ProcSet, TaskId, Time};
+use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// One line. Instants are ticks after the origin.
@@ -63,6 +63,9 @@ pub enum Record {
         processors: ProcSet,
         /// How.
         outcome: Outcome,
+        /// What it used, where somebody counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accounting: Option<Accounting>,
     },
     /// A running task was ended by us before it was done; it waits again.
     Interrupted {

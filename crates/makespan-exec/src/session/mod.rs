@@ -47,6 +47,12 @@ pub(crate) struct Session<'a> {
     /// What the policy has not heard yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
+    /// What this machine is called.
+    pub machine: String,
+    /// How many processes the system has killed for memory, when it was last asked, and how many of those since the session began
+    /// are not known to be of tasks.
+    pub memory_kills: u64,
+    pub unexplained_kills: u64,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
 }

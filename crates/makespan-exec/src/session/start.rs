@@ -1,14 +1,14 @@
 //! How tasks come to run: started, written down, let go.
 
-use makespan_core::{Outcome, ProcSet, Running, TaskId, Time};
+use makespan_core::{ProcSet, Run, TaskId, Time};
 
 use super::Session;
-use super::active::{Active, Delayed, News};
-use crate::ExecuteError;
-use crate::clock::ticks;
+use super::active::{Active, Delayed, End, News};
+use crate::clock::{began, ticks};
 use crate::host::{Refusal, Start};
 use crate::journal::Record;
 use crate::status::Claim;
+use crate::{ExecuteError, Measured};
 
 /// The first pause after a refused start, which doubles up to the longest.
 const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
@@ -72,8 +72,7 @@ impl Session<'_> {
                 self.starting.push(Delayed { task, processors, due: at + pause, pause: next });
             }
             Err(Refusal { reason, .. }) => {
-                let running = Running { task, start: at, processors };
-                return self.record_end(running, at, Outcome::NotStarted, Some(&reason));
+                return self.record_end(End::not_started(task, at, processors, &reason));
             }
         }
         Ok(())
@@ -152,10 +151,22 @@ impl Session<'_> {
         for news in std::mem::take(&mut self.news) {
             match news {
                 News::Started(running) => self.observer.started(&running, &self.state.progress(now)),
-                News::Ended(run, reason) => self.observer.ended(&run, reason.as_deref(), &self.state.progress(now)),
+                News::Ended { run, attempt, reason } => {
+                    self.tell_measured(&run, attempt);
+                    self.observer.ended(&run, reason.as_deref(), &self.state.progress(now));
+                }
                 News::Told(entry) => self.observer.told(&entry),
                 News::Message(text) => self.observer.message(&text),
             }
+        }
+    }
+
+    /// What an attempt used, for whoever remembers it.
+    fn tell_measured(&mut self, run: &Run, attempt: u32) {
+        if attempt > 0 {
+            let command = self.state.instance.command(run.task);
+            let began = began(self.origin, run.start);
+            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &self.machine });
         }
     }
 

@@ -10,6 +10,7 @@
 //!
 //! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
 
+mod accounting;
 mod job;
 
 use std::ffi::OsString;
@@ -262,7 +263,8 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let left = Status { claim, exit: status, asked, stopped: self.stopped, ended };
+        let accounting = accounting::of_job(self.group.as_ref(), status != 0);
+        let left = Status { claim, exit: status, asked, stopped: self.stopped, ended, accounting };
         while slot.fill(&Disk, &left, self.is_alone()).is_err() && self.is_alone() && !self.killing {
             self.heed(PAUSE);
         }
