@@ -35,14 +35,16 @@ mod session;
 mod shim;
 mod status;
 mod storage;
+mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
 pub use execute::{Reserved, check, execute, reserve};
+pub use files::output_files;
 pub use fingerprint::fingerprint;
 pub use machine::cores;
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::ExecuteOptions;
-pub use resources::{gpus, memory, notes};
+pub use resources::{gpus, memory, notes, stated_memory};
 pub use shim::serve;

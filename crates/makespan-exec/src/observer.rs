@@ -12,6 +12,12 @@ pub trait Observer {
     /// A task ended; the reason says why one was not started, or by what it was ended.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
+    /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
+    fn retried(&mut self, _run: &Run, _reason: Option<&str>, _attempt: u32, _progress: &Progress<'_>) {}
+
+    /// A task that ran was ended since the run was, and runs again when that is resumed. The trace leaves it out.
+    fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
+
     /// An attempt at a task that ran to an end, with or without success: what is worth to be remembered of it. Its record is on disk.
     /// When a run is resumed, those come first that ended while no session was there.
     fn measured(&mut self, _measured: &Measured<'_>) {}
@@ -54,6 +60,8 @@ pub struct Progress<'a> {
     pub view: View<'a>,
     /// The executions that have ended, those of earlier sessions included.
     pub runs: &'a [Run],
+    /// Tasks that will not run again, those of earlier sessions included.
+    pub ended: u64,
     /// Tasks that will be released later.
     pub unreleased: usize,
 }

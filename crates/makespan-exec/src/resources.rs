@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use makespan_core::{Instance, Platform, Resource, ResourceId, ResourceKind};
+use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceKind, TaskId};
 
 use crate::{ExecuteError, ExecuteOptions};
 
@@ -71,6 +71,21 @@ fn visible(text: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Bytes of memory that a task states for these processors, of all nodes together; 0 where it states none.
+pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
+    let Some(memory) = held(instance.platform(), Resource::MEMORY) else { return 0 };
+    let allotment = processors.len();
+    match instance.demands(task).iter().find(|demand| demand.resource == memory) {
+        Some(_) if allotment == 0 => 0,
+        Some(demand) if demand.kind == ResourceKind::OfNodes => {
+            let parts = instance.platform().parts(processors).into_iter();
+            parts.map(|(_, here)| demand.need.share(here, allotment)).sum()
+        }
+        Some(demand) => demand.need.total(allotment),
+        None => 0,
+    }
 }
 
 /// The GPUs of a platform, if it states any.

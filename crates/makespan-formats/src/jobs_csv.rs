@@ -55,7 +55,7 @@ pub fn write_schedule(
         let job = instance.job_of(placement.task);
         (About { task: instance.name(placement.task), job: Cow::Borrowed(&job.name), walltime: job.walltime }, run)
     });
-    write(instance, &names.write(workload), runs, counted, names, writer)
+    write(instance, &names.write(workload), runs, false, names, writer)
 }
 
 /// Writes what happened, one line an execution, and one for each task without any, which was given up or never started. Where the
@@ -85,7 +85,7 @@ pub fn write_trace(
     let counted = trace.runs.iter().any(|run| run.accounting.is_some());
     let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
     let runs = runs.map(|run| (of(run.task), run));
-    write(instance, &names.write(workload), runs, names, writer)
+    write(instance, &names.write(workload), runs, counted, names, writer)
 }
 
 /// What a line says of a task beside its run.

@@ -3,6 +3,8 @@
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::tasks::TaskList;
+
 /// One line. Instants are ticks after the origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -15,6 +17,11 @@ pub enum Record {
         fingerprint: String,
         /// The wall clock at instant 0, nanoseconds after 1970.
         origin: i64,
+    },
+    /// What tells the tasks of the instance from those of an edited one. Journals of version 2 lack it.
+    Tasks {
+        /// The tasks, by number.
+        list: TaskList,
     },
     /// A process began to execute the run.
     Session {

@@ -76,12 +76,15 @@ impl End {
 #[derive(Debug)]
 pub(crate) enum News {
     Started(Running),
-    /// An attempt ended, for this reason.
+    /// An attempt ended, for this reason; whether the task is tried again.
     Ended {
         run: Run,
         attempt: u32,
         reason: Option<String>,
+        again: bool,
     },
+    /// It was ended with the run.
+    Interrupted(Run),
     Told(LogEntry),
     Message(String),
 }

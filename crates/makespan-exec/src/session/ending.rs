@@ -72,6 +72,9 @@ impl Session<'_> {
         let task = running.task;
         self.journal.note(Record::Interrupted { task, at });
         self.state.end(task);
+        let Running { start, processors, .. } = running;
+        let (outcome, accounting) = (Outcome::Interrupted, None);
+        self.news.push(News::Interrupted(Run { task, start, end: at, processors, outcome, accounting }));
         let name = self.state.name(task);
         self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
         Ok(())
@@ -94,8 +97,10 @@ impl Session<'_> {
         match outcome {
             Outcome::Failed { .. } if killed.is_some() => killed.map(memory_reason),
             Outcome::TimedOut => {
-                let walltime = self.state.instance.walltime(task)?;
-                Some(format!("it was ended at its walltime of {walltime} s"))
+                let walltime = self.state.instance.walltime(task);
+                let stated = walltime.map(|walltime| format!("it was ended at its walltime of {walltime} s"));
+                stated
+                    .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))
             }
             Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
                 Some(format!("it ended with status {status}, which signal {} leaves", status - 128))
@@ -111,13 +116,20 @@ impl Session<'_> {
         self.journal.note(Record::Ended { task, start, at, processors: processors.clone(), outcome, accounting });
         let run = Run { task, start, end: at, processors, outcome, accounting };
         self.state.runs.push(run.clone());
+        if self.is_tried_again(&run) {
+            self.events.push(Event::Interrupted(task));
+            self.news.push(News::Ended { run, attempt, reason, again: true });
+            return Ok(());
+        }
+        self.state.ended += 1;
         let succeeded = outcome == Outcome::Succeeded;
+        self.halted |= !succeeded && self.options.fail_fast;
         self.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
         if succeeded {
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
         }
-        self.news.push(News::Ended { run, attempt, reason });
+        self.news.push(News::Ended { run, attempt, reason, again: false });
         if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
 
@@ -178,6 +190,7 @@ impl Session<'_> {
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.starting.clear();
+        self.forget_crowded();
         // What is due for the policy is not waited for any more.
         self.wake = None;
         self.state.unreleased.clear();

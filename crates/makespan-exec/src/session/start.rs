@@ -24,11 +24,11 @@ impl Session<'_> {
         if let Some(gpus) = &mut self.state.gpus {
             gpus.take(task, &processors);
         }
-        self.launch(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
+        self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
     /// Starts the shim of a task. It waits until the record of the start is on disk.
-    fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+    pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.instance;
         let attempt = self.attempts[task.index()] + 1;
@@ -50,7 +50,7 @@ impl Session<'_> {
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
-                let walltime = instance.walltime(task).map(|walltime| at + walltime);
+                let walltime = instance.walltime(task).or(self.options.timeout).map(|walltime| at + walltime);
                 self.journal.note(Record::Started {
                     task,
                     attempt,
@@ -151,10 +151,16 @@ impl Session<'_> {
         for news in std::mem::take(&mut self.news) {
             match news {
                 News::Started(running) => self.observer.started(&running, &self.state.progress(now)),
-                News::Ended { run, attempt, reason } => {
+                News::Ended { run, attempt, reason, again } => {
                     self.tell_measured(&run, attempt);
-                    self.observer.ended(&run, reason.as_deref(), &self.state.progress(now));
+                    let (reason, progress) = (reason.as_deref(), self.state.progress(now));
+                    if again {
+                        self.observer.retried(&run, reason, attempt, &progress);
+                    } else {
+                        self.observer.ended(&run, reason, &progress);
+                    }
                 }
+                News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Told(entry) => self.observer.told(&entry),
                 News::Message(text) => self.observer.message(&text),
             }
