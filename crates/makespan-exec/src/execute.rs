@@ -168,6 +168,11 @@ pub(crate) fn execute_on(
     }
     let clock = Clock::since(history.origin, history.latest, host);
     let group = host.group();
+    if options.limit_memory
+        && let Err(reason) = host.limit_memory()
+    {
+        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    }
     journal.note(Record::Session { at: clock.now(host), boot: host.boot(), group });
     if !history.listed {
         journal.note(Record::Tasks { list: TaskList::of(instance) });

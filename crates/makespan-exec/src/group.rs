@@ -18,6 +18,12 @@ use crate::process::{content, start_of};
 /// How the groups of runs are called. No other group is ever ended.
 const PREFIX: &str = "makespan-";
 
+/// The group of the session, in that of the run, where memory is limited.
+const SESSION: &str = "session";
+
+/// The file that says which controllers the groups below have.
+const CONTROL: &str = "cgroup.subtree_control";
+
 /// How often it is looked whether a group is frozen, a millisecond apart.
 const LOOKS: usize = 100;
 
@@ -77,7 +83,64 @@ impl Group {
 
     /// Moves this process from the group of an attempt to that of the session.
     pub fn leave(&self) -> io::Result<()> {
-        write(&self.0.join("../../cgroup.procs"), "0")
+        // Where memory is limited, the session is in a group beside.
+        let beside = self.0.join("..").join(SESSION).join("cgroup.procs");
+        write(&beside, "0").or_else(|_| write(&self.0.join("../../cgroup.procs"), "0"))
+    }
+
+    /// Lets the groups of attempts, in this of a run, have limits of memory. A group that gives limits to those below holds no process
+    /// itself, so this process moves to a group of its own.
+    ///
+    /// # Errors
+    /// Why that is not possible; then all is as before.
+    pub fn limit_memory(&self) -> Result<(), String> {
+        let Some(home) = self.0.parent() else { return Err("the group of the run is gone".into()) };
+        let there = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
+        if !there.split_whitespace().any(|controller| controller == "memory") {
+            return Err(format!(
+                "the control group {} has no memory controller (cgroup v2), which the system may use in version 1 or a service \
+                 manager must delegate",
+                home.display()
+            ));
+        }
+        let session = self.0.join(SESSION);
+        let moved = fs::create_dir(&session).and_then(|()| write(&session.join("cgroup.procs"), "0"));
+        let enable = |group: &Path| write(&group.join(CONTROL), "+memory");
+        let limited = moved.and_then(|()| enable(home)).and_then(|()| enable(&self.0));
+        limited.map_err(|error| {
+            self.give_up_limits();
+            let advice = "systemd-run --user --scope -p Delegate=yes makespan run ..";
+            let home = home.display();
+            if error.raw_os_error() == Some(nix::libc::EBUSY) {
+                format!("other processes are in the control group {home}; begin the run in one of its own, such as by `{advice}`")
+            } else {
+                format!("the control group {home} does not let its memory be limited: {error}; `{advice}` may")
+            }
+        })
+    }
+
+    /// Puts this process back, so that the group of the run can be removed.
+    pub fn give_up_limits(&self) {
+        let session = self.0.join(SESSION);
+        if !session.exists() {
+            return;
+        }
+        let _ = write(&self.0.join(CONTROL), "-memory");
+        if let Some(home) = self.0.parent() {
+            // Another run in the same group may need it still; then we stay where we are.
+            let _ = write(&home.join(CONTROL), "-memory");
+            let _ = write(&home.join("cgroup.procs"), "0");
+        }
+        let _ = fs::remove_dir(session);
+    }
+
+    /// Limits the memory of what is in this group. If it uses more, all of it is killed.
+    pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
+        write(&self.0.join("memory.max"), &bytes.to_string())?;
+        // Systems without swap lack this file, and old ones the other.
+        let _ = write(&self.0.join("memory.swap.max"), "0");
+        let _ = write(&self.0.join("memory.oom.group"), "1");
+        Ok(())
     }
 
     /// The processes in it and in the groups below.
@@ -160,7 +223,10 @@ impl Group {
 
     /// Removes the group of the run that this attempt belongs to, if this was the last in it.
     pub fn remove_run(&self) {
-        let _ = self.0.parent().map(fs::remove_dir);
+        if let Some(run) = self.0.parent() {
+            let _ = fs::remove_dir(run.join(SESSION));
+            let _ = fs::remove_dir(run);
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Start<'a> {
     pub processors: &'a ProcSet,
     /// What programs call the GPUs that it holds; `None` where the platform states none.
     pub gpus: Option<&'a [String]>,
+    /// Most bytes of memory that it may use, where it states any.
+    pub memory: Option<u64>,
 }
 
 /// Why a task was not started.
@@ -45,6 +47,13 @@ pub(crate) trait Host {
     /// Makes the control group that the tasks of this session run in, where that is possible, and says its path.
     fn group(&mut self) -> Option<String> {
         None
+    }
+    /// Gives the groups of tasks limits of memory from now on.
+    ///
+    /// # Errors
+    /// Why that is not possible here.
+    fn limit_memory(&mut self) -> Result<(), String> {
+        Err("this machine has no control groups".into())
     }
     /// What programs call the GPUs of the machine, where they can be counted.
     fn gpus(&self) -> Option<Vec<String>> {

@@ -1,7 +1,9 @@
 //! The processes of this machine.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -22,7 +24,7 @@ use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
 use crate::shim;
-use crate::storage::{Disk, Storage, is_passing};
+use crate::storage::is_passing;
 use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
@@ -37,8 +39,11 @@ pub(crate) struct Local {
     files: Rc<Files>,
     cores: Vec<usize>,
     shim: PathBuf,
+    _small: Option<File>,
     /// The control group of the session, which holds one for each task.
     group: Option<Group>,
+    /// Whether groups of tasks have limits of memory.
+    limits: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
@@ -60,8 +65,23 @@ impl Local {
     /// Starts tasks on these cores, by this shim or by this program.
     pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
-        let shim = shim.unwrap_or_else(|| OWN.into());
-        Self { files, cores, shim, group: None, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
+        let small = if shim.is_none() { shim::small() } else { None };
+        // What is open stays the same program, even where its file is replaced.
+        let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
+        let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
+        Self {
+            files,
+            cores,
+            shim,
+            _small: small,
+            group: None,
+            limits: false,
+            begun: Instant::now(),
+            shims: BTreeMap::new(),
+            starts: 0,
+            sender,
+            ends,
+        }
     }
 
     /// The process of a shim, whose end is told when nothing of its task is left.
@@ -79,12 +99,12 @@ impl Local {
         let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.task, start.attempt));
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
+        command.arg(start.memory.filter(|_| self.limits).map_or_else(String::new, |bytes| bytes.to_string()));
         command.arg(program).args(&words[1..]);
         command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
-        command.envs(start.gpus.map(|gpus| (VISIBLE, gpus.join(","))));
+        command.envs(start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(",")))));
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
         let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
-        let status = self.files.status(start.task, start.attempt);
         let on_exit = move |killed: Option<i32>| {
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
@@ -93,9 +113,6 @@ impl Local {
             }
             // A session that is gone has no use for it.
             let _ = sender.send((task, number));
-            // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
-            // before.
-            let _ = status.parent().map(|folder| Disk.sync_folder(folder));
         };
         launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
     }
@@ -126,6 +143,15 @@ impl Host for Local {
     fn group(&mut self) -> Option<String> {
         self.group = Group::of_run();
         self.group.as_ref().and_then(|group| Some(group.path().to_str()?.to_owned()))
+    }
+
+    fn limit_memory(&mut self) -> Result<(), String> {
+        let Some(group) = &self.group else {
+            return Err("no control group (cgroup v2) may be made here".into());
+        };
+        group.limit_memory()?;
+        self.limits = true;
+        Ok(())
     }
 
     fn gpus(&self) -> Option<Vec<String>> {
@@ -222,6 +248,7 @@ impl Drop for Local {
             if group.is_populated() {
                 group.kill();
             }
+            group.give_up_limits();
             group.remove();
         }
     }

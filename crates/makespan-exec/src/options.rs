@@ -22,6 +22,8 @@ pub struct ExecuteOptions {
     pub fail_fast: bool,
     /// Ends tasks that state no walltime after so long.
     pub timeout: Option<Time>,
+    /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible it is said.
+    pub limit_memory: bool,
     /// Names of jobs are made up, such as the numbers of lines. Then resuming a run of an instance that was edited knows jobs by
     /// what they do alone.
     pub made_up_names: bool,
@@ -52,6 +54,7 @@ impl ExecuteOptions {
             retries: 0,
             fail_fast: false,
             timeout: None,
+            limit_memory: false,
             made_up_names: false,
             recover: false,
             oversubscribe: false,

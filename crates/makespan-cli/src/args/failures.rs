@@ -20,6 +20,9 @@ pub struct FailureOptions {
     /// End each job that states no walltime after so long, such as 90s or 2h
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
+    /// Kill a job that uses more memory than it states (control groups, cgroup v2; where there are none it is said)
+    #[arg(long)]
+    pub limit_memory: bool,
     /// Continue an interrupted run; without --folder the latest one of this instance. Jobs that have succeeded and do the same as
     /// then are not run again, whatever else was edited
     #[arg(long)]
@@ -40,6 +43,7 @@ impl FailureOptions {
     pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
         options.retries = self.retry;
         options.fail_fast = self.fail_fast;
+        options.limit_memory = self.limit_memory;
         options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
         (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
         Ok(())
@@ -50,7 +54,8 @@ impl FailureOptions {
         let retry = if self.retry > 0 { format!("--retry {} ", self.retry) } else { String::new() };
         let fail_fast = if self.fail_fast { "--fail-fast " } else { "" };
         let timeout = self.timeout.as_ref().map_or_else(String::new, |text| format!("--timeout '{text}' "));
-        format!("{retry}{fail_fast}{timeout}")
+        let limit = if self.limit_memory { "--limit-memory " } else { "" };
+        format!("{retry}{fail_fast}{timeout}{limit}")
     }
 }
 

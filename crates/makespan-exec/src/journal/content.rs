@@ -9,7 +9,7 @@ use super::history::History;
 use super::seal::{seal, unseal};
 use super::{EARLIEST, FILE, JournalError, Opening, Record, VERSION, salvage};
 use crate::files::{Files, STATUS};
-use crate::status::Status;
+use crate::status::{Status, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
@@ -205,7 +205,10 @@ impl Statuses {
             }
             let path = folder.join(&name);
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
-            found.push((name, Status::parse(&bytes)));
+            // What the power was lost before is no status.
+            if !is_blank(&bytes) {
+                found.push((name, Status::parse(&bytes)));
+            }
         }
         Ok(Self(found))
     }

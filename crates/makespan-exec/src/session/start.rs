@@ -35,7 +35,8 @@ impl Session<'_> {
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
         let gpus = gpus.as_deref();
-        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus };
+        let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
+        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus, memory };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
             self.starting.push(Delayed { task, processors, due: self.now(), pause });

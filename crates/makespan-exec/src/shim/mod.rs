@@ -12,6 +12,7 @@
 
 mod accounting;
 mod job;
+mod small;
 
 use std::ffi::OsString;
 use std::io::BufRead;
@@ -28,6 +29,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
+
+pub(crate) use small::small;
 
 use crate::group::Group;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
@@ -61,8 +64,16 @@ const GLANCE: u16 = 2;
 pub fn serve() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == ARGUMENT) {
-        let (Some(status), Some(group)) = (arguments.next(), arguments.next()) else { std::process::exit(NEVER) };
-        std::process::exit(Shim::serve(&PathBuf::from(status), &PathBuf::from(group), &arguments.collect::<Vec<_>>()));
+        if std::env::args_os().nth(2).is_some_and(|second| second == small::VERSION) {
+            println!("{}", small::PROTOCOL);
+            std::process::exit(0);
+        }
+        let (Some(status), Some(group), Some(memory)) = (arguments.next(), arguments.next(), arguments.next()) else {
+            std::process::exit(NEVER)
+        };
+        let memory = memory.to_str().and_then(|text| text.parse().ok());
+        let command: Vec<OsString> = arguments.collect();
+        std::process::exit(Shim::serve(&PathBuf::from(status), (&PathBuf::from(group), memory), &command));
     }
 }
 
@@ -84,7 +95,7 @@ struct Shim {
 }
 
 impl Shim {
-    fn serve(path: &Path, group: &Path, command: &[OsString]) -> i32 {
+    fn serve(path: &Path, (group, memory): (&Path, Option<u64>), command: &[OsString]) -> i32 {
         let all = SigSet::all();
         let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
         // Where it is a leader of a group already it stays where it is.
@@ -114,6 +125,11 @@ impl Shim {
             return NEVER;
         };
         shim.group = Group::make(group);
+        if let (Some(group), Some(bytes)) = (&shim.group, memory)
+            && let Err(error) = group.set_limit(bytes)
+        {
+            eprintln!("makespan: cannot limit the memory of the job: {error}");
+        }
         let status = shim.run(command);
         shim.leave(&mut slot, claim, status);
         shim.end_rest();
