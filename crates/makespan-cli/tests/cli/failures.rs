@@ -17,7 +17,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     let sandbox = Sandbox::new();
     let forge = "for i in 1 2 3 4 5 6 7 8; do echo line $i; done; printf '\\033[2Jforged\\n' >&2; exit 3";
     let jobs = [("good", "0.05", "true"), ("quiet", "0.05", "echo only output; exit 4"), ("bad", "0.05", forge)];
-    let retried = ("flaky", "0.05", "test -e ../flag || { touch flag; touch ../flag; exit 1; }");
+    let retried = ("flaky", "0.05", "test -e flag || { touch flag; exit 1; }");
     sandbox.write(
         "i.toml",
         shell_jobs(2, &jobs)
@@ -113,4 +113,30 @@ fn fail_fast_and_timeouts() {
     }
     assert!(!sandbox.path("s2").exists());
     sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
+}
+
+/// Where control groups cannot limit memory it is said, and the run goes on.
+#[test]
+fn memory_is_limited_or_it_is_said_why_not() {
+    let sandbox = Sandbox::new();
+    let hungry = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); echo ${#x} >> log";
+    let instance = shell_jobs(1, &[("hungry", "0.05", hungry)]);
+    let instance = instance.replacen("processors = 1\n", "processors = 1\nresources = { memory = \"4GiB\" }\n", 1);
+    sandbox.write("i.toml", instance + "needs = { memory = \"16MiB\" }\n");
+    let said = sandbox.makespan(&format!("{RUN} --limit-memory --retry 3"));
+    let result = result(&said.out);
+    assert_eq!(result["succeeded"], "1", "{said:?}");
+    if said.err.contains("note: the memory of jobs is not limited: ") {
+        assert!(said.err.contains("control group"), "{said:?}");
+        assert!(
+            said.out.contains("job `hungry` held ") && said.out.contains("of memory, and states 16.0 MiB"),
+            "{said:?}"
+        );
+    } else {
+        // 16 MiB are doubled until what it needs fits.
+        assert!(
+            result["retried"] == "1" && said.err.contains("it was killed since it used more memory than it may"),
+            "{said:?}"
+        );
+    }
 }

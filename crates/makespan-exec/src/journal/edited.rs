@@ -48,11 +48,12 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
     let mut records = vec![header, Record::Tasks { list }];
     let mut attempts = vec![0; instance.tasks() as usize];
     for run in &history.runs {
-        let kept = match (mapping.same.get(&run.task), &history.tasks[run.task.index()]) {
-            (Some(&(task, _)), Progression::Ended(Outcome::Succeeded)) => Some(task),
-            (Some(&(task, true)), Progression::Ended(Outcome::Failed { .. } | Outcome::TimedOut)) => Some(task),
-            _ => None,
-        };
+        let kept = mapping.same.get(&run.task).filter(|(_, unchanged)| match history.tasks[run.task.index()] {
+            Progression::Ended(Outcome::Succeeded) => true,
+            Progression::Ended(Outcome::Failed { .. } | Outcome::TimedOut) => *unchanged,
+            _ => false,
+        });
+        let kept = kept.map(|(task, _)| *task);
         let Some(task) = kept.filter(|_| run.outcome != Outcome::NotStarted) else { continue };
         let Run { start, end, processors, outcome, accounting, .. } = run.clone();
         attempts[task.index()] += 1;

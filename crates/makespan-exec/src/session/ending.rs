@@ -41,7 +41,10 @@ impl Session<'_> {
         }
         match outcome(status, cause) {
             Some(outcome) => self.conclude(running, attempt, at, outcome, accounting),
-            None => self.interrupted(running, at),
+            None => {
+                self.interrupted(running, at);
+                Ok(())
+            }
         }
     }
 
@@ -68,7 +71,7 @@ impl Session<'_> {
     }
 
     /// A task was ended by us before it was done, and waits again.
-    fn interrupted(&mut self, running: Running, at: Time) -> Result<(), ExecuteError> {
+    fn interrupted(&mut self, running: Running, at: Time) {
         let task = running.task;
         self.journal.note(Record::Interrupted { task, at });
         self.state.end(task);
@@ -77,7 +80,6 @@ impl Session<'_> {
         self.news.push(News::Interrupted(Run { task, start, end: at, processors, outcome, accounting }));
         let name = self.state.name(task);
         self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
-        Ok(())
     }
 
     fn conclude(
@@ -199,7 +201,7 @@ impl Session<'_> {
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
         for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {
-            result = result.and(self.interrupted(running, at));
+            self.interrupted(running, at);
         }
         while !self.active.is_empty() {
             self.kill_overdue(self.options.stop.requests() > 1);

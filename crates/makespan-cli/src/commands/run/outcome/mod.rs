@@ -152,7 +152,7 @@ impl<'a> Outcomes<'a> {
         lines.push(Line::plain(String::new()));
         lines.extend(self.table());
         lines.push(Line::plain(String::new()));
-        lines.extend(self.lost().into_iter().map(Line::plain));
+        lines.extend(self.lost().iter().map(|text| Line::plain(wrapped("", 2, text))));
         lines
     }
 
