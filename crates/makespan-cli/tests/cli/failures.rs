@@ -55,7 +55,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     }
     let page = sandbox.read("f/report.html");
     let (outcomes, schedule) = (page.find("<h2>Outcomes</h2>").unwrap(), page.find("chart-title\">Schedule").unwrap());
-    assert!(outcomes < schedule && page.contains("only output") && !page.contains("\u{1b}"));
+    assert!(outcomes < schedule && page.contains("only output") && !page.contains('\u{1b}'));
     let table = sandbox.read("f/jobs.csv");
     assert!(table.lines().next().unwrap().ends_with(",cpu_time,peak_memory,memory_kill"), "{table}");
     assert_eq!(table.lines().count(), 1 + 4 + 3, "a line for each attempt: {table}");

@@ -140,7 +140,8 @@ impl<'a> Outcomes<'a> {
 
     /// Everything, line by line.
     pub fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![self.headline()];
+        let Line { tone, text } = self.headline();
+        let mut lines = vec![Line::new(tone, wrapped("", 2, &text))];
         let troubles = self.troubles();
         for &task in troubles.iter().take(TOLD) {
             lines.extend(self.trouble(task));
