@@ -33,6 +33,7 @@ mod recover;
 mod resources;
 mod session;
 mod shim;
+mod spare;
 mod status;
 mod storage;
 mod tasks;
