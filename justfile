@@ -32,6 +32,10 @@ peers-accasim *ARGS:
 peers-simgrid *ARGS:
     benches/peers/simgrid/run {{ARGS}}
 
+# xargs, GNU parallel and HyperQueue beside makespan on many short tasks (benches/peers/README.md); the first run needs the network
+peers-parallel *ARGS:
+    benches/peers/parallel/run {{ARGS}}
+
 # Fuzz the readers, so many seconds each (fuzz/run says what it needs); an hour each on a machine that does nothing else
 fuzz SECONDS="3600" *TARGETS:
     fuzz/run {{SECONDS}} {{TARGETS}}

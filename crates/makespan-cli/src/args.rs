@@ -1,5 +1,6 @@
 //! The command line.
 
+mod failures;
 mod flow;
 mod generate;
 mod graphs;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 use makespan_lab::campaign::Named;
 
+pub use failures::FailureOptions;
 pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
@@ -221,18 +223,11 @@ pub struct RunOptions {
     /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Continue an interrupted run; without --folder the latest one of this instance
-    #[arg(long)]
-    pub resume: bool,
-    /// With --resume, run jobs that did not succeed again
-    #[arg(long, requires = "resume")]
-    pub retry_failed: bool,
-    /// With --resume, where the journal is damaged go on with what is certain; the damaged one is kept
-    #[arg(long, requires = "resume")]
-    pub recover: bool,
     /// Accept a platform with more processors than this machine has cores, and with more memory and GPUs than it has
     #[arg(long)]
     pub oversubscribe: bool,
+    #[command(flatten)]
+    pub failures: FailureOptions,
 }
 
 #[derive(Args)]

@@ -1,7 +1,7 @@
 //! What goes to standard output and into files.
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use comfy_table::presets;
@@ -18,11 +18,64 @@ pub const INTERRUPTED: i32 = 130;
 
 /// Prints to standard output. A reader that has gone away, as in `makespan algorithms | head`, is no error.
 pub fn emit(text: &str) -> Result<()> {
+    write_out(&harmless(text))
+}
+
+fn write_out(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(miette!("cannot write to standard output: {error}")),
         _ => Ok(()),
     }
+}
+
+/// How a line is coloured where a terminal shows colours, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    Plain,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+/// A line with its tone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub tone: Tone,
+    pub text: String,
+}
+
+impl Line {
+    pub fn new(tone: Tone, text: String) -> Self {
+        Self { tone, text: text.trim_end_matches('\n').to_owned() }
+    }
+
+    pub fn plain(text: String) -> Self {
+        Self::new(Tone::Plain, text)
+    }
+
+    fn coloured(&self) -> String {
+        let text = harmless(&self.text);
+        let code = match self.tone {
+            Tone::Plain => return text.into_owned(),
+            Tone::Good => 32,
+            Tone::Doubtful => 33,
+            Tone::Bad => 31,
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// Prints lines to standard output, in colours if that is a terminal and the environment does not name `NO_COLOR`
+/// (<https://no-color.org>).
+pub fn emit_lines(lines: &[Line]) -> Result<()> {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    if plain || dumb || !io::stdout().is_terminal() {
+        return emit(&lines.iter().map(|line| line.text.clone() + "\n").collect::<String>());
+    }
+    let text: String = lines.iter().map(|line| line.coloured() + "\n").collect();
+    write_out(&text)
 }
 
 /// Prints a line to standard error; where nobody reads it there is nobody to tell.

@@ -30,6 +30,11 @@ pub(crate) fn since_origin(wall: SystemTime, origin: i64) -> Time {
     ticks(wall.duration_since(UNIX_EPOCH).unwrap_or_default()).saturating_since(Time::from_ticks(origin))
 }
 
+/// The wall clock at an instant of a run.
+pub(crate) fn began(origin: i64, at: Time) -> SystemTime {
+    UNIX_EPOCH + Duration::from_nanos(u64::try_from(origin.saturating_add(at.ticks())).unwrap_or(0))
+}
+
 /// A duration in ticks.
 pub(crate) fn ticks(duration: Duration) -> Time {
     Time::from_ticks(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))

@@ -9,12 +9,12 @@ use makespan_core::{Instance, Policy, Trace};
 use crate::clock::Clock;
 use crate::files::Files;
 use crate::host::Host;
-use crate::journal::{Journal, Opening, Record, locked};
+use crate::journal::{Begun, Journal, Opening, Record, TaskList, locked};
 use crate::local::Local;
-use crate::machine::cores;
+use crate::machine::{cores, machine_name};
 use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
-use crate::session::{Session, State};
+use crate::session::{Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 
@@ -139,27 +139,50 @@ pub(crate) fn execute_on(
 ) -> Result<Trace, ExecuteError> {
     let Machine { storage, host, files, lock } = machine;
     let how = Opening { resume: options.resume, recover: options.recover };
-    let (mut journal, mut history, notes) = Journal::begin(storage, &files, instance, how, host.wall(), lock)?;
+    let mut begun = Journal::begin(storage, &files, instance, how, host.wall(), lock)?;
     files.prepare(storage)?;
-    notes.iter().for_each(|note| observer.message(note));
+    begun.notes.iter().for_each(|note| observer.message(note));
+    let names = begun
+        .earlier
+        .as_ref()
+        .map_or_else(|| instance.task_ids().map(|task| instance.name(task).into_owned()).collect(), TaskList::names);
+    let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
     Recovery {
-        instance,
+        names: &names,
+        instance: Some(instance).filter(|_| begun.earlier.is_none()),
         options,
         storage,
-        files: &files,
+        files: old_files.as_ref().unwrap_or(&files),
         host: &mut *host,
-        journal: &mut journal,
+        journal: &mut begun.journal,
         observer: &mut *observer,
+        measured: Vec::new(),
     }
-    .settle(&mut history)?;
+    .settle(&mut begun.history)?;
+    let Begun { mut journal, mut history, earlier, .. } = begun;
+    if let Some(list) = earlier {
+        let old = (&list, &history);
+        let carried = journal.carried_over(storage, &files, old, instance, options.made_up_names)?;
+        observer.message(&carried.2);
+        (journal, history) = (carried.0, carried.1);
+    }
     let clock = Clock::since(history.origin, history.latest, host);
     let group = host.group();
-    journal.append(&Record::Session { at: clock.now(host), boot: host.boot(), group })?;
+    if options.limit_memory
+        && let Err(reason) = host.limit_memory()
+    {
+        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    }
+    journal.note(Record::Session { at: clock.now(host), boot: host.boot(), group });
+    if !history.listed {
+        journal.note(Record::Tasks { list: TaskList::of(instance) });
+    }
+    journal.commit()?;
     policy.recall(&history.told);
     history.told.iter().for_each(|entry| observer.told(entry));
-    let open = open_tasks(&history, options.retry_failed);
+    let open = open_tasks(instance, &history, options);
     let closed = closed_tasks(&history, &open);
-    let gpus = host.gpus();
+    let (gpus, memory_kills) = (host.gpus(), host.memory_kills().unwrap_or(0));
     let mut session = Session {
         options,
         observer,
@@ -170,6 +193,8 @@ pub(crate) fn execute_on(
         clock,
         origin: history.origin,
         fingerprint: fingerprint(instance),
+        retries: Retries::new(instance, &history.runs, &open, options.retry_failed),
+        halted: false,
         state: State::new(instance, open, history.runs, gpus),
         attempts: history.attempts,
         active: BTreeMap::new(),
@@ -178,6 +203,9 @@ pub(crate) fn execute_on(
         news: Vec::new(),
         events: Vec::new(),
         wake: None,
+        machine: machine_name(),
+        memory_kills,
+        unexplained_kills: 0,
         stalled: None,
     };
     session.run(&closed, policy)?;

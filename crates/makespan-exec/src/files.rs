@@ -1,6 +1,6 @@
 //! The folder of a run.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use makespan_core::{Instance, TaskId};
 
 use crate::ExecuteError;
 use crate::storage::{Storage, writable};
+use crate::tasks::TaskList;
 
 /// The folder of the status files.
 pub(crate) const STATUS: &str = "status";
@@ -29,9 +30,12 @@ impl Files {
 
     /// A folder that is there.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
-        let named =
-            |task| task_file_name(instance, task).unwrap_or_else(|| file_name(&instance.name(task), task.index()));
-        Self { folder, names: instance.task_ids().map(named).collect() }
+        Self { folder, names: instance.task_ids().map(|task| stem(instance, task)).collect() }
+    }
+
+    /// The files of the tasks of an earlier instance in the same folder.
+    pub fn of_earlier(&self, tasks: &TaskList) -> Self {
+        Self { folder: self.folder.clone(), names: tasks.stems() }
     }
 
     /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
@@ -48,14 +52,13 @@ impl Files {
         &self.folder
     }
 
-    /// Empty files for the output and the errors of a task; those of an earlier attempt are lost.
-    pub fn outputs(&self, task: TaskId) -> io::Result<(File, File)> {
-        let create = |ending: &str| {
-            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[task.index()])))?;
-            file.set_len(0)?;
-            Ok::<File, io::Error>(file)
-        };
-        Ok((create("out")?, create("err")?))
+    /// Makes empty files for the output and the errors of a task; those of an earlier attempt are lost.
+    pub fn outputs(&self, task: TaskId) -> io::Result<[PathBuf; 2]> {
+        let paths = ["out", "err"].map(|ending| self.folder.join(format!("{}.{ending}", self.names[task.index()])));
+        for path in &paths {
+            writable(path)?.set_len(0)?;
+        }
+        Ok(paths)
     }
 
     /// Where the shim writes the exit status of one attempt.
@@ -79,13 +82,26 @@ impl Files {
     }
 }
 
-/// `job~task` for a task of a compound job, where both names are safe as they are. Jobs have distinct names, so no task of
-/// a bag is called so.
-fn task_file_name(instance: &Instance, task: TaskId) -> Option<String> {
-    let (job, name) = (instance.job_of(task), instance.short_name(task));
+/// The files in the folder of a run that hold what a task wrote to standard output and to standard error.
+pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
+    let stem = stem(instance, task);
+    ["out", "err"].map(|ending| folder.join(format!("{stem}.{ending}")))
+}
+
+fn stem(instance: &Instance, task: TaskId) -> String {
+    let job = instance.job_of(task);
+    let short = job.is_compound().then(|| instance.short_name(task));
+    file_stem(&job.name, short.as_deref(), &instance.name(task), task.index())
+}
+
+/// How the files of a task are called, which is the `task` of a compound job or has this `name` as a whole: `job~task`, where both
+/// names are safe as they are. Jobs have distinct names, so no task of a bag is called so.
+pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize) -> String {
     let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
-    let safe = job.is_compound() && unchanged(&job.name) && unchanged(&name);
-    safe.then(|| format!("{}~{name}", job.name))
+    match task.filter(|task| unchanged(job) && unchanged(task)) {
+        Some(task) => format!("{job}~{task}"),
+        None => file_name(name, index),
+    }
 }
 
 /// A name that is safe in any file system. One that had to be changed gets `~` and the task's number; an unchanged one

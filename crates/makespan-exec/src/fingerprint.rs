@@ -1,6 +1,6 @@
 //! A hash of an instance's content.
 
-use makespan_core::{Instance, Job, Need, Node, Profile, Resources, Rows, SpeedupLaw, TaskId, Time};
+use makespan_core::{Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of everything that the instance states, in hexadecimal: the same on every machine and in every version that
@@ -54,13 +54,67 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
             fields.number(dependence.from.0);
         }
     }
-    fields.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    fields.hex()
+}
+
+/// For each different task a hash of what it does, and one of all that is stated of it. What it does is all that its result may
+/// depend on: its command, its GPUs, its numbers of processors if the command names them, and what those tasks do that it waits
+/// for. Its estimated time, its walltime, its weight and its memory say when and where it runs.
+pub(crate) fn digests(instance: &Instance) -> Vec<(String, String)> {
+    let mut digests: Vec<Option<(String, String)>> = vec![None; instance.different_tasks()];
+    let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+    let mut open: Vec<TaskId> = different.collect();
+    open.reverse();
+    let before = |task: TaskId| instance.incoming(task).map(|edge| edge.from);
+    while let Some(&task) = open.last() {
+        let missing = before(task).filter(|&from| digests[instance.different(from)].is_none());
+        let missing: Vec<TaskId> = missing.collect();
+        if digests[instance.different(task)].is_some() || missing.is_empty() {
+            open.pop();
+            let known = |from: TaskId| digests[instance.different(from)].as_ref().map(|(does, _)| does.as_str());
+            let mut inputs: Vec<&str> = before(task).filter_map(known).collect();
+            inputs.sort_unstable();
+            let digest = digest(instance, task, &inputs);
+            digests[instance.different(task)] = Some(digest);
+        } else {
+            open.extend(missing);
+        }
+    }
+    digests.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String) {
+    // As many digits as keep two tasks apart by accident for ever.
+    const DIGITS: usize = 32;
+    let mut does = Fields(Sha256::new());
+    let command = &instance.task(task).command;
+    does.number(command.len() as u64);
+    command.iter().for_each(|word| does.text(word));
+    if command.iter().any(|word| word.contains("{processors}")) {
+        let profile = instance.profile(task);
+        does.number(u64::from(profile.min_processors()));
+        does.number(u64::from(profile.max_processors()));
+    }
+    does.needs(instance, task, |name| name == Resource::GPUS);
+    inputs.iter().for_each(|input| does.text(input));
+    let mut does = does.hex();
+    does.truncate(DIGITS);
+    let mut states = Fields(Sha256::new());
+    states.task(instance, instance.job_of(task), task);
+    states.text(&does);
+    let mut states = states.hex();
+    states.truncate(DIGITS);
+    (does, states)
 }
 
 /// Fields of known length one after another, so that no two contents give the same bytes.
 struct Fields(Sha256);
 
 impl Fields {
+    fn hex(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    }
+
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.update(text.as_bytes());
@@ -103,11 +157,15 @@ impl Fields {
         }
     }
 
-    /// What a task needs besides processors.
-    fn needs(&mut self, instance: &Instance, task: TaskId) {
+    /// What a task needs besides processors, of the resources of these names.
+    fn needs(&mut self, instance: &Instance, task: TaskId, of: impl Fn(&str) -> bool) {
         for demand in instance.demands(task) {
+            let name = &instance.platform().resource_of(demand.resource).name;
+            if !of(name) {
+                continue;
+            }
             self.text("needs");
-            self.text(&instance.platform().resource_of(demand.resource).name);
+            self.text(name);
             match &demand.need {
                 Need::Linear { whole, per_processor } => {
                     self.number(*whole);
@@ -133,7 +191,7 @@ impl Fields {
         for part in command.iter() {
             self.text(part);
         }
-        self.needs(instance, task);
+        self.needs(instance, task, |_| true);
     }
 
     fn profile(&mut self, profile: &Profile) {

@@ -14,8 +14,13 @@ use nix::unistd::Pid;
 
 use crate::process::{content, start_of};
 
+mod limits;
+
 /// How the groups of runs are called. No other group is ever ended.
 const PREFIX: &str = "makespan-";
+
+/// The group of the session, in that of the run, where memory is limited.
+const SESSION: &str = "session";
 
 /// How often it is looked whether a group is frozen, a millisecond apart.
 const LOOKS: usize = 100;
@@ -76,7 +81,9 @@ impl Group {
 
     /// Moves this process from the group of an attempt to that of the session.
     pub fn leave(&self) -> io::Result<()> {
-        write(&self.0.join("../../cgroup.procs"), "0")
+        // Where memory is limited, the session is in a group beside.
+        let beside = self.0.join("..").join(SESSION).join("cgroup.procs");
+        write(&beside, "0").or_else(|_| write(&self.0.join("../../cgroup.procs"), "0"))
     }
 
     /// The processes in it and in the groups below.
@@ -137,7 +144,10 @@ impl Group {
 
     /// Removes the group of the run that this attempt belongs to, if this was the last in it.
     pub fn remove_run(&self) {
-        let _ = self.0.parent().map(fs::remove_dir);
+        if let Some(run) = self.0.parent() {
+            let _ = fs::remove_dir(run.join(SESSION));
+            let _ = fs::remove_dir(run);
+        }
     }
 }
 

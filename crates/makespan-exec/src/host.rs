@@ -16,6 +16,8 @@ pub(crate) struct Start<'a> {
     pub processors: &'a ProcSet,
     /// What programs call the GPUs that it holds; `None` where the platform states none.
     pub gpus: Option<&'a [String]>,
+    /// Most bytes of memory that it may use, where it states any.
+    pub memory: Option<u64>,
 }
 
 /// Why a task was not started.
@@ -46,8 +48,19 @@ pub(crate) trait Host {
     fn group(&mut self) -> Option<String> {
         None
     }
+    /// Gives the groups of tasks limits of memory from now on.
+    ///
+    /// # Errors
+    /// Why that is not possible here.
+    fn limit_memory(&mut self) -> Result<(), String> {
+        Err("this machine has no control groups".into())
+    }
     /// What programs call the GPUs of the machine, where they can be counted.
     fn gpus(&self) -> Option<Vec<String>> {
+        None
+    }
+    /// How many processes the system has killed for lack of memory since it began, where it says so.
+    fn memory_kills(&self) -> Option<u64> {
         None
     }
     /// Starts the shim of a task, which waits.

@@ -1,10 +1,11 @@
 //! The processes of this machine.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
@@ -17,16 +18,19 @@ use nix::unistd::Pid;
 use crate::files::Files;
 use crate::group::Group;
 use crate::host::{Host, Left, Refusal, Start};
-use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
-use crate::shim;
-use crate::storage::{Disk, Storage, is_passing};
+use crate::shim::{self, Order};
+use crate::spare::{Duty, Spare};
+use crate::storage::is_passing;
 use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Most shims that are started ahead.
+const SPARES: usize = 2;
 
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
@@ -37,10 +41,15 @@ pub(crate) struct Local {
     files: Rc<Files>,
     cores: Vec<usize>,
     shim: PathBuf,
+    _small: Option<File>,
     /// The control group of the session, which holds one for each task.
     group: Option<Group>,
+    /// Whether groups of tasks have limits of memory.
+    limits: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
+    /// Shims that have no task yet.
+    spares: Vec<Spare>,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
     starts: u64,
     sender: Sender<(TaskId, u64)>,
@@ -60,12 +69,28 @@ impl Local {
     /// Starts tasks on these cores, by this shim or by this program.
     pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
-        let shim = shim.unwrap_or_else(|| OWN.into());
-        Self { files, cores, shim, group: None, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
+        let small = if shim.is_none() { shim::small() } else { None };
+        // What is open stays the same program, even where its file is replaced.
+        let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
+        let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
+        Self {
+            files,
+            cores,
+            shim,
+            _small: small,
+            group: None,
+            limits: false,
+            begun: Instant::now(),
+            shims: BTreeMap::new(),
+            spares: Vec::new(),
+            starts: 0,
+            sender,
+            ends,
+        }
     }
 
-    /// The process of a shim, whose end is told when nothing of its task is left.
-    fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
+    /// A shim that has been told of a task, and waits.
+    fn spawn(&mut self, start: &Start<'_>) -> Result<(Child, Option<ChildStdin>), Refusal> {
         let allotment = start.processors.len();
         let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
@@ -73,31 +98,49 @@ impl Local {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
         };
-        let (out, err) = self.files.outputs(start.task).map_err(refuse)?;
+        let outputs = self.files.outputs(start.task).map_err(refuse)?;
         let marks = self.files.marks(start.name);
-        let mut command = Command::new(&self.shim);
         let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
-        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.task, start.attempt));
-        command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
-        command.arg(program).args(&words[1..]);
-        command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
-        command.envs(start.gpus.map(|gpus| (VISIBLE, gpus.join(","))));
-        command.stdin(Stdio::piped()).stdout(out).stderr(err);
-        let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
-        let status = self.files.status(start.task, start.attempt);
-        let on_exit = move |killed: Option<i32>| {
-            if killed.is_some() {
-                // It could not see to the end of all that descends from it.
-                let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks, group }.end(Duration::ZERO);
-            }
-            // A session that is gone has no use for it.
-            let _ = sender.send((task, number));
-            // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
-            // before.
-            let _ = status.parent().map(|folder| Disk.sync_folder(folder));
+        let gpus = start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
+        let environment = allotment_environment(allotment).chain(marks.iter().cloned()).chain(gpus);
+        let order = Order {
+            status: self.files.status(start.task, start.attempt).into(),
+            group: group.as_ref().map(|group| group.path().into()),
+            memory: start.memory.filter(|_| self.limits),
+            cores: cores_of(start.processors, &self.cores),
+            outputs: outputs.map(Into::into),
+            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
+            environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
         };
-        launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
+        let duty = || Duty { task: start.task, number: self.starts, marks: marks.clone(), group: group.clone() };
+        let ready = loop {
+            let spare = self.spares.pop().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
+            if spare.take(duty()) {
+                break spare;
+            }
+            // Somebody has killed it.
+            spare.dismiss();
+        };
+        let Spare { child, mut input, .. } = ready;
+        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
+        if let Some(input) = &mut input {
+            // A shim that was killed meanwhile is reported by its end.
+            let _ = input.write_all(line.as_bytes());
+        }
+        Ok((child, input))
+    }
+
+    fn spare(&self) -> std::io::Result<Spare> {
+        Spare::start(&self.shim, &self.cores, self.files.mark(), self.sender.clone())
+    }
+
+    /// Starts shims ahead for tasks that may start when others end.
+    fn refill(&mut self) {
+        if self.spares.len() < SPARES.min(self.shims.len())
+            && let Ok(spare) = self.spare()
+        {
+            self.spares.push(spare);
+        }
     }
 
     fn signal(&self, task: TaskId, signal: Signal) {
@@ -128,14 +171,27 @@ impl Host for Local {
         self.group.as_ref().and_then(|group| Some(group.path().to_str()?.to_owned()))
     }
 
+    fn limit_memory(&mut self) -> Result<(), String> {
+        let Some(group) = &self.group else {
+            return Err("no control group (cgroup v2) may be made here".into());
+        };
+        group.limit_memory()?;
+        self.limits = true;
+        Ok(())
+    }
+
     fn gpus(&self) -> Option<Vec<String>> {
         resources::gpus()
     }
 
+    fn memory_kills(&self) -> Option<u64> {
+        resources::memory_kills()
+    }
+
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
         self.starts += 1;
-        let mut child = self.spawn(start)?;
-        let (pid, input) = (child.id() as i32, child.stdin.take());
+        let (child, input) = self.spawn(start)?;
+        let pid = child.id() as i32;
         self.shims.insert(start.task, Shim { child, input, start: self.starts });
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
             self.call_off(start.task);
@@ -164,6 +220,15 @@ impl Host for Local {
     fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let begun = Instant::now();
         loop {
+            if !timeout.is_zero() {
+                match self.ends.try_recv() {
+                    Ok((task, start)) if self.shims.get(&task).is_some_and(|shim| shim.start == start) => {
+                        return Some(task);
+                    }
+                    Ok(_) => continue,
+                    Err(_) => self.refill(),
+                }
+            }
             let (task, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
             if self.shims.get(&task).is_some_and(|shim| shim.start == start) {
                 return Some(task);
@@ -214,10 +279,12 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
+        std::mem::take(&mut self.spares).into_iter().for_each(Spare::dismiss);
         if let Some(group) = &self.group {
             if group.is_populated() {
                 group.kill();
             }
+            group.give_up_limits();
             group.remove();
         }
     }

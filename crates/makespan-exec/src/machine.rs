@@ -19,6 +19,11 @@ pub fn cores() -> Result<Vec<usize>, ExecuteError> {
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
 }
 
+/// What this machine is called; empty where it has no name.
+pub(crate) fn machine_name() -> String {
+    nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
+}
+
 /// The cores behind processors of the plan.
 pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     let mut chosen: Vec<usize> = processors.iter().map(|id| cores[id as usize % cores.len()]).collect();

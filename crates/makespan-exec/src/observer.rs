@@ -1,5 +1,7 @@
 //! Who watches a run.
 
+use std::time::SystemTime;
+
 use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, Time, View};
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
@@ -10,6 +12,16 @@ pub trait Observer {
     /// A task ended; the reason says why one was not started, or by what it was ended.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
+    /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
+    fn retried(&mut self, _run: &Run, _reason: Option<&str>, _attempt: u32, _progress: &Progress<'_>) {}
+
+    /// A task that ran was ended since the run was, and runs again when that is resumed. The trace leaves it out.
+    fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
+
+    /// An attempt at a task that ran to an end, with or without success: what is worth to be remembered of it. Its record is on disk.
+    /// When a run is resumed, those come first that ended while no session was there.
+    fn measured(&mut self, _measured: &Measured<'_>) {}
+
     /// The policy told something of its plans. When a run is resumed, all that was told in earlier sessions comes first.
     fn told(&mut self, _entry: &LogEntry) {}
 
@@ -18,6 +30,21 @@ pub trait Observer {
 
     /// Time passed.
     fn tick(&mut self, _progress: &Progress<'_>) {}
+}
+
+/// What is known of an attempt that ran to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// When in the time of the run, where, how it ended, and what the kernel counted.
+    pub run: &'a Run,
+    /// The program and its arguments as the instance states them, `{processors}` and `{gpus}` included.
+    pub command: &'a [String],
+    /// Counted from 1 for each task.
+    pub attempt: u32,
+    /// When it began, by the wall clock.
+    pub began: SystemTime,
+    /// The name of this machine.
+    pub host: &'a str,
 }
 
 /// An observer that shows nothing.
@@ -33,6 +60,8 @@ pub struct Progress<'a> {
     pub view: View<'a>,
     /// The executions that have ended, those of earlier sessions included.
     pub runs: &'a [Run],
+    /// Tasks that will not run again, those of earlier sessions included.
+    pub ended: u64,
     /// Tasks that will be released later.
     pub unreleased: usize,
 }

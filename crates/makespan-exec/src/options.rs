@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use makespan_core::Stop;
+use makespan_core::{Stop, Time};
 
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
@@ -15,6 +15,18 @@ pub struct ExecuteOptions {
     pub resume: bool,
     /// When resuming, run failed, timed-out, not started and cancelled tasks again.
     pub retry_failed: bool,
+    /// How often a task that failed, or reached its walltime, is tried again. Earlier sessions count, unless failed tasks are run again
+    /// ([`Self::retry_failed`]). A task that lack of memory ended gets twice the memory.
+    pub retries: u32,
+    /// When a task has failed for good, start nothing more: the run ends with those that run.
+    pub fail_fast: bool,
+    /// Ends tasks that state no walltime after so long.
+    pub timeout: Option<Time>,
+    /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible it is said.
+    pub limit_memory: bool,
+    /// Names of jobs are made up, such as the numbers of lines. Then resuming a run of an instance that was edited knows jobs by
+    /// what they do alone.
+    pub made_up_names: bool,
     /// When resuming a run whose journal is damaged, go on with what is certain.
     pub recover: bool,
     /// Accept more processors than cores, and more memory and GPUs than there are; processor `p` is core `p` modulo their number,
@@ -39,6 +51,11 @@ impl ExecuteOptions {
             folder: folder.into(),
             resume: false,
             retry_failed: false,
+            retries: 0,
+            fail_fast: false,
+            timeout: None,
+            limit_memory: false,
+            made_up_names: false,
             recover: false,
             oversubscribe: false,
             shim: None,

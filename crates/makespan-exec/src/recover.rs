@@ -2,25 +2,31 @@
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
-use crate::clock::since_origin;
+use crate::clock::{began, since_origin};
 use crate::files::Files;
 use crate::host::{Host, Left};
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
+use crate::machine::machine_name;
 use crate::process::Identity;
-use crate::session::outcome;
+use crate::session::{is_failure, outcome};
 use crate::status::Status;
 use crate::storage::Storage;
-use crate::{ExecuteError, ExecuteOptions, Observer};
+use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
 
 /// What the recovery works on.
 pub(crate) struct Recovery<'a> {
-    pub instance: &'a Instance,
+    /// What the tasks of the journal are called.
+    pub names: &'a [String],
+    /// The instance, unless the journal is of another.
+    pub instance: Option<&'a Instance>,
     pub options: &'a ExecuteOptions,
     pub storage: &'a dyn Storage,
     pub files: &'a Files,
     pub host: &'a mut dyn Host,
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
+    /// Attempts that ended while no session was there.
+    pub measured: Vec<(Run, u32)>,
 }
 
 impl Recovery<'_> {
@@ -40,7 +46,7 @@ impl Recovery<'_> {
                 && self.host.is_alive(shim)
                 && self.status(*task, attempt, history.origin).is_none()
             {
-                let name = self.instance.name(*task);
+                let name = &self.names[task.index()];
                 self.observer.message(&format!(
                     "job `{name}` outlived the session that started it (process {}); it is being ended",
                     attempt.pid
@@ -60,7 +66,14 @@ impl Recovery<'_> {
         for (task, attempt) in running {
             self.record(history, task, attempt);
         }
-        Ok(self.journal.commit()?)
+        self.journal.commit()?;
+        let host = machine_name();
+        for (run, attempt) in std::mem::take(&mut self.measured) {
+            let Some(command) = self.instance.map(|instance| instance.command(run.task)) else { continue };
+            let began = began(history.origin, run.start);
+            self.observer.measured(&Measured { run: &run, command: &command, attempt, began, host: &host });
+        }
+        Ok(())
     }
 
     /// How the shim says that an attempt of this run ended.
@@ -71,19 +84,28 @@ impl Recovery<'_> {
     }
 
     fn record(&mut self, history: &mut History, task: TaskId, attempt: Attempt) {
-        let name = self.instance.name(task);
+        let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
             // What ended by itself did so whatever we were about to do; what others stopped was stopped. Of what we ended for
             // a reason that is lost, it is only certain that it was not done.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
-            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at)))
+            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
         });
-        if let Some((outcome, end)) = settled {
-            let Attempt { at: start, processors, .. } = attempt;
-            self.journal.note(Record::Ended { task, start, at: end, processors: processors.clone(), outcome });
-            history.runs.push(Run { task, start, end, processors, outcome });
+        if let Some((outcome, end, accounting)) = settled {
+            let Attempt { attempt, at: start, processors, .. } = attempt;
+            self.journal.note(Record::Ended {
+                task,
+                start,
+                at: end,
+                processors: processors.clone(),
+                outcome,
+                accounting,
+            });
+            let run = Run { task, start, end, processors, outcome, accounting };
+            self.measured.push((run.clone(), attempt));
+            history.runs.push(run);
             history.tasks[task.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
             self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
@@ -104,12 +126,38 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// The tasks that are still to be run, ascending.
-pub(crate) fn open_tasks(history: &History, retry_failed: bool) -> Vec<TaskId> {
-    let open = |task: &Progression| match task {
+/// The tasks that are still to be run, ascending. Those that have failed are among them while they may be tried again, and with
+/// them what was not started since it waits for them alone.
+pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
+    let mut failures = vec![0_u32; history.tasks.len()];
+    history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);
+    let depends = |task: TaskId| !instance.edges().is_empty() && instance.incoming(task).len() > 0;
+    let is_open = |(task, progression): (TaskId, &Progression)| match progression {
         Progression::Open | Progression::Running(_) => true,
         Progression::Ended(Outcome::Succeeded) => false,
-        Progression::Ended(_) | Progression::Cancelled => retry_failed,
+        Progression::Ended(_) | Progression::Cancelled if options.retry_failed => true,
+        Progression::Ended(Outcome::NotStarted) => options.retries > 0 && depends(task),
+        Progression::Ended(_) => failures[task.index()] <= options.retries,
+        Progression::Cancelled => false,
     };
-    (0..).map(TaskId).zip(&history.tasks).filter(|(_, task)| open(task)).map(|(id, _)| id).collect()
+    let mut open: Vec<bool> = (0..).map(TaskId).zip(&history.tasks).map(is_open).collect();
+    if !instance.edges().is_empty() {
+        close_behind(instance, history, &mut open);
+    }
+    (0..).map(TaskId).zip(open).filter(|(_, open)| *open).map(|(id, _)| id).collect()
+}
+
+/// What was written down as not started stays so while anything that it waits for stays without success.
+fn close_behind(instance: &Instance, history: &History, open: &mut [bool]) {
+    let succeeded = Progression::Ended(Outcome::Succeeded);
+    let closed = |task: &TaskId| !open[task.index()] && history.tasks[task.index()] != succeeded;
+    let mut behind: Vec<TaskId> = (0..open.len()).map(TaskId::at).filter(closed).collect();
+    while let Some(task) = behind.pop() {
+        for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
+            // The others are written down as not started when the session begins.
+            if matches!(history.tasks[next.index()], Progression::Ended(_)) && std::mem::take(&mut open[next.index()]) {
+                behind.push(next);
+            }
+        }
+    }
 }

@@ -3,12 +3,19 @@
 use std::fs;
 use std::path::Path;
 
-use makespan_core::{Instance, Platform, Resource, ResourceId, ResourceKind};
+use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceKind, TaskId};
 
 use crate::{ExecuteError, ExecuteOptions};
 
-/// The environment by which programs learn their GPUs.
-pub(crate) const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+/// The environment by which programs learn their GPUs: those that use CUDA, and those that use HIP. `ROCR_VISIBLE_DEVICES` is left as
+/// it is: HIP counts within what that leaves, so GPUs would be chosen twice.
+pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
+
+/// The variable that leaves HIP only some GPUs, which it numbers from 0.
+const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
+
+/// Where Linux lists the devices that compute for AMD's runtime, processors included.
+const KFD: &str = "/sys/class/kfd/kfd/topology/nodes";
 
 /// Most GPUs of a platform that is run.
 const MOST_GPUS: u128 = 4096;
@@ -19,6 +26,12 @@ pub fn memory() -> Option<u64> {
     let there = total(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(limits(&own, Path::new("/sys/fs/cgroup")).into_iter().fold(there, u64::min))
+}
+
+/// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
+pub(crate) fn memory_kills() -> Option<u64> {
+    let text = fs::read_to_string("/proc/vmstat").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
 }
 
 /// `MemTotal` of `/proc/meminfo`, in bytes.
@@ -43,16 +56,31 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 
-/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES`, or the numbers of the NVIDIA GPUs
-/// in `/dev`. `None` where nobody can count them.
+/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES`, or the
+/// numbers of the NVIDIA GPUs in `/dev` or of those that the kernel's driver of AMD lists. `None` where nobody can count them.
 pub fn gpus() -> Option<Vec<String>> {
-    if let Ok(text) = std::env::var(VISIBLE) {
+    if let Some(text) = VISIBLE.iter().find_map(|name| std::env::var(name).ok()) {
         return Some(visible(&text));
     }
-    let entries = fs::read_dir("/dev").ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let is_gpu = |name: &String| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok());
-    let count = entries.filter(is_gpu).count();
+    let count = match nvidia() {
+        0 => std::env::var(BELOW_HIP).map_or_else(|_| amd(Path::new(KFD)), |text| visible(&text).len()),
+        count => count,
+    };
     (count > 0).then(|| (0..count).map(|number| number.to_string()).collect())
+}
+
+fn nvidia() -> usize {
+    let entries =
+        fs::read_dir("/dev").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_gpu = |name: &String| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok());
+    entries.filter(is_gpu).count()
+}
+
+/// A processor has 0 in this file.
+fn amd(nodes: &Path) -> usize {
+    let entries = fs::read_dir(nodes).into_iter().flatten().flatten();
+    let id = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("gpu_id")).ok();
+    entries.filter_map(id).filter(|text| text.trim().parse::<u64>().is_ok_and(|id| id > 0)).count()
 }
 
 /// The entries of `CUDA_VISIBLE_DEVICES` as CUDA reads it: one that is none hides those behind it.
@@ -65,6 +93,21 @@ fn visible(text: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Bytes of memory that a task states for these processors, of all nodes together; 0 where it states none.
+pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
+    let Some(memory) = held(instance.platform(), Resource::MEMORY) else { return 0 };
+    let allotment = processors.len();
+    match instance.demands(task).iter().find(|demand| demand.resource == memory) {
+        Some(_) if allotment == 0 => 0,
+        Some(demand) if demand.kind == ResourceKind::OfNodes => {
+            let parts = instance.platform().parts(processors).into_iter();
+            parts.map(|(_, here)| demand.need.share(here, allotment)).sum()
+        }
+        Some(demand) => demand.need.total(allotment),
+        None => 0,
+    }
 }
 
 /// The GPUs of a platform, if it states any.
@@ -96,7 +139,7 @@ pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(),
     }
     match gpus().filter(|names| gpus_stated > names.len() as u128) {
         Some(names) => {
-            let source = if std::env::var_os(VISIBLE).is_some() { VISIBLE } else { "/dev" };
+            let source = VISIBLE.into_iter().find(|name| std::env::var_os(name).is_some()).unwrap_or("the system");
             Err(ExecuteError::TooFewGpus { gpus: gpus_stated, there: names.len(), source_of: source })
         }
         None => Ok(()),
@@ -160,6 +203,16 @@ mod tests {
         assert_eq!(visible("2, 0,GPU-8932f937,MIG-1"), ["2", "0", "GPU-8932f937", "MIG-1"]);
         assert_eq!(visible("1,-1,2"), ["1"]);
         assert!(visible("").is_empty() && visible("NoDevFiles").is_empty());
+    }
+
+    #[test]
+    fn gpus_of_amd_are_those_nodes_that_are_no_processor() {
+        let folder = tempfile::tempdir().unwrap();
+        for (node, id) in [("0", "0\n"), ("1", "45881\n"), ("2", "4021\n"), ("3", "nonsense")] {
+            fs::create_dir(folder.path().join(node)).unwrap();
+            fs::write(folder.path().join(node).join("gpu_id"), id).unwrap();
+        }
+        assert_eq!((amd(folder.path()), amd(&folder.path().join("none"))), (2, 0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use makespan_core::{ProcSet, TaskId, Time};
+use makespan_core::{Accounting, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::seal::{seal, unseal};
@@ -41,12 +41,18 @@ pub(crate) struct Status {
     pub stopped: bool,
     /// The wall clock, nanoseconds after 1970.
     pub ended: i64,
+    /// What the kernel counted; a shim of an earlier version left nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
 }
 
 impl Status {
     /// Of these bytes, if they are a status that was written whole.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let (_, body) = unseal(bytes).ok()?;
+        // When the power was lost, a status may be there and its length not yet.
+        let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        let (line, rest) = bytes.split_at(end);
+        let (_, body) = unseal(line).ok().filter(|_| is_blank(rest))?;
         serde_json::from_str(&body).ok()
     }
 
@@ -54,6 +60,11 @@ impl Status {
     pub fn wall(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_nanos(u64::try_from(self.ended).unwrap_or(0))
     }
+}
+
+/// Whether nothing was written there yet, as far as the disk knows.
+pub(crate) fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, 0 | b' '))
 }
 
 /// Nanoseconds after 1970.
@@ -80,13 +91,15 @@ impl Slot {
         Ok(Self { file, temporary, path: path.to_owned() })
     }
 
-    /// Writes the status: under its name it is whole, whatever happens. Where it is to be `lasting`, the name is on disk, too,
-    /// when this returns.
+    /// Writes the status: under its name it is whole, whoever is killed. Where it is to be `lasting`, it is on disk with its name when
+    /// this returns; else it may be blank after the power was lost.
     pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;
         self.file.set_len(line.len() as u64)?;
-        self.file.sync()?;
+        if lasting {
+            self.file.sync()?;
+        }
         storage.rename(&self.temporary, &self.path)?;
         if lasting { storage.sync_folder(self.path.parent().unwrap_or(Path::new("/"))) } else { Ok(()) }
     }

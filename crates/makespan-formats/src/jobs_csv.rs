@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Time, Trace};
+use makespan_core::{Accounting, Instance, MemoryKill, Outcome, ProcSet, Run, Schedule, Time, Trace};
 
 use crate::names::CsvNames;
 
@@ -28,6 +28,10 @@ pub const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
+/// What follows in the table of a trace whose runs were counted: time on processors in seconds, most resident memory in bytes, and
+/// how it is known that a run was killed for memory (`certain`, `likely`, or nothing).
+pub const ACCOUNTING: [&str; 3] = ["cpu_time", "peak_memory", "memory_kill"];
+
 /// Writes a schedule as if it had happened, one line a placement; a task of a bag is called `name/17`.
 ///
 /// # Errors
@@ -46,14 +50,16 @@ pub fn write_schedule(
             end: placement.end,
             processors: placement.processors.clone(),
             outcome: Outcome::Succeeded,
+            accounting: None,
         };
         let job = instance.job_of(placement.task);
         (About { task: instance.name(placement.task), job: Cow::Borrowed(&job.name), walltime: job.walltime }, run)
     });
-    write(instance, &names.write(workload), runs, names, writer)
+    write(instance, &names.write(workload), runs, false, names, writer)
 }
 
-/// Writes what happened, one line an execution, and one for each task without any, which was given up or never started.
+/// Writes what happened, one line an execution, and one for each task without any, which was given up or never started. Where the
+/// operating system counted what runs used, the columns [`ACCOUNTING`] follow.
 ///
 /// # Errors
 /// Those of the writer.
@@ -72,12 +78,14 @@ pub fn write_trace(
         end: Time::ZERO,
         processors: ProcSet::new(),
         outcome: Outcome::NotStarted,
+        accounting: None,
     });
     let runs = trace.runs.iter().cloned().chain(never);
     // What happened is told of each task by itself.
+    let counted = trace.runs.iter().any(|run| run.accounting.is_some());
     let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
     let runs = runs.map(|run| (of(run.task), run));
-    write(instance, &names.write(workload), runs, names, writer)
+    write(instance, &names.write(workload), runs, counted, names, writer)
 }
 
 /// What a line says of a task beside its run.
@@ -91,14 +99,16 @@ fn write<'a>(
     instance: &'a Instance,
     workload: &str,
     runs: impl Iterator<Item = (About<'a>, Run)>,
+    counted: bool,
     names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
-    table.write_record(COLUMNS)?;
+    table.write_record(COLUMNS.iter().chain(ACCOUNTING.iter().filter(|_| counted)))?;
     for (of, run) in runs {
         let texts = [&*names.write(&of.task), workload, &*names.write(&of.job)];
-        table.write_record(row(instance, texts, of.walltime, &run))?;
+        let own = row(instance, texts, of.walltime, &run);
+        table.write_record(own.into_iter().chain(used(run.accounting.as_ref()).into_iter().filter(|_| counted)))?;
     }
     table.flush()?;
     Ok(())
@@ -133,6 +143,18 @@ fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run)
         "-1".to_owned(),
         String::new(),
     ]
+}
+
+/// What a run used; empty where nobody counted.
+fn used(accounting: Option<&Accounting>) -> [String; 3] {
+    accounting.map_or_else(Default::default, |accounting| {
+        let kill = match accounting.memory_kill {
+            None => "",
+            Some(MemoryKill::Likely) => "likely",
+            Some(MemoryKill::Certain) => "certain",
+        };
+        [accounting.cpu.to_string(), accounting.peak_memory.to_string(), kill.to_owned()]
+    })
 }
 
 /// Batsim's words.
@@ -188,6 +210,7 @@ mod tests {
             end: Time::from_seconds(2),
             processors: ProcSet::first(5),
             outcome,
+            accounting: None,
         };
         let outcomes = [Outcome::Failed { status: 3 }, Outcome::TimedOut, Outcome::NotStarted];
         let trace = Trace { runs: outcomes.map(run).to_vec() };
@@ -198,6 +221,27 @@ mod tests {
         assert!(states[0].starts_with("COMPLETED_FAILED,2,0,2,1.5,1.5,,0-4"), "{text}");
         assert!(states[1].starts_with("COMPLETED_WALLTIME_REACHED,2,"), "{text}");
         assert!(states[2].starts_with("REJECTED,,,,,,,,-1,"), "{text}");
+    }
+
+    #[test]
+    fn what_runs_used_follows_where_it_was_counted() {
+        let run = |accounting| Run {
+            task: TaskId(0),
+            start: Time::from_seconds(2),
+            end: Time::from_seconds(3),
+            processors: ProcSet::first(5),
+            outcome: Outcome::Succeeded,
+            accounting,
+        };
+        let half = Time::from_ticks(500_000_000);
+        let used = Accounting { cpu: half, peak_memory: 4096, memory_kill: Some(MemoryKill::Likely) };
+        let mut bytes = Vec::new();
+        let trace = Trace { runs: vec![run(Some(used)), run(None)] };
+        write_trace(&instance(), "w0", &trace, CsvNames::Guarded, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with("metadata,cpu_time,peak_memory,memory_kill"), "{text}");
+        assert!(lines[1].ends_with(",-1,,0.5,4096,likely") && lines[2].ends_with(",-1,,,,"), "{text}");
     }
 
     #[test]
@@ -219,8 +263,14 @@ mod tests {
         let bag = Job::new("bag", profile()).with_count(2.try_into().unwrap());
         let jobs = vec![bag.with_walltime(s(9)), Job::compound("job", graph).with_walltime(s(60))];
         let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
-        let run =
-            |task| Run { task, start: s(0), end: s(4), processors: ProcSet::first(1), outcome: Outcome::Succeeded };
+        let run = |task| Run {
+            task,
+            start: s(0),
+            end: s(4),
+            processors: ProcSet::first(1),
+            outcome: Outcome::Succeeded,
+            accounting: None,
+        };
         let trace = Trace { runs: [1, 2].map(|task| run(TaskId(task))).to_vec() };
         let begins = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();

@@ -136,7 +136,7 @@ mod tests {
 
     fn run(task: u64, start: i64, end: i64, processors: &str, outcome: Outcome) -> Run {
         let (start, end) = (Time::from_seconds(start), Time::from_seconds(end));
-        Run { task: TaskId(task), start, end, processors: processors.parse().unwrap(), outcome }
+        Run { task: TaskId(task), start, end, processors: processors.parse().unwrap(), outcome, accounting: None }
     }
 
     #[test]

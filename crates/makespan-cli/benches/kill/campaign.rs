@@ -20,6 +20,8 @@ pub struct Campaign {
     pub seed: u64,
     /// Whether it says how far it is.
     pub tells: bool,
+    /// Whether all runs are of jobs that fail and are tried again.
+    pub retries: bool,
 }
 
 /// What came of it.
@@ -57,6 +59,12 @@ const VICTIMS: [(Victim, &str); 7] = [
 /// Kills in one run before it may come to its end.
 const KILLS_OF_A_RUN: usize = 10;
 
+/// The kind of run whose jobs fail at first.
+const RETRIES: usize = 3;
+
+/// How often such a job is tried again.
+const TRIES: &str = "3";
+
 /// Numbers that look random (splitmix64, Steele, Lea and Flood 2014).
 struct Random(u64);
 
@@ -78,7 +86,8 @@ impl Campaign {
         let (mut summary, mut random) = (Summary::default(), Random(self.seed));
         while summary.total() < self.kills {
             let kills = KILLS_OF_A_RUN.min(self.kills - summary.total());
-            Scene::new(makespan, summary.runs).play(kills, &mut random, &mut summary);
+            let kind = if self.retries { RETRIES } else { summary.runs % (RETRIES + 1) };
+            Scene::new(makespan, summary.runs, kind).play(kills, &mut random, &mut summary);
             summary.runs += 1;
             if self.tells {
                 eprintln!("{} kills in {} runs, {} faults", summary.total(), summary.runs, summary.faults.len());
@@ -118,17 +127,20 @@ struct Scene<'a> {
     names: Vec<String>,
     /// Of jobs that are done, how often they had been started then.
     done: BTreeMap<String, usize>,
+    /// Whether jobs fail at first, and are tried again.
+    retries: bool,
     title: String,
 }
 
 impl<'a> Scene<'a> {
-    /// A run of independent jobs, of a bag or of a graph, in turn.
-    fn new(makespan: &'a Path, number: usize) -> Self {
+    /// A run of independent jobs, of a bag, of a graph, or of jobs that fail at first.
+    fn new(makespan: &'a Path, number: usize, kind: usize) -> Self {
         let sandbox = tempfile::tempdir().unwrap();
         let log = sandbox.path().join("log");
         fs::write(&log, "").unwrap();
-        let (title, instance, names) = match number % 3 {
+        let (title, instance, names) = match kind {
             0 => ("plain", plain(&log), (0..12).map(|index| format!("j{index}")).collect()),
+            RETRIES => ("retries", flaky(&log), (0..8).map(|index| format!("j{index}")).collect()),
             1 => ("bag", bag(&log), (0..10).map(|index| format!("bag/{index}")).chain(["solo".into()]).collect()),
             _ => ("graph", graph(&log), ["split", "a", "b", "c", "join"].map(|task| format!("g/{task}")).to_vec()),
         };
@@ -136,13 +148,15 @@ impl<'a> Scene<'a> {
         let folder = sandbox.path().join("f");
         fs::create_dir(&folder).unwrap();
         let evidence = Evidence { log, folder: canonical(&folder) };
-        Self { makespan, sandbox, evidence, names, done: BTreeMap::new(), title: format!("run {number}, {title}") }
+        let (title, retries) = (format!("run {number}, {title}"), kind == RETRIES);
+        Self { makespan, sandbox, evidence, names, done: BTreeMap::new(), retries, title }
     }
 
     fn spawn(&self, retry: bool) -> Child {
         let mut command = Command::new(self.makespan);
         command.args(["run", "i.toml", "--oversubscribe", "--folder", "f", "--resume"]);
         command.args(retry.then_some("--retry-failed")).current_dir(self.sandbox.path());
+        command.args(self.retries.then_some(["--retry", TRIES]).into_iter().flatten());
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let errors = fs::File::options().append(true).create(true).open(self.sandbox.path().join("errors")).unwrap();
         command.stderr(errors).spawn().unwrap()
@@ -249,6 +263,11 @@ impl<'a> Scene<'a> {
         for job in self.names.iter().filter(|job| self.evidence.times("end", job) == 0) {
             fault(format!("{job} is lost"));
         }
+        if self.retries {
+            for job in self.names.iter().filter(|job| self.evidence.times("fail", job) != 1) {
+                fault(format!("{job} has failed {} times", self.evidence.times("fail", job)));
+            }
+        }
         let successes = self.evidence.successes();
         if successes.len() != self.names.len() || successes.values().any(|&count| count != 1) {
             fault(format!("the journal tells {successes:?}"));
@@ -284,6 +303,22 @@ fn plain(log: &Path) -> String {
         entry(&format!("[[jobs]]\nname = \"j{index}\"\nprocessors = {processors}\ntime = 0.1"), log, work[index % 3])
     };
     format!("{HEAD}{}", (0..12).map(job).collect::<String>())
+}
+
+/// Jobs that fail once, when their work is done.
+fn flaky(log: &Path) -> String {
+    let fails = |name: &str| {
+        let place = log.display();
+        format!("grep -qsx \"fail {name}\" {place} || {{ echo \"fail {name}\" >>{place}; exit 7; }}")
+    };
+    let job = |index: usize| {
+        let name = format!("j{index}");
+        let head = format!("[[jobs]]\nname = \"{name}\"\nprocessors = {}\ntime = 0.1", 1 + index % 4 / 3);
+        // The last command of the script is the note of its end.
+        let entry = entry(&head, log, "sleep 0.05");
+        entry.replace("sleep 0.03; ", &format!("sleep 0.03; {}; ", fails(&name)))
+    };
+    format!("{HEAD}{}", (0..8).map(job).collect::<String>())
 }
 
 fn bag(log: &Path) -> String {

@@ -1,5 +1,5 @@
-//! `cargo bench -p makespan-cli --bench kill -- --kills 1000 --seed 1`: kills at random, and counts faults. `--makespan FILE`
-//! names another executable than the one that is built with it.
+//! `cargo bench -p makespan-cli --bench kill -- --kills 1000 --seed 1`: kills at random, and counts faults. `--retries`: jobs that fail and are tried again, alone.
+//! `--makespan FILE` names another executable than the one that is built with it.
 
 mod campaign;
 mod check;
@@ -15,7 +15,12 @@ fn main() {
         let given = arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
         given.map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name} takes a number, not `{text}`")))
     };
-    let campaign = Campaign { kills: value("--kills", 100) as usize, seed: value("--seed", 1), tells: true };
+    let campaign = Campaign {
+        kills: value("--kills", 100) as usize,
+        seed: value("--seed", 1),
+        tells: true,
+        retries: arguments.iter().any(|argument| argument == "--retries"),
+    };
     let other = arguments.iter().position(|argument| argument == "--makespan").and_then(|at| arguments.get(at + 1));
     let summary = campaign.run(Path::new(other.map_or(env!("CARGO_BIN_EXE_makespan"), String::as_str)));
     print!("{summary}");

@@ -16,9 +16,10 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::{Loaded, load_plain};
-use crate::output::{emit, shown, write_file};
+use crate::output::{emit, emit_lines, shown, write_file};
 use crate::summary;
 use decider::Decider;
+use outcome::Outcomes;
 use watch::Watch;
 
 /// What a run begins with.
@@ -35,19 +36,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
-    let execution = ExecuteOptions {
-        resume: options.resume,
-        retry_failed: options.retry_failed,
-        recover: options.recover,
-        oversubscribe: options.oversubscribe,
-        stop: stop.clone(),
-        ..ExecuteOptions::new(&folder)
-    };
+    let (resume, quiet) = (options.failures.resume, options.failures.quiet);
+    let mut execution =
+        ExecuteOptions { oversubscribe: options.oversubscribe, stop: stop.clone(), ..ExecuteOptions::new(&folder) };
+    options.failures.apply(&mut execution)?;
     instance.check_task_names().map_err(|error| miette!("{}: {error}", options.instance.display()))?;
     decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&instance, &execution).map_err(|error| miette!("{error}"))?;
-    let earlier = || options.resume.then(|| folder::planned(&folder, &instance)).flatten();
+    let earlier = || resume.then(|| folder::planned(&folder, &instance)).flatten();
     let planned = match earlier() {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
@@ -63,7 +60,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         }
     };
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(notes(&instance)).collect();
-    emit(&format!(
+    let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
+    say(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
         begun.algorithm,
@@ -71,27 +69,42 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         summary::objectives(&instance, &begun.schedule, &begun.bounds),
         summary::placements(&instance, &begun.schedule)
     ))?;
-    let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
-    let mut policy = decider.policy(&instance, &begun, options.resume)?;
-    let mut watch = Watch::new(&instance);
-    let trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
+    let mut policy = decider.policy(&instance, &begun, resume)?;
+    let mut watch = Watch::new(&instance, quiet);
+    let mut trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    let written = results::write(&folder, &instance, &begun, &trace, watch.log());
+    let succeeded = trace.all_succeeded(&instance);
+    trace.runs.extend(watch.interrupted().iter().cloned());
+    let outcomes = Outcomes::new(&instance, &begun.schedule, &trace, watch.reasons(), &folder);
+    let written = results::write(&folder, &begun, &outcomes, watch.log());
     // A report that cannot be written does not hide what happened.
-    emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
-    let which =
-        if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-    emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
-    if stop.is_requested() {
-        let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-        let [instance, folder] =
-            [&options.instance, &folder].map(|path| shown(&path.display().to_string()).into_owned());
-        emit(&format!(
-            "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}{hint}--resume` continues it\n"
-        ))?;
+    if !quiet {
+        emit_lines(&outcomes.lines())?;
+        let which =
+            if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
+        emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
+        if !succeeded {
+            emit(&goes_on(options, &folder, stop.is_requested()))?;
+        }
     }
+    let status = u8::from(!succeeded || written.is_err());
+    emit(&format!("{}\n", outcomes.machine_line(status)))?;
     written?;
-    Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ExitCode::from(status))
+}
+
+/// How a run that is not done goes on.
+fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
+    let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
+    let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
+    let [instance, folder] = [&*options.instance, folder].map(|path| shown(&path.display().to_string()).into_owned());
+    let failures = options.failures.hint();
+    let command = format!("`makespan run {instance} --folder {folder} {oversubscribe}{hint}{failures}--resume");
+    if stopped {
+        format!("the run was stopped; {command}` continues it\n")
+    } else {
+        format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed\n")
+    }
 }
 
 /// The first Ctrl-C or SIGTERM ends the running jobs, the second kills them.

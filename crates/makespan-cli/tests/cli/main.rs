@@ -6,6 +6,7 @@ mod bags;
 mod bounded;
 mod commands;
 mod compound_runs;
+mod failures;
 mod flows;
 mod graphs;
 mod guarded;

@@ -1,5 +1,6 @@
 //! What happens, one event at a time: policies, the cluster that they see, and the trace that is left.
 
+mod accounting;
 mod actual;
 mod cluster;
 mod defect;
@@ -11,6 +12,7 @@ mod residual;
 mod task_set;
 mod trace;
 
+pub use accounting::{Accounting, MemoryKill};
 pub use actual::Actual;
 pub use cluster::{Cluster, Outage, expected_repair};
 pub use defect::Defect;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Instance, ProcSet, TaskId, Time};
+use crate::online::Accounting;
 use crate::schedule::{Placement, Schedule};
 
 /// How a run ended.
@@ -38,6 +39,9 @@ pub struct Run {
     pub processors: ProcSet,
     /// How it ended.
     pub outcome: Outcome,
+    /// What it used, where somebody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
 }
 
 /// The executions of an instance, in order of their end.

@@ -1,7 +1,7 @@
 //! Every step of a run of six jobs fails once in every way; then the run is resumed. Nothing is lost, nothing is repeated,
 //! and nothing is told that is not so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -60,6 +60,8 @@ struct Told {
     /// Starts that the machine had made when an end was told.
     ends: BTreeMap<u64, (Outcome, usize)>,
     world: Option<World>,
+    /// How often failed tasks are tried again.
+    retries: u32,
 }
 
 impl Observer for Told {
@@ -83,7 +85,7 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     let stop = Stop::default();
     world.0.borrow_mut().stop = stop.clone();
     told.world = Some(world.clone());
-    let options = ExecuteOptions { resume, retry_failed, stop, ..ExecuteOptions::new("/run") };
+    let options = ExecuteOptions { resume, retry_failed, stop, retries: told.retries, ..ExecuteOptions::new("/run") };
     let mut host = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
     let machine = Machine { storage: world, host: &mut host, files, lock: None };
@@ -101,14 +103,19 @@ fn last(trace: &Trace) -> BTreeMap<u64, Outcome> {
     trace.runs.iter().map(|run| (run.task.0, run.outcome)).collect()
 }
 
+/// Whether a task has ended for good.
+fn is_over(trace: &Trace, task: u64, retries: u32) -> bool {
+    let runs = || trace.runs.iter().filter(|run| run.task.0 == task);
+    let failures = runs().filter(|run| matches!(run.outcome, Outcome::Failed { .. } | Outcome::TimedOut)).count();
+    runs().any(|run| matches!(run.outcome, Outcome::Succeeded | Outcome::NotStarted)) || failures > retries as usize
+}
+
 /// Resumes until every task has ended, and looks at what happened.
 fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let before = told.ends.clone();
     let mut trace = first;
     for round in 0..4 {
-        let whole = trace
-            .as_ref()
-            .is_some_and(|trace| trace.runs.iter().map(|run| run.task).collect::<BTreeSet<_>>().len() == 6);
+        let whole = trace.as_ref().is_some_and(|trace| (0..6).all(|task| is_over(trace, task, told.retries)));
         if whole {
             break;
         }
@@ -157,6 +164,11 @@ impl Scene {
         Self { world: World::new(None), told: Told::default(), resume: false }
     }
 
+    /// A new run whose failed tasks are tried again.
+    fn with_retries() -> Self {
+        Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
+    }
+
     /// A run whose session was killed when some tasks had ended and others ran, a moment ago.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
@@ -190,8 +202,10 @@ impl Scene {
                     let shims_live = !matches!(fault, Fault::Power(_));
                     complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
                     let inner = world.0.borrow();
-                    for (task, count) in finished.iter().filter(|(task, _)| shims_live && !inner.victims.contains(task))
-                    {
+                    // What failed may be tried again.
+                    let over = |task: u64| told.retries == 0 || script(TaskId(task)).1 == 0;
+                    let kept = |task: u64| shims_live && !inner.victims.contains(&task) && over(task);
+                    for (task, count) in finished.iter().filter(|(task, _)| kept(**task)) {
                         assert_eq!(inner.completed[task], *count, "{case}, {pause} ms later: job {task} ran again");
                     }
                 }
@@ -233,6 +247,12 @@ fn every_step_fails_once_in_every_way() {
 }
 
 #[test]
+fn every_step_of_a_run_with_retries_fails_once_in_every_way() {
+    let steps = Scene::with_retries().play_all();
+    assert!(steps > 80, "a run with retries has some {steps} steps");
+}
+
+#[test]
 fn every_step_of_a_resumption_fails_once_in_every_way() {
     let steps = Scene::half_done().play_all();
     assert!(steps > 30, "a resumption has some {steps} steps");
@@ -249,4 +269,10 @@ fn without_a_fault_nothing_is_odd() {
     let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };
     assert_eq!(again, trace);
     assert!(world.now() < Duration::from_secs(20));
+    // With retries each failure is followed by as many.
+    let (world, mut told) = (World::new(None), Told { retries: 2, ..Told::default() });
+    let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
+    let runs = |task: u64| trace.runs.iter().filter(|run| run.task.0 == task).count();
+    assert_eq!([0, 1, 2, 3, 4, 5].map(runs), [1, 1, 3, 3, 1, 1]);
+    assert_eq!(told.ends.len(), 6);
 }

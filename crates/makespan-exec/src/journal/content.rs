@@ -3,14 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use makespan_core::Instance;
+use makespan_core::{Instance, TaskId};
 
 use super::history::History;
 use super::seal::{seal, unseal};
-use super::{FILE, JournalError, Opening, Record, VERSION, salvage};
+use super::{EARLIEST, FILE, JournalError, Opening, Record, VERSION, salvage};
 use crate::files::{Files, STATUS};
-use crate::status::Status;
+use crate::status::{Status, is_blank};
 use crate::storage::Storage;
+use crate::tasks::TaskList;
 
 /// How every journal begins.
 const BEGINNING: &str = "{\"header\":{\"version\":";
@@ -22,6 +23,8 @@ pub(super) struct Found {
     pub sound: usize,
     /// What became of a damaged journal; its records are to be written anew.
     pub recovered: Option<String>,
+    /// The tasks that the records number, where the instance was edited since.
+    pub earlier: Option<TaskList>,
 }
 
 /// A line that is no record.
@@ -42,7 +45,7 @@ impl Found {
         let fail = |source| JournalError::Io { path: path.clone(), source };
         let bytes = storage.read(&path).map_err(fail)?.unwrap_or_default();
         let statuses = Statuses::read(storage, files)?;
-        let intact = Self::intact(&path, &bytes, instance, files, &statuses);
+        let intact = Self::intact(&path, &bytes, instance, files, &statuses, how.resume);
         match intact {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
@@ -50,7 +53,7 @@ impl Found {
                 let records = lines(&bytes).filter_map(|(_, line)| line.and_then(parse).ok()).collect();
                 let faults = faults(&bytes).len();
                 let salvaged = salvage::salvage(&path, instance, records, faults, statuses.of_tasks())?;
-                Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note) })
+                Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
             }
             Err(error) => Err(error),
         }
@@ -62,6 +65,7 @@ impl Found {
         instance: &Instance,
         files: &Files,
         statuses: &Statuses,
+        resume: bool,
     ) -> Result<Self, JournalError> {
         refuse_others(path, bytes)?;
         if let Some(Fault { line, reason }) = faults(bytes).into_iter().next() {
@@ -77,33 +81,23 @@ impl Found {
                 return Err(JournalError::Lost { path: path.to_owned(), folder, job: name });
             }
         } else {
-            let history = History::of(path, instance, &records)?;
-            statuses.agree(path, &records, &history, files, instance)?;
+            match History::of(path, instance, &records) {
+                Err(JournalError::OtherInstance { .. }) if resume => {
+                    let (list, history) = History::of_edited(path, &records)?;
+                    statuses.agree(path, &history, &files.of_earlier(&list))?;
+                    return Ok(Self { records, sound, recovered: None, earlier: Some(list) });
+                }
+                history => statuses.agree(path, &history?, files)?,
+            }
         }
-        Ok(Self { records, sound, recovered: None })
+        Ok(Self { records, sound, recovered: None, earlier: None })
     }
 
     /// Puts a recovered journal in the place of the damaged one, which is kept.
     pub fn replace(&self, storage: &dyn Storage, files: &Files) -> io::Result<Option<String>> {
         let Some(note) = &self.recovered else { return Ok(None) };
-        let (path, new) = (files.folder().join(FILE), files.folder().join(format!("{FILE}.tmp")));
-        let text: String = (0..)
-            .zip(&self.records)
-            .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
-            .collect::<io::Result<_>>()?;
-        let mut file = storage.open(&new)?;
-        file.set_len(0)?;
-        file.write_at(0, text.as_bytes())?;
-        file.sync()?;
-        let names = storage.names(files.folder())?;
-        let kept = (1..).map(|number| format!("journal-damaged-{number}.jsonl")).find(|name| !names.contains(name));
-        let kept = kept.map(|name| files.folder().join(name)).unwrap_or_default();
-        let was_there = names.iter().any(|name| name == FILE);
-        if was_there {
-            storage.link(&path, &kept)?;
-        }
-        storage.rename(&new, &path)?;
-        storage.sync_folder(files.folder())?;
+        let was_there = storage.names(files.folder())?.iter().any(|name| name == FILE);
+        let (kept, _) = put_in_place(storage, files, &self.records, "journal-damaged")?;
         let place =
             if was_there { format!("; the damaged journal is kept as {}", kept.display()) } else { String::new() };
         Ok(Some(format!("{note}{place}")))
@@ -119,6 +113,34 @@ impl Found {
             .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number).len() as u64));
         lengths.sum()
     }
+}
+
+/// Writes a journal of these records in the place of that which is there, and says where that is kept, whose name begins so, and
+/// how many bytes the new one has.
+pub(super) fn put_in_place(
+    storage: &dyn Storage,
+    files: &Files,
+    records: &[Record],
+    prefix: &str,
+) -> io::Result<(PathBuf, u64)> {
+    let (path, new) = (files.folder().join(FILE), files.folder().join(format!("{FILE}.tmp")));
+    let text: String = (0..)
+        .zip(records)
+        .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
+        .collect::<io::Result<_>>()?;
+    let mut file = storage.open(&new)?;
+    file.set_len(0)?;
+    file.write_at(0, text.as_bytes())?;
+    file.sync()?;
+    let names = storage.names(files.folder())?;
+    let kept = (1..).map(|number| format!("{prefix}-{number}.jsonl")).find(|name| !names.contains(name));
+    let kept = kept.map(|name| files.folder().join(name)).unwrap_or_default();
+    if names.iter().any(|name| name == FILE) {
+        storage.link(&path, &kept)?;
+    }
+    storage.rename(&new, &path)?;
+    storage.sync_folder(files.folder())?;
+    Ok((kept, text.len() as u64))
 }
 
 /// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
@@ -161,7 +183,9 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let version =
         serde_json::from_str::<serde_json::Value>(&stated).ok().and_then(|value| value["header"]["version"].as_u64());
     match version {
-        Some(version) if version != u64::from(VERSION) => Err(JournalError::Version { path, version }),
+        Some(version) if !(u64::from(EARLIEST)..=u64::from(VERSION)).contains(&version) => {
+            Err(JournalError::Version { path, version })
+        }
         _ => Ok(()),
     }
 }
@@ -181,7 +205,10 @@ impl Statuses {
             }
             let path = folder.join(&name);
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
-            found.push((name, Status::parse(&bytes)));
+            // What the power was lost before is no status.
+            if !is_blank(&bytes) {
+                found.push((name, Status::parse(&bytes)));
+            }
         }
         Ok(Self(found))
     }
@@ -191,14 +218,7 @@ impl Statuses {
     }
 
     /// No status tells of an attempt that the journal does not know, and none that counts is damaged.
-    fn agree(
-        &self,
-        path: &Path,
-        records: &[Record],
-        history: &History,
-        files: &Files,
-        instance: &Instance,
-    ) -> Result<(), JournalError> {
+    fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
         let damaged = |name: &str, reason: String| {
             Err(JournalError::Contradiction {
                 path: path.to_owned(),
@@ -206,8 +226,8 @@ impl Statuses {
                 reason,
             })
         };
-        let due: std::collections::BTreeSet<String> = instance
-            .task_ids()
+        let due: std::collections::BTreeSet<String> = (0..history.tasks.len())
+            .map(TaskId::at)
             .flat_map(|task| {
                 let attempts = history.attempts[task.index()];
                 let running = matches!(history.tasks[task.index()], super::Progression::Running(_));
@@ -229,7 +249,6 @@ impl Statuses {
                 _ => {}
             }
         }
-        debug_assert!(!records.is_empty(), "a history has a header");
         Ok(())
     }
 }

@@ -49,10 +49,19 @@ pub enum JournalError {
         /// Fingerprint of the instance.
         instance: String,
     },
+    /// The run is of another instance, and nothing tells which of its tasks are the same.
+    #[error(
+        "{path} is the journal of another instance, and an earlier version wrote it, which did not tell jobs apart; resume it with \
+         the instance that the run began with, or choose another folder"
+    )]
+    TasksUnknown {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A version that this program does not know.
     #[error(
-        "{path} has version {version}; this program reads version {known}: go on with the program that began the run, or \
-         choose another folder", known = super::VERSION
+        "{path} has version {version}; this program reads versions {earliest} to {latest}: go on with the program that began the \
+         run, or choose another folder", earliest = super::EARLIEST, latest = super::VERSION
     )]
     Version {
         /// The journal.

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Run, TaskId, Time};
 
-use super::{Cause, JournalError, Record, VERSION};
+use super::{Cause, EARLIEST, JournalError, Record, VERSION};
 use crate::fingerprint::fingerprints;
+use crate::tasks::TaskList;
 
 /// What a run has done so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct History {
     pub latest: Time,
     /// What policies told of their plans.
     pub told: Vec<LogEntry>,
+    /// Whether the journal says what its tasks do.
+    pub listed: bool,
 }
 
 /// Where a task stands.
@@ -66,7 +69,7 @@ impl History {
         let Some(Record::Header { version, fingerprint: stated, origin }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
-        if *version != VERSION {
+        if !(EARLIEST..=VERSION).contains(version) {
             return Err(JournalError::Version { path: path.to_owned(), version: u64::from(*version) });
         }
         let mut own = fingerprints(instance);
@@ -74,9 +77,36 @@ impl History {
             let instance = own.swap_remove(0);
             return Err(JournalError::OtherInstance { path: path.to_owned(), journal: stated.clone(), instance });
         }
-        let count = instance.tasks() as usize;
+        Self::played(path, *origin, instance.tasks(), records)
+    }
+
+    /// What a journal of another instance amounts to, with the tasks that its records number.
+    pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
+        let Some(Record::Header { origin, .. }) = records.first() else {
+            let reason = "a journal begins with its header".into();
+            return Err(JournalError::Damaged { path: path.to_owned(), line: 1, reason });
+        };
+        let list = records.iter().find_map(|record| match record {
+            Record::Tasks { list } => Some(list.clone()),
+            _ => None,
+        });
+        let list = match list {
+            Some(list) => list,
+            // Nothing was begun.
+            None if records.len() == 1 => TaskList::default(),
+            None => return Err(JournalError::TasksUnknown { path: path.to_owned() }),
+        };
+        let history = Self::played(path, *origin, list.count(), records)?;
+        Ok((list, history))
+    }
+
+    /// Plays the records of an instance of so many tasks forward. The first is a header.
+    pub(super) fn played(path: &Path, origin: i64, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
+        let malformed =
+            |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
+        let count = tasks as usize;
         let mut history = Self {
-            origin: *origin,
+            origin,
             boot: String::new(),
             group: None,
             runs: Vec::new(),
@@ -84,6 +114,7 @@ impl History {
             attempts: vec![0; count],
             latest: Time::ZERO,
             told: Vec::new(),
+            listed: false,
         };
         for (index, record) in records.iter().enumerate().skip(1) {
             history.apply(record).map_err(|reason| malformed(index + 1, reason))?;
@@ -98,6 +129,10 @@ impl History {
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
+            Record::Tasks { list } if list.count() != self.tasks.len() as u64 => {
+                return Err("a list of other tasks");
+            }
+            Record::Tasks { .. } => self.listed = true,
             Record::Session { at, boot, group } => {
                 (self.boot, self.group) = (boot, group);
                 self.seen(at);
@@ -113,18 +148,18 @@ impl History {
                 self.seen(at);
             }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
-            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted } => {
+            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
                 *self.waiting(task)? = Progression::Ended(Outcome::NotStarted);
-                self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted });
+                self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted, accounting });
                 self.seen(at);
             }
-            Record::Ended { task, start, at, processors, outcome } => {
+            Record::Ended { task, start, at, processors, outcome, accounting } => {
                 let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {
                     return Err("an end that does not fit its start");
                 }
                 *self.task(task)? = Progression::Ended(outcome);
-                self.runs.push(Run { task, start, end: at, processors, outcome });
+                self.runs.push(Run { task, start, end: at, processors, outcome, accounting });
                 self.seen(at);
             }
             Record::Interrupted { task, at } => {

@@ -7,6 +7,7 @@
 //! second run out of the folder.
 
 mod content;
+mod edited;
 mod error;
 mod history;
 mod record;
@@ -29,10 +30,14 @@ use crate::files::Files;
 use crate::fingerprint;
 use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, writable};
+pub use crate::tasks::TaskList;
 use content::Found;
 
-/// The version of the records.
-pub const VERSION: u32 = 2;
+/// The version of the records that are written.
+pub const VERSION: u32 = 3;
+
+/// The earliest version that is read. Its records are records of this version.
+pub const EARLIEST: u32 = 2;
 
 /// The name of the journal in the folder of a run.
 pub const FILE: &str = "journal.jsonl";
@@ -65,8 +70,19 @@ pub struct Journal {
     _lock: Option<File>,
 }
 
+/// A journal as a session finds it.
+pub(crate) struct Begun {
+    pub journal: Journal,
+    pub history: History,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// The tasks that journal and history number, where the instance was edited since; then [`Journal::carried_over`] is to come.
+    pub earlier: Option<TaskList>,
+}
+
 impl Journal {
-    /// Begins a journal, or continues the one in the folder, and tells what it holds.
+    /// Begins a journal, or continues the one in the folder, and tells what it holds. Of an instance that was edited since, the tasks
+    /// that do the same as before stay as they are.
     ///
     /// # Errors
     /// [`JournalError`] when another process uses the folder, when it holds a run that is not to be continued or another
@@ -75,7 +91,14 @@ impl Journal {
         let lock = Some(locked(&folder.join("lock"))?);
         let files = Files::at(folder.to_owned(), instance);
         let now = SystemTime::now();
-        Self::begin(&Disk, &files, instance, how, now, lock).map(|(journal, history, _)| (journal, history))
+        let Begun { journal, history, earlier, .. } = Self::begin(&Disk, &files, instance, how, now, lock)?;
+        match earlier {
+            None => Ok((journal, history)),
+            Some(list) => {
+                let (journal, history, _) = journal.carried_over(&Disk, &files, (&list, &history), instance, false)?;
+                Ok((journal, history))
+            }
+        }
     }
 
     /// The same on any storage, with what the user should know; the caller holds the lock.
@@ -86,7 +109,7 @@ impl Journal {
         how: Opening,
         now: SystemTime,
         lock: Option<File>,
-    ) -> Result<(Self, History, Vec<String>), JournalError> {
+    ) -> Result<Begun, JournalError> {
         let path = files.folder().join(FILE);
         let fail = |source| JournalError::Io { path: path.clone(), source };
         let found = Found::inspect(storage, files, instance, how)?;
@@ -107,8 +130,11 @@ impl Journal {
             records.push(header);
         }
         journal.cut().map_err(fail)?;
-        let history = History::of(&path, instance, &records)?;
-        Ok((journal, history, notes))
+        let history = match &found.earlier {
+            None => History::of(&path, instance, &records)?,
+            Some(_) => History::of_edited(&path, &records)?.1,
+        };
+        Ok(Begun { journal, history, notes, earlier: found.earlier })
     }
 
     /// Whether [`Journal::open`] would accept the folder; nothing is made or changed.

@@ -1,7 +1,9 @@
 //! The lines of a journal.
 
-use makespan_core::{LogEntry, Outcome, ProcSet, TaskId, Time};
+use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
+
+use crate::tasks::TaskList;
 
 /// One line. Instants are ticks after the origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +17,11 @@ pub enum Record {
         fingerprint: String,
         /// The wall clock at instant 0, nanoseconds after 1970.
         origin: i64,
+    },
+    /// What tells the tasks of the instance from those of an edited one. Journals of version 2 lack it.
+    Tasks {
+        /// The tasks, by number.
+        list: TaskList,
     },
     /// A process began to execute the run.
     Session {
@@ -63,6 +70,9 @@ pub enum Record {
         processors: ProcSet,
         /// How.
         outcome: Outcome,
+        /// What it used, where somebody counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accounting: Option<Accounting>,
     },
     /// A running task was ended by us before it was done; it waits again.
     Interrupted {

@@ -125,6 +125,7 @@ impl Whole {
             _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };
-        self.push(Record::Ended { task, start: at, at: end, processors, outcome })
+        let accounting = status.accounting;
+        self.push(Record::Ended { task, start: at, at: end, processors, outcome, accounting })
     }
 }

@@ -27,7 +27,7 @@ fn started(task: u64) -> Record {
 
 fn ended(task: u64, outcome: Outcome) -> Record {
     let (start, at) = (Time::from_ticks(5), Time::from_ticks(9));
-    Record::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome }
+    Record::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome, accounting: None }
 }
 
 #[test]
@@ -64,22 +64,25 @@ fn a_check_refuses_the_same_and_makes_nothing() {
         |jobs: usize, resume: bool| Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false });
     check(1, false).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    let (journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
+    let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
+    // Without a list of tasks, as earlier versions wrote it.
+    journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
     assert!(matches!(check(1, true), Err(JournalError::Busy { .. })));
     drop(journal);
     check(1, true).unwrap();
     assert!(matches!(check(1, false), Err(JournalError::Exists { .. })));
-    assert!(matches!(check(2, true), Err(JournalError::OtherInstance { .. })));
+    assert!(matches!(check(2, true), Err(JournalError::TasksUnknown { .. })));
 }
 
 #[test]
 fn refuses_a_second_process_a_second_run_and_another_instance() {
     let folder = tempfile::tempdir().unwrap();
-    let (journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
+    let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
+    journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
     assert!(matches!(Journal::open(folder.path(), &instance(1), RESUME), Err(JournalError::Busy { .. })));
     drop(journal);
     assert!(matches!(Journal::open(folder.path(), &instance(1), FRESH), Err(JournalError::Exists { .. })));
-    assert!(matches!(Journal::open(folder.path(), &instance(2), RESUME), Err(JournalError::OtherInstance { .. })));
+    assert!(matches!(Journal::open(folder.path(), &instance(2), RESUME), Err(JournalError::TasksUnknown { .. })));
 }
 
 /// A run of two tasks, one of which has ended; with its folder and the bytes of its journal.
@@ -110,7 +113,7 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
         at: Time::from_ticks(5),
         processors: ProcSet::first(1),
     };
-    let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9 };
+    let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9, accounting: None };
     let path = Files::at(folder.to_owned(), instance).status(TaskId(task), 1);
     crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }

@@ -1,8 +1,9 @@
 //! Tasks that wait for what did not succeed.
 
-use makespan_core::{Event, Outcome, ProcSet, Running, TaskId, Time};
+use makespan_core::{Event, ProcSet, TaskId, Time};
 
 use super::Session;
+use super::active::End;
 use crate::ExecuteError;
 
 impl Session<'_> {
@@ -27,8 +28,7 @@ impl Session<'_> {
         let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(task));
         for lost in self.state.cluster.abandon(task) {
             if recorded.binary_search(&lost).is_err() {
-                let running = Running { task: lost, start: at, processors: ProcSet::new() };
-                self.record_end(running, at, Outcome::NotStarted, Some(&reason))?;
+                self.record_end(End::not_started(lost, at, ProcSet::new(), &reason))?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What a session keeps of a task between its start and its end.
 
-use makespan_core::{LogEntry, Outcome, ProcSet, Run, Running, TaskId, Time};
+use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId, Time};
 
 use crate::journal::Cause;
 
@@ -38,17 +38,53 @@ pub(crate) struct Delayed {
 #[derive(Debug)]
 pub(crate) struct Doubtful {
     pub running: Running,
+    pub attempt: u32,
     pub at: Time,
     pub status: i32,
+    pub accounting: Option<Accounting>,
     /// When it is a failure.
     pub due: Time,
+}
+
+/// How a task ended, or an attempt at it.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub running: Running,
+    /// 0 where it was not started.
+    pub attempt: u32,
+    pub at: Time,
+    pub outcome: Outcome,
+    pub accounting: Option<Accounting>,
+    pub reason: Option<String>,
+}
+
+impl End {
+    /// A task that was not started.
+    pub fn not_started(task: TaskId, at: Time, processors: ProcSet, reason: &str) -> Self {
+        Self {
+            running: Running { task, start: at, processors },
+            attempt: 0,
+            at,
+            outcome: Outcome::NotStarted,
+            accounting: None,
+            reason: Some(reason.to_owned()),
+        }
+    }
 }
 
 /// What the observer is told once it is on disk.
 #[derive(Debug)]
 pub(crate) enum News {
     Started(Running),
-    Ended(Run, Option<String>),
+    /// An attempt ended, for this reason; whether the task is tried again.
+    Ended {
+        run: Run,
+        attempt: u32,
+        reason: Option<String>,
+        again: bool,
+    },
+    /// It was ended with the run.
+    Interrupted(Run),
     Told(LogEntry),
     Message(String),
 }

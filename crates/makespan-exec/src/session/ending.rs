@@ -1,15 +1,18 @@
 //! How running tasks come to their end.
 
-use makespan_core::{Outcome, Run, Running, TaskId, Time};
+use makespan_core::{Accounting, Event, MemoryKill, Outcome, Run, Running, TaskId, Time};
 
 use super::Session;
-use super::active::{Doubtful, News, is_of_a_stop, outcome};
+use super::active::{Doubtful, End, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 use crate::status::Status;
 
 /// The largest number of a signal.
 const SIGNALS: i32 = 64;
+
+/// The status of what SIGKILL ended.
+const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
 /// How long an end that looks like a stop waits for the request to stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
@@ -21,8 +24,9 @@ impl Session<'_> {
         let left = self.host.reap(task);
         let told = self.status_of(task, active.attempt);
         let status = told.as_ref().map_or(left, |status| status.exit);
-        let running = active.running(task);
+        let (running, attempt) = (active.running(task), active.attempt);
         let at = self.now();
+        let accounting = self.accounting(told.as_ref(), status);
         // What ended by itself did so whatever we were about to do.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
@@ -32,10 +36,31 @@ impl Session<'_> {
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
         if cause.is_none() && doubtful {
-            self.doubtful.push(Doubtful { running, at, status, due: at + DOUBT });
+            self.doubtful.push(Doubtful { running, attempt, at, status, accounting, due: at + DOUBT });
             return Ok(());
         }
-        self.conclude(running, at, outcome(status, cause))
+        match outcome(status, cause) {
+            Some(outcome) => self.conclude(running, attempt, at, outcome, accounting),
+            None => {
+                self.interrupted(running, at);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the kernel counted of an attempt. One that was killed without our doing may have been killed for memory.
+    fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
+        let mut accounting = told?.accounting?;
+        if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
+            let kills = self.host.memory_kills().unwrap_or(0);
+            self.unexplained_kills += kills.saturating_sub(self.memory_kills);
+            self.memory_kills = kills;
+            if self.unexplained_kills > 0 {
+                self.unexplained_kills -= 1;
+                accounting.memory_kill = Some(MemoryKill::Likely);
+            }
+        }
+        Some(accounting)
     }
 
     /// What the shim left of an attempt of this run.
@@ -45,24 +70,39 @@ impl Session<'_> {
         Status::parse(&bytes).filter(|status| claim(status) == (self.origin, task, attempt))
     }
 
-    fn conclude(&mut self, running: Running, at: Time, outcome: Option<Outcome>) -> Result<(), ExecuteError> {
+    /// A task was ended by us before it was done, and waits again.
+    fn interrupted(&mut self, running: Running, at: Time) {
         let task = running.task;
-        let Some(outcome) = outcome else {
-            self.journal.note(Record::Interrupted { task, at });
-            self.state.end(task);
-            let name = self.state.name(task);
-            self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
-            return Ok(());
-        };
-        let reason = self.reason(task, outcome);
-        self.record_end(running, at, outcome, reason.as_deref())
+        self.journal.note(Record::Interrupted { task, at });
+        self.state.end(task);
+        let Running { start, processors, .. } = running;
+        let (outcome, accounting) = (Outcome::Interrupted, None);
+        self.news.push(News::Interrupted(Run { task, start, end: at, processors, outcome, accounting }));
+        let name = self.state.name(task);
+        self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
     }
 
-    fn reason(&self, task: TaskId, outcome: Outcome) -> Option<String> {
+    fn conclude(
+        &mut self,
+        running: Running,
+        attempt: u32,
+        at: Time,
+        outcome: Outcome,
+        accounting: Option<Accounting>,
+    ) -> Result<(), ExecuteError> {
+        let reason = self.reason(running.task, outcome, accounting.as_ref());
+        self.record_end(End { running, attempt, at, outcome, accounting, reason })
+    }
+
+    fn reason(&self, task: TaskId, outcome: Outcome, accounting: Option<&Accounting>) -> Option<String> {
+        let killed = accounting.and_then(|accounting| accounting.memory_kill);
         match outcome {
+            Outcome::Failed { .. } if killed.is_some() => killed.map(memory_reason),
             Outcome::TimedOut => {
-                let walltime = self.state.instance.walltime(task)?;
-                Some(format!("it was ended at its walltime of {walltime} s"))
+                let walltime = self.state.instance.walltime(task);
+                let stated = walltime.map(|walltime| format!("it was ended at its walltime of {walltime} s"));
+                stated
+                    .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))
             }
             Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
                 Some(format!("it ended with status {status}, which signal {} leaves", status - 128))
@@ -73,28 +113,25 @@ impl Session<'_> {
     }
 
     /// Writes down an end. The policy hears of it later, and the observer when it is on disk.
-    pub(super) fn record_end(
-        &mut self,
-        running: Running,
-        at: Time,
-        outcome: Outcome,
-        reason: Option<&str>,
-    ) -> Result<(), ExecuteError> {
-        let Running { task, start, processors } = running;
-        self.journal.note(Record::Ended { task, start, at, processors: processors.clone(), outcome });
-        let run = Run { task, start, end: at, processors, outcome };
+    pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
+        let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
+        self.journal.note(Record::Ended { task, start, at, processors: processors.clone(), outcome, accounting });
+        let run = Run { task, start, end: at, processors, outcome, accounting };
         self.state.runs.push(run.clone());
+        if self.is_tried_again(&run) {
+            self.events.push(Event::Interrupted(task));
+            self.news.push(News::Ended { run, attempt, reason, again: true });
+            return Ok(());
+        }
+        self.state.ended += 1;
         let succeeded = outcome == Outcome::Succeeded;
-        self.events.push(if succeeded {
-            makespan_core::Event::Finished(task)
-        } else {
-            makespan_core::Event::Failed(task)
-        });
+        self.halted |= !succeeded && self.options.fail_fast;
+        self.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
         if succeeded {
             let ready = self.state.cluster.succeed(task, at, &run.processors);
-            self.events.extend(ready.into_iter().map(makespan_core::Event::Submitted));
+            self.events.extend(ready.into_iter().map(Event::Submitted));
         }
-        self.news.push(News::Ended(run, reason.map(ToOwned::to_owned)));
+        self.news.push(News::Ended { run, attempt, reason, again: false });
         if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
 
@@ -103,8 +140,10 @@ impl Session<'_> {
         let now = self.now();
         let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|doubtful| doubtful.due <= now);
         self.doubtful = rest;
-        Vec::into_iter(due)
-            .try_for_each(|Doubtful { running, at, status, .. }| self.conclude(running, at, outcome(status, None)))
+        Vec::into_iter(due).try_for_each(|Doubtful { running, attempt, at, status, accounting, .. }| {
+            let outcome = outcome(status, None).unwrap_or(Outcome::Failed { status });
+            self.conclude(running, attempt, at, outcome, accounting)
+        })
     }
 
     /// Ends tasks at their walltime, and kills those that do not react.
@@ -153,6 +192,7 @@ impl Session<'_> {
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.starting.clear();
+        self.forget_crowded();
         // What is due for the policy is not waited for any more.
         self.wake = None;
         self.state.unreleased.clear();
@@ -161,7 +201,7 @@ impl Session<'_> {
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
         for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {
-            result = result.and(self.conclude(running, at, None));
+            self.interrupted(running, at);
         }
         while !self.active.is_empty() {
             self.kill_overdue(self.options.stop.requests() > 1);
@@ -177,5 +217,15 @@ impl Session<'_> {
             self.tell_news();
         }
         result.and(written)
+    }
+}
+
+/// Why a task was killed, in words.
+fn memory_reason(kill: MemoryKill) -> String {
+    match kill {
+        MemoryKill::Certain => "it was killed since it used more memory than it may".into(),
+        MemoryKill::Likely => {
+            "it was probably killed for lack of memory: SIGKILL ended it, and the system killed a process for memory meanwhile".into()
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod abandon;
 mod active;
 mod ending;
+mod retry;
 mod start;
 mod state;
 
@@ -20,6 +21,7 @@ use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::outcome;
 use active::{Active, Delayed, Doubtful, News};
+pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
 /// A wake-up that is due at once comes no sooner than this, so that a careless policy does not keep a core busy.
@@ -39,6 +41,9 @@ pub(crate) struct Session<'a> {
     pub fingerprint: String,
     pub state: State<'a>,
     pub attempts: Vec<u32>,
+    pub retries: Retries<'a>,
+    /// Whether a task has failed for good after which nothing more is to start.
+    pub halted: bool,
     pub active: BTreeMap<TaskId, Active>,
     pub starting: Vec<Delayed>,
     pub doubtful: Vec<Doubtful>,
@@ -47,6 +52,12 @@ pub(crate) struct Session<'a> {
     /// What the policy has not heard yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
+    /// What this machine is called.
+    pub machine: String,
+    /// How many processes the system has killed for memory, when it was last asked, and how many of those since the session began
+    /// are not known to be of tasks.
+    pub memory_kills: u64,
+    pub unexplained_kills: u64,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
 }
@@ -56,7 +67,7 @@ impl Session<'_> {
     /// `closed` tasks, which ended before and are not run again, those hear that wait for them.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.drive(policy));
-        if outcome.is_ok() && self.is_idle() && !self.options.stop.is_requested() {
+        if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
             return self.finish();
         }
         let ended = self.end_all();
@@ -77,6 +88,9 @@ impl Session<'_> {
 
     fn drive(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         while !self.options.stop.is_requested() {
+            if self.halted {
+                return self.drain();
+            }
             let now = self.now();
             while let Some(task) = self.state.release(now) {
                 if self.state.cluster.submit(task) {
@@ -91,12 +105,32 @@ impl Session<'_> {
                 self.tell(policy)?;
             }
             self.start_delayed()?;
+            self.launch_crowded()?;
             self.commit();
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
             if self.is_idle() && self.state.unreleased.is_empty() && self.wake.is_none() {
                 return Ok(self.state.cluster.check_complete()?);
+            }
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Nothing more starts; what runs comes to its end, unless a stop is requested.
+    fn drain(&mut self) -> Result<(), ExecuteError> {
+        self.call_off();
+        self.starting.clear();
+        self.forget_crowded();
+        while !self.options.stop.is_requested() {
+            self.commit();
+            self.refuse_deletion()?;
+            self.enforce_limits();
+            self.settle_doubts()?;
+            self.events.clear();
+            if self.active.is_empty() && self.doubtful.is_empty() && self.stalled.is_none() {
+                break;
             }
             self.wait()?;
         }
@@ -117,7 +151,7 @@ impl Session<'_> {
     /// Whether no task runs, is to be started or has an end that is not written down.
     fn is_idle(&self) -> bool {
         let none = self.active.is_empty() && self.starting.is_empty() && self.doubtful.is_empty();
-        none && self.events.is_empty() && self.stalled.is_none()
+        none && !self.is_crowded() && self.events.is_empty() && self.stalled.is_none()
     }
 
     fn now(&self) -> Time {
@@ -129,8 +163,13 @@ impl Session<'_> {
         let mut events = std::mem::take(&mut self.events);
         events.sort_by_key(Event::order);
         for event in &events {
-            if let Event::Finished(task) | Event::Failed(task) = *event {
-                self.state.end(task);
+            match *event {
+                Event::Finished(task) | Event::Failed(task) => self.state.end(task),
+                Event::Interrupted(task) => {
+                    self.state.end(task);
+                    self.state.cluster.submit(task);
+                }
+                _ => {}
             }
         }
         self.wake = None;

@@ -1,14 +1,14 @@
 //! How tasks come to run: started, written down, let go.
 
-use makespan_core::{Outcome, ProcSet, Running, TaskId, Time};
+use makespan_core::{ProcSet, Run, TaskId, Time};
 
 use super::Session;
-use super::active::{Active, Delayed, News};
-use crate::ExecuteError;
-use crate::clock::ticks;
+use super::active::{Active, Delayed, End, News};
+use crate::clock::{began, ticks};
 use crate::host::{Refusal, Start};
 use crate::journal::Record;
 use crate::status::Claim;
+use crate::{ExecuteError, Measured};
 
 /// The first pause after a refused start, which doubles up to the longest.
 const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
@@ -24,18 +24,19 @@ impl Session<'_> {
         if let Some(gpus) = &mut self.state.gpus {
             gpus.take(task, &processors);
         }
-        self.launch(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
+        self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
     /// Starts the shim of a task. It waits until the record of the start is on disk.
-    fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+    pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.instance;
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
         let gpus = gpus.as_deref();
-        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus };
+        let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
+        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus, memory };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
             self.starting.push(Delayed { task, processors, due: self.now(), pause });
@@ -50,7 +51,7 @@ impl Session<'_> {
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
-                let walltime = instance.walltime(task).map(|walltime| at + walltime);
+                let walltime = instance.walltime(task).or(self.options.timeout).map(|walltime| at + walltime);
                 self.journal.note(Record::Started {
                     task,
                     attempt,
@@ -72,8 +73,7 @@ impl Session<'_> {
                 self.starting.push(Delayed { task, processors, due: at + pause, pause: next });
             }
             Err(Refusal { reason, .. }) => {
-                let running = Running { task, start: at, processors };
-                return self.record_end(running, at, Outcome::NotStarted, Some(&reason));
+                return self.record_end(End::not_started(task, at, processors, &reason));
             }
         }
         Ok(())
@@ -152,10 +152,28 @@ impl Session<'_> {
         for news in std::mem::take(&mut self.news) {
             match news {
                 News::Started(running) => self.observer.started(&running, &self.state.progress(now)),
-                News::Ended(run, reason) => self.observer.ended(&run, reason.as_deref(), &self.state.progress(now)),
+                News::Ended { run, attempt, reason, again } => {
+                    self.tell_measured(&run, attempt);
+                    let (reason, progress) = (reason.as_deref(), self.state.progress(now));
+                    if again {
+                        self.observer.retried(&run, reason, attempt, &progress);
+                    } else {
+                        self.observer.ended(&run, reason, &progress);
+                    }
+                }
+                News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Told(entry) => self.observer.told(&entry),
                 News::Message(text) => self.observer.message(&text),
             }
+        }
+    }
+
+    /// What an attempt used, for whoever remembers it.
+    fn tell_measured(&mut self, run: &Run, attempt: u32) {
+        if attempt > 0 {
+            let command = self.state.instance.command(run.task);
+            let began = began(self.origin, run.start);
+            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &self.machine });
         }
     }
 

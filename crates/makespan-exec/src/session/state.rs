@@ -19,6 +19,8 @@ pub(crate) struct State<'a> {
     /// Where the platform states any.
     pub gpus: Option<Gpus<'a>>,
     pub runs: Vec<Run>,
+    /// Tasks that have come to their last end.
+    pub ended: u64,
     /// Tasks to be released, the latest first.
     pub unreleased: Vec<TaskId>,
 }
@@ -36,7 +38,8 @@ impl<'a> State<'a> {
         for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             cluster.has_used_up(run.task, &run.processors);
         }
-        Self { instance, cluster, gpus: Gpus::new(instance, gpus), runs, unreleased: open }
+        let ended = instance.tasks() - open.len() as u64;
+        Self { instance, cluster, gpus: Gpus::new(instance, gpus), runs, ended, unreleased: open }
     }
 
     /// A task holds nothing any more.
@@ -49,7 +52,7 @@ impl<'a> State<'a> {
 
     pub fn progress(&self, now: Time) -> Progress<'_> {
         let view = View { now, ..self.cluster.view() };
-        Progress { view, runs: &self.runs, unreleased: self.unreleased.len() }
+        Progress { view, runs: &self.runs, ended: self.ended, unreleased: self.unreleased.len() }
     }
 
     pub fn name(&self, task: TaskId) -> Cow<'a, str> {

@@ -125,7 +125,10 @@ pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Res
     writeln!(out, "</ul>")
 }
 
-pub(super) fn write_sections(out: &mut impl Write, sections: &[Section]) -> io::Result<()> {
+pub(super) fn write_sections<'a>(
+    out: &mut impl Write,
+    sections: impl IntoIterator<Item = &'a Section>,
+) -> io::Result<()> {
     for section in sections {
         writeln!(out, "<section><h2>{}</h2>", Text(&section.title))?;
         if !section.text.is_empty() {

@@ -75,6 +75,8 @@ pub struct Section {
     pub words: bool,
     /// Drawn before the table.
     pub figure: Option<Figure>,
+    /// Whether it stands before the schedule.
+    pub first: bool,
 }
 
 impl<'a> Report<'a> {
@@ -101,7 +103,8 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         "origin" => cards::write_origin(out, report),
         "cards" => cards::write_cards(out, report),
         "remarks" => cards::write_remarks(out, report.remarks),
-        "sections" => cards::write_sections(out, report.sections),
+        "first" => cards::write_sections(out, report.sections.iter().filter(|section| section.first)),
+        "sections" => cards::write_sections(out, report.sections.iter().filter(|section| !section.first)),
         "legend" => cards::write_legend(out, report),
         "summary" => write!(out, "{}", Text(&cards::summary(report))),
         other => unreachable!("the page template has no slot {other}"),

@@ -158,6 +158,7 @@ fn a_trace_is_written_and_read_back_for_replay() {
         end: Time::from_seconds(end),
         processors: ProcSet::first(width),
         outcome,
+        accounting: None,
     };
     let runs = vec![
         run(0, 0, 30, 4, Outcome::Interrupted),

@@ -106,7 +106,7 @@ impl Engine<'_> {
             let ready = self.cluster.succeed(task, end, &processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
         }
-        self.runs.push(Run { task, start, end, processors, outcome });
+        self.runs.push(Run { task, start, end, processors, outcome, accounting: None });
         if matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut) {
             self.abandon(task, end);
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use makespan_core::Instance;
+use makespan_core::{Instance, validate};
 use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
@@ -24,18 +24,21 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
             return Err(miette!("{} is a file; name a folder for the run with --folder", folder.display()));
         }
         // One that is there, without a journal, is of a session that ended before it began anything.
-        if options.resume && !folder.try_exists().unwrap_or(true) {
+        if options.failures.resume && !folder.try_exists().unwrap_or(true) {
             return Err(miette!(
                 "there is no folder {} with a run to resume; name the folder of the run, or leave --resume out to begin one",
                 shown(&folder.display().to_string())
             ));
         }
         check_strange(folder)?;
+        if options.failures.resume {
+            check_begun(folder)?;
+        }
         return Ok(folder.clone());
     }
     let stem = options.instance.file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
     let numbered = |number: u32| PathBuf::from("runs").join(format!("{stem}-{number}"));
-    match (options.resume, latest(&stem)) {
+    match (options.failures.resume, latest(&stem)) {
         (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.instance.display())),
         (true, Some(latest)) => Ok(numbered(latest)),
         (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
@@ -54,6 +57,20 @@ fn check_strange(folder: &Path) -> Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// Refuses to resume in a folder that holds something, but neither a journal nor the lock of a session that ended before it wrote
+/// one: it is of somebody else.
+fn check_begun(folder: &Path) -> Result<()> {
+    let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    if empty || is_there(makespan_exec::journal::FILE) || is_there("lock") || is_there("status") {
+        return Ok(());
+    }
+    Err(miette!(
+        "{} holds no run to resume; name the folder of the run, or leave --resume out to begin one",
+        shown(&folder.display().to_string())
+    ))
 }
 
 /// The largest number of a run of this name; runs in between may have been removed.
@@ -82,5 +99,7 @@ pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
     let bytes = fs::read(&path).ok()?;
     let file = ScheduleFile::read(&path.display().to_string(), &bytes, instance).ok()?;
     let ScheduleFile { algorithm, seed, schedule, bounds, remarks, .. } = file;
+    // An edited instance may have jobs of these names that the plan no longer fits.
+    validate(instance, &schedule).ok()?;
     Some(Begun { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{CompoundMeasures, Instance, LogEntry, Trace};
+use makespan_core::{CompoundMeasures, LogEntry};
 use makespan_formats::gantt::{Marks, NamedSchedule};
 use makespan_formats::report::Report;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv};
@@ -10,6 +10,7 @@ use miette::Result;
 
 use super::Begun;
 use super::folder::own;
+use super::outcome::Outcomes;
 use crate::decisions;
 use crate::output::{write_file, write_gantt, write_page};
 
@@ -17,7 +18,8 @@ use crate::output::{write_file, write_gantt, write_page};
 const DECISIONS: &str = "decisions.csv";
 
 /// Writes the outcome of all sessions beside the plan, with what their policies told.
-pub fn write(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trace, log: &[LogEntry]) -> Result<()> {
+pub fn write(folder: &Path, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
+    let (instance, trace) = (outcomes.instance, outcomes.trace);
     let told = LogRow::all(instance, log);
     if !told.is_empty() {
         write_file(&own(folder, DECISIONS)?, |out| Ok(write_log_csv(&told, CsvNames::Guarded, out)?))?;
@@ -30,7 +32,8 @@ pub fn write(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trace, l
     ];
     let marks = decisions::marks(instance, &told, measures.as_ref());
     let jobs = measures.and_then(|measures| decisions::jobs("Compound jobs", instance, &measures, "jobs.csv"));
-    let sections: Vec<_> = jobs.into_iter().chain(decisions::decisions("Decisions", &told, DECISIONS)).collect();
+    let first = std::iter::once(outcomes.section());
+    let sections: Vec<_> = first.chain(jobs).chain(decisions::decisions("Decisions", &told, DECISIONS)).collect();
     let report = Report {
         title: "Plan and outcome",
         instance,

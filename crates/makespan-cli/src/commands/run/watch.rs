@@ -16,17 +16,22 @@ pub struct Watch<'a> {
     whole: ProgressBar,
     lines: BTreeMap<TaskId, ProgressBar>,
     reasons: BTreeMap<TaskId, String>,
+    interrupted: Vec<Run>,
     log: Vec<LogEntry>,
+    /// Whether nothing is shown.
+    quiet: bool,
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(instance: &'a Instance) -> Self {
-        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+    pub fn new(instance: &'a Instance, quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bars = MultiProgress::with_draw_target(target);
         let whole = bars.add(ProgressBar::new(instance.tasks()));
         whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
         whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
-        Self { instance, bars, whole, lines: BTreeMap::new(), reasons: BTreeMap::new(), log: Vec::new() }
+        let (lines, reasons) = (BTreeMap::new(), BTreeMap::new());
+        Self { instance, bars, whole, lines, reasons, interrupted: Vec::new(), log: Vec::new(), quiet }
     }
 
     /// Removes the bars.
@@ -40,14 +45,31 @@ impl<'a> Watch<'a> {
         &self.reasons
     }
 
+    /// What was ended with this session.
+    pub fn interrupted(&self) -> &[Run] {
+        &self.interrupted
+    }
+
     /// What the policies of all sessions told of their plans.
     pub fn log(&self) -> &[LogEntry] {
         &self.log
     }
 
+    /// Removes the bar of a task.
+    fn take_down(&mut self, task: TaskId) {
+        if let Some(line) = self.lines.remove(&task) {
+            line.finish_and_clear();
+            self.bars.remove(&line);
+        }
+    }
+
     fn refresh(&self, progress: &Progress<'_>) {
+        // Where nobody sees it, it is not counted either: that takes as long as there are tasks.
+        if self.bars.is_hidden() {
+            return;
+        }
         let left = (progress.expected_end() - progress.view.now).seconds();
-        self.whole.set_position(progress.runs.len() as u64);
+        self.whole.set_position(progress.ended);
         self.whole.set_message(format!("about {left:.0} s left"));
         for running in progress.view.running {
             if let Some(line) = self.lines.get(&running.task) {
@@ -64,6 +86,9 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Watch<'_> {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
+        if self.bars.is_hidden() {
+            return;
+        }
         let estimate = self.instance.time(running.task, &running.processors);
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
@@ -72,11 +97,21 @@ impl Observer for Watch<'_> {
         self.refresh(progress);
     }
 
+    fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
+        self.take_down(run.task);
+        let name = self.instance.name(run.task);
+        let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
+        self.refresh(progress);
+    }
+
+    fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
+        self.take_down(run.task);
+        self.interrupted.push(run.clone());
+    }
+
     fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
-        if let Some(line) = self.lines.remove(&run.task) {
-            line.finish_and_clear();
-            self.bars.remove(&line);
-        }
+        self.take_down(run.task);
         if let Some(reason) = reason {
             self.reasons.insert(run.task, reason.to_owned());
         }
@@ -92,6 +127,9 @@ impl Observer for Watch<'_> {
     }
 
     fn message(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
         if self.bars.is_hidden() {
             complain(&format!("note: {}", shown(text)));
         } else {

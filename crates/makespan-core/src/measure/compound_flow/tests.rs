@@ -25,7 +25,7 @@ fn instance() -> Instance {
 
 fn run(task: u64, seconds: Range<i64>, processor: u32, outcome: Outcome) -> Run {
     let processors = ProcSet::range(processor, processor);
-    Run { task: TaskId(task), start: s(seconds.start), end: s(seconds.end), processors, outcome }
+    Run { task: TaskId(task), start: s(seconds.start), end: s(seconds.end), processors, outcome, accounting: None }
 }
 
 const DONE: Outcome = Outcome::Succeeded;

@@ -32,6 +32,7 @@ fn run(task: u64, start: i64, end: i64, processors: u32, outcome: Outcome) -> Ru
         end: seconds(end),
         processors: ProcSet::first(processors),
         outcome,
+        accounting: None,
     }
 }
 

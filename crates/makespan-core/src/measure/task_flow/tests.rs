@@ -21,7 +21,7 @@ fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
 
 fn run(task: u64, from: i64, until: i64, processor: u32) -> Run {
     let processors = ProcSet::range(processor, processor);
-    Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded }
+    Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded, accounting: None }
 }
 
 /// One task at 0 on two nodes of speeds 1 and 3, then six at 10 that run from 11 on.

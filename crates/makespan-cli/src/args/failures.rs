@@ -1,0 +1,68 @@
+//! What a run does about jobs that fail.
+
+use clap::Args;
+use makespan_core::Time;
+use makespan_exec::ExecuteOptions;
+use miette::{Result, miette};
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
+pub struct FailureOptions {
+    /// Try a job that failed or reached its walltime again, up to so many times; one that was killed for memory gets twice the memory
+    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
+    pub retry: u32,
+    /// When a job has failed for good, go on with all that does not wait for it [default]
+    #[arg(long, conflicts_with = "fail_fast")]
+    pub keep_going: bool,
+    /// When a job has failed for good, start no other: the run ends when the running jobs have ended
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// End each job that states no walltime after so long, such as 90s or 2h
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Kill a job that uses more memory than it states (control groups, cgroup v2; where there are none it is said)
+    #[arg(long)]
+    pub limit_memory: bool,
+    /// Continue an interrupted run; without --folder the latest one of this instance. Jobs that have succeeded and do the same as
+    /// then are not run again, whatever else was edited
+    #[arg(long)]
+    pub resume: bool,
+    /// With --resume, run jobs that did not succeed again
+    #[arg(long, requires = "resume")]
+    pub retry_failed: bool,
+    /// With --resume, where the journal is damaged go on with what is certain; the damaged one is kept
+    #[arg(long, requires = "resume")]
+    pub recover: bool,
+    /// Print one line at the end, for programs, and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl FailureOptions {
+    /// Puts what was asked for into the options of a run.
+    pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
+        options.retries = self.retry;
+        options.fail_fast = self.fail_fast;
+        options.limit_memory = self.limit_memory;
+        options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
+        (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
+        Ok(())
+    }
+
+    /// The options that a run which goes on is to have as well.
+    pub fn hint(&self) -> String {
+        let retry = if self.retry > 0 { format!("--retry {} ", self.retry) } else { String::new() };
+        let fail_fast = if self.fail_fast { "--fail-fast " } else { "" };
+        let timeout = self.timeout.as_ref().map_or_else(String::new, |text| format!("--timeout '{text}' "));
+        let limit = if self.limit_memory { "--limit-memory " } else { "" };
+        format!("{retry}{fail_fast}{timeout}{limit}")
+    }
+}
+
+fn timeout(text: &str) -> Result<Time> {
+    let time = Time::parse(text).map_err(|error| miette!("--timeout: {error}"))?;
+    if time <= Time::ZERO {
+        return Err(miette!("--timeout: it must be longer than 0, not `{text}`"));
+    }
+    Ok(time)
+}

@@ -1,0 +1,259 @@
+//! What became of a run: first what went wrong, with the end of its output, then what was planned and what happened.
+
+mod lost;
+mod machine;
+mod table;
+mod tail;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace};
+use makespan_formats::report::Section;
+
+use crate::output::{Line, Tone, shown, wrapped};
+use crate::summary::figure;
+
+/// Tasks whose failures are told; the table of jobs has all.
+const TOLD: usize = 20;
+
+/// The outcome of all sessions of a run.
+pub struct Outcomes<'a> {
+    pub instance: &'a Instance,
+    pub plan: &'a Schedule,
+    /// What has ended, and what this session ended before it was done.
+    pub trace: &'a Trace,
+    pub reasons: &'a BTreeMap<TaskId, String>,
+    pub folder: &'a Path,
+    /// How each task ended last.
+    last: BTreeMap<TaskId, &'a Run>,
+    /// How often each task was started, where that is more than once.
+    attempts: BTreeMap<TaskId, usize>,
+}
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Succeeded,
+    Failed,
+    OutOfMemory,
+    Killed,
+    TimedOut,
+    NotStarted,
+    Interrupted,
+    Open,
+}
+
+const KINDS: [Kind; 8] = [
+    Kind::Succeeded,
+    Kind::Failed,
+    Kind::OutOfMemory,
+    Kind::Killed,
+    Kind::TimedOut,
+    Kind::NotStarted,
+    Kind::Interrupted,
+    Kind::Open,
+];
+
+impl Kind {
+    fn of(run: Option<&Run>) -> Self {
+        let Some(run) = run else { return Self::Open };
+        match run.outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Failed { .. } if memory_kill(run).is_some() => Self::OutOfMemory,
+            Outcome::Failed { status } if (129..=192).contains(&status) => Self::Killed,
+            Outcome::Failed { .. } => Self::Failed,
+            Outcome::TimedOut => Self::TimedOut,
+            Outcome::NotStarted => Self::NotStarted,
+            Outcome::Interrupted => Self::Interrupted,
+        }
+    }
+
+    /// As it stands behind a number.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::OutOfMemory => "killed for memory",
+            Self::Killed => "killed",
+            Self::TimedOut => "timed out",
+            Self::NotStarted => "not started",
+            Self::Interrupted => "interrupted",
+            Self::Open => "not run",
+        }
+    }
+
+    fn tone(self) -> Tone {
+        match self {
+            Self::Succeeded => Tone::Good,
+            Self::Interrupted | Self::Open => Tone::Doubtful,
+            _ => Tone::Bad,
+        }
+    }
+}
+
+fn memory_kill(run: &Run) -> Option<MemoryKill> {
+    run.accounting.and_then(|used| used.memory_kill)
+}
+
+impl<'a> Outcomes<'a> {
+    pub fn new(
+        instance: &'a Instance,
+        plan: &'a Schedule,
+        trace: &'a Trace,
+        reasons: &'a BTreeMap<TaskId, String>,
+        folder: &'a Path,
+    ) -> Self {
+        let last = trace.runs.iter().map(|run| (run.task, run)).collect();
+        let mut attempts = BTreeMap::new();
+        for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
+            *attempts.entry(run.task).or_insert(0) += 1;
+        }
+        attempts.retain(|_, count| *count > 1);
+        Self { instance, plan, trace, reasons, folder, last, attempts }
+    }
+
+    fn kind(&self, task: TaskId) -> Kind {
+        Kind::of(self.last.get(&task).copied())
+    }
+
+    /// How many tasks ended in each way.
+    fn counts(&self) -> BTreeMap<Kind, u64> {
+        let mut counts = BTreeMap::new();
+        for run in self.last.values() {
+            *counts.entry(Kind::of(Some(run))).or_insert(0) += 1;
+        }
+        let open = self.instance.tasks() - self.last.len() as u64;
+        if open > 0 {
+            counts.insert(Kind::Open, open);
+        }
+        counts
+    }
+
+    /// The tasks of which something is to be told, those first that others wait for no longer.
+    fn troubles(&self) -> Vec<TaskId> {
+        let mut tasks: Vec<TaskId> =
+            self.last.keys().copied().filter(|&task| self.kind(task) != Kind::Succeeded).collect();
+        tasks.sort_by_key(|&task| (self.kind(task), task));
+        tasks
+    }
+
+    /// Everything, line by line.
+    pub fn lines(&self) -> Vec<Line> {
+        let Line { tone, text } = self.headline();
+        let mut lines = vec![Line::new(tone, wrapped("", 2, &text))];
+        let troubles = self.troubles();
+        for &task in troubles.iter().take(TOLD) {
+            lines.extend(self.trouble(task));
+        }
+        if troubles.len() > TOLD {
+            lines.push(Line::plain(format!("and {} more; jobs.csv has all", troubles.len() - TOLD)));
+        }
+        lines.extend(self.above_needs().iter().map(|text| Line::new(Tone::Doubtful, wrapped("", 2, text))));
+        lines.push(Line::plain(String::new()));
+        lines.extend(self.table());
+        lines.push(Line::plain(String::new()));
+        lines.extend(self.lost().iter().map(|text| Line::plain(wrapped("", 2, text))));
+        lines
+    }
+
+    fn headline(&self) -> Line {
+        let jobs = self.instance.jobs();
+        let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
+        let counts = self.counts();
+        let others = KINDS.iter().skip(1).filter_map(|kind| Some(format!("{} {}", counts.get(kind)?, kind.words())));
+        let mut parts = vec![format!("{done} of {} jobs succeeded", jobs.len())];
+        parts.extend(Some(others.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()));
+        if !self.attempts.is_empty() {
+            parts.push(format!("{} run more than once", self.attempts.len()));
+        }
+        let makespan = |schedule: &Schedule| figure(schedule.makespan().seconds());
+        parts.push(format!("makespan {} s, planned {} s", makespan(&self.trace.schedule()), makespan(self.plan)));
+        let tone = counts.keys().map(|kind| kind.tone()).max().unwrap_or(Tone::Good);
+        Line::new(tone, parts.join("; "))
+    }
+
+    /// Why a task did not succeed, and the end of what it wrote.
+    fn trouble(&self, task: TaskId) -> Vec<Line> {
+        let tone = self.kind(task).tone();
+        let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
+        let mut lines = vec![Line::new(tone, wrapped("", 2, &text).trim_end().to_owned())];
+        let tail = tail::of(self.folder, self.instance, task).into_iter().flat_map(|tail| tail.shown());
+        lines.extend(tail.map(|line| Line::plain(format!("  | {line}"))));
+        lines
+    }
+
+    fn reason(&self, task: TaskId) -> String {
+        let run = self.last.get(&task).copied();
+        let attempts = self.attempts.get(&task).map_or_else(String::new, |count| format!(" (attempt {count})"));
+        let known =
+            self.reasons.get(&task).cloned().unwrap_or_else(|| match (self.kind(task), run.map(|run| run.outcome)) {
+                (Kind::OutOfMemory, _) => "it was killed for lack of memory".into(),
+                (_, Some(Outcome::Failed { status })) => format!("it ended with status {status}"),
+                (Kind::TimedOut, _) => "it was ended at its walltime".into(),
+                (Kind::Interrupted, _) => {
+                    let ran = run.map_or_else(String::new, |run| {
+                        format!(" after {} s", figure((run.end - run.start).seconds()))
+                    });
+                    format!("it was ended with the run{ran}, and runs again on --resume")
+                }
+                (kind, _) => kind.words().into(),
+            });
+        known + &attempts
+    }
+
+    /// Tasks that held more memory than they state, each in a sentence.
+    fn above_needs(&self) -> Vec<String> {
+        let mut all: Vec<(u64, TaskId, u64)> = Vec::new();
+        for (&task, run) in &self.last {
+            let stated = makespan_exec::stated_memory(self.instance, task, &run.processors);
+            let peak = run.accounting.map_or(0, |used| used.peak_memory);
+            if stated > 0 && peak > stated {
+                all.push((peak - stated, task, peak));
+            }
+        }
+        all.sort_by_key(|&(over, task, _)| (std::cmp::Reverse(over), task));
+        let sentence = |&(over, task, peak): &(u64, TaskId, u64)| {
+            let name = self.instance.name(task);
+            format!("job `{}` held {} of memory, and states {}", shown(&name), bytes(peak), bytes(peak - over))
+        };
+        let mut texts: Vec<String> = all.iter().take(TOLD).map(sentence).collect();
+        if all.len() > TOLD {
+            texts.push(format!("{} more jobs held more memory than they state", all.len() - TOLD));
+        }
+        texts
+    }
+
+    /// The table of what did not succeed, for the page of the run.
+    pub fn section(&self) -> Section {
+        let row = |&task: &TaskId| {
+            let tail = tail::of(self.folder, self.instance, task).map_or_else(String::new, |tail| tail.text());
+            vec![self.instance.name(task).into_owned(), self.kind(task).words().to_owned(), self.reason(task), tail]
+        };
+        let troubles = self.troubles();
+        let rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
+        let mut text = vec![self.headline().text + "."];
+        text.extend(self.above_needs().into_iter().map(|text| text + "."));
+        text.extend(self.lost());
+        let columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();
+        let columns = if rows.is_empty() { Vec::new() } else { columns };
+        Section {
+            title: "Outcomes".into(),
+            text: text.join(" "),
+            columns,
+            rows,
+            words: true,
+            first: true,
+            figure: None,
+        }
+    }
+}
+
+/// Bytes, in the unit that leaves a short number.
+fn bytes(count: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.iter().find(|(shift, _)| count >> shift > 0) {
+        Some((shift, unit)) => format!("{:.1} {unit}", count as f64 / (1_u64 << shift) as f64),
+        None => format!("{count} bytes"),
+    }
+}

@@ -1,0 +1,109 @@
+//! The plan against what happened, a line for each job.
+
+use makespan_core::{Job, Outcome, Rows, Run, Time};
+
+use super::{Kind, Outcomes};
+use crate::output::{Line, Tone, table};
+use crate::summary::figure;
+
+/// Jobs in the table; of more, those that did not succeed come first.
+const LISTED: usize = 100;
+
+impl Outcomes<'_> {
+    /// A heading and a line for each job, all tasks of a bag or a compound job together.
+    pub(super) fn table(&self) -> Vec<Line> {
+        let mut rows: Vec<Row> = self.instance.jobs().iter().map(|job| Row::new(job.tasks())).collect();
+        for placement in self.plan.placements() {
+            widen(&mut rows[self.instance.job_id(placement.task).index()].planned, placement.start, placement.end);
+        }
+        for (&task, run) in &self.last {
+            let row = &mut rows[self.instance.job_id(task).index()];
+            row.add(run);
+            row.attempts = row.attempts.max(self.attempts.get(&task).copied().unwrap_or(1));
+        }
+        let mut listed: Vec<(&Job<Rows>, Row)> = self.instance.jobs().iter().zip(rows).collect();
+        let count = listed.len();
+        if count > LISTED {
+            listed.sort_by_key(|(_, row)| row.succeeded == row.tasks);
+            listed.truncate(LISTED);
+        }
+        let heading = ["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
+        let text = table(&heading, 3, listed.iter().map(|(job, row)| row.cells(job)));
+        let tones = std::iter::once(Tone::Plain).chain(listed.iter().map(|(_, row)| row.tone()));
+        let mut lines: Vec<Line> =
+            text.lines().zip(tones).map(|(line, tone)| Line::new(tone, line.to_owned())).collect();
+        if count > LISTED {
+            lines.push(Line::plain(format!("and {} more; jobs.csv has all", count - LISTED)));
+        }
+        lines
+    }
+}
+
+/// What was planned and what happened of one job.
+struct Row<'a> {
+    tasks: u64,
+    succeeded: u64,
+    planned: Option<(Time, Time)>,
+    happened: Option<(Time, Time)>,
+    /// Of a job of one task, or the last task of another.
+    run: Option<&'a Run>,
+    /// Of the task that was started most often.
+    attempts: usize,
+}
+
+impl<'a> Row<'a> {
+    fn new(tasks: u64) -> Self {
+        Self { tasks, succeeded: 0, planned: None, happened: None, run: None, attempts: 0 }
+    }
+
+    fn add(&mut self, run: &'a Run) {
+        self.run = Some(run);
+        self.succeeded += u64::from(run.outcome == Outcome::Succeeded);
+        if run.outcome != Outcome::NotStarted {
+            widen(&mut self.happened, run.start, run.end);
+        }
+    }
+
+    fn cells(&self, job: &Job<Rows>) -> Vec<String> {
+        let outcome = match self.run.map(|run| run.outcome) {
+            _ if many(job) => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
+            None => "did not run".to_owned(),
+            Some(Outcome::Succeeded) => "succeeded".into(),
+            Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::OutOfMemory => {
+                format!("failed for memory, status {status}")
+            }
+            Some(Outcome::Failed { status }) => format!("failed, status {status}"),
+            Some(Outcome::TimedOut) => "reached its walltime".into(),
+            Some(Outcome::Interrupted) => "interrupted".into(),
+            Some(Outcome::NotStarted) => "not started".into(),
+        };
+        let outcome = if self.attempts > 1 { format!("{outcome}, attempt {}", self.attempts) } else { outcome };
+        let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job));
+        let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
+        vec![
+            job.name.clone(),
+            outcome,
+            ran.map_or("-".into(), |run| run.processors.to_string()),
+            seconds(self.planned.map(|span| span.0)),
+            seconds(self.planned.map(|span| span.1)),
+            seconds(self.happened.map(|span| span.0)),
+            seconds(self.happened.map(|span| span.1)),
+        ]
+    }
+}
+
+impl Row<'_> {
+    fn tone(&self) -> Tone {
+        if self.succeeded == self.tasks { Tone::Plain } else { Kind::of(self.run).tone().max(Tone::Doubtful) }
+    }
+}
+
+fn many(job: &Job<Rows>) -> bool {
+    job.is_bag() || job.is_compound()
+}
+
+/// From the first start to the last end.
+fn widen(span: &mut Option<(Time, Time)>, start: Time, end: Time) {
+    let (first, last) = span.get_or_insert((start, end));
+    (*first, *last) = (start.min(*first), end.max(*last));
+}

@@ -1,0 +1,78 @@
+//! The end of what a job wrote.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use makespan_core::{Instance, TaskId};
+
+use crate::output::shown;
+
+/// Lines, columns and bytes that are shown at most.
+const LINES: usize = 6;
+const COLUMNS: usize = 90;
+const BYTES: u64 = 8192;
+
+/// The last lines of the errors of a job, or of its output where it wrote no errors.
+pub struct Tail(Vec<String>);
+
+/// `None` where it wrote nothing.
+pub fn of(folder: &Path, instance: &Instance, task: TaskId) -> Option<Tail> {
+    let [out, err] = makespan_exec::output_files(folder, instance, task);
+    [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(Tail)
+}
+
+fn last_lines(path: &Path) -> Option<Vec<String>> {
+    // A job may have put a link or a pipe there.
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    // A bar of progress writes over its line again and again: only the end of that is left on a screen.
+    let seen = |line: &str| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default().trim_end().to_owned();
+    let lines: Vec<String> = text.lines().map(seen).filter(|line| !line.is_empty()).collect();
+    Some(lines[lines.len().saturating_sub(LINES)..].to_vec())
+}
+
+impl Tail {
+    /// The lines as a terminal may show them.
+    pub fn shown(self) -> Vec<String> {
+        let cut = |line: String| {
+            let line: String = shown(&line).into_owned();
+            if line.chars().count() > COLUMNS {
+                line.chars().take(COLUMNS - 2).collect::<String>() + ".."
+            } else {
+                line
+            }
+        };
+        self.0.into_iter().map(cut).collect()
+    }
+
+    /// All on one line.
+    pub fn text(self) -> String {
+        self.shown().join(" \u{23CE} ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown_without_what_moves_a_cursor() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.err");
+        let many: String = (0..5000).map(|line| format!("line {line}\n")).collect();
+        std::fs::write(&path, many + "10 %\r20 %\r30 %\n\n\u{1b}[31mred\u{1b}[0m\nend").unwrap();
+        let shown = Tail(last_lines(&path).unwrap()).shown();
+        assert_eq!(shown, ["line 4997", "line 4998", "line 4999", "30 %", "\\u{1b}[31mred\\u{1b}[0m", "end"]);
+        std::fs::write(&path, "x".repeat(500)).unwrap();
+        assert_eq!(Tail(last_lines(&path).unwrap()).shown()[0].chars().count(), COLUMNS);
+        assert!(last_lines(folder.path()).is_none() && last_lines(&folder.path().join("none")).is_none());
+    }
+}

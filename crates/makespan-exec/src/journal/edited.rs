@@ -1,0 +1,71 @@
+//! A run that goes on with an instance that was edited.
+
+use makespan_core::{Instance, Outcome, Run, TaskId};
+
+use super::content::put_in_place;
+use super::{FILE, History, Journal, JournalError, Progression, Record, VERSION};
+use crate::files::Files;
+use crate::fingerprint;
+use crate::storage::Storage;
+use crate::tasks::{Mapping, TaskList};
+
+impl Journal {
+    /// Begins a journal of the instance as it is now, with what is kept of this one, and puts it in its place; the old one is kept
+    /// under another name. Nothing of the old one runs any more. Kept is what has succeeded and does the same as before, and what
+    /// has failed and of which nothing at all was edited. Returned is also what the user should know.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`]; then the old journal is in place.
+    pub(crate) fn carried_over(
+        self,
+        storage: &dyn Storage,
+        files: &Files,
+        (list, history): (&TaskList, &History),
+        instance: &Instance,
+        made_up_names: bool,
+    ) -> Result<(Self, History, String), JournalError> {
+        let new = TaskList::of(instance);
+        let succeeded = |task: TaskId| history.tasks[task.index()] == Progression::Ended(Outcome::Succeeded);
+        let mapping = list.mapped(&new, made_up_names, succeeded);
+        let records = records(history, &mapping, instance, new.clone());
+        let path = files.folder().join(FILE);
+        let fail = |source| JournalError::Io { path: path.clone(), source };
+        let (kept, sound) = put_in_place(storage, files, &records, "journal-before").map_err(fail)?;
+        let history = History::of(&path, instance, &records)?;
+        let done = history.tasks.iter().filter(|task| matches!(task, Progression::Ended(_))).count();
+        let described = mapping.describe(done, &list.names(), &new.names());
+        let told = format!("{described}; the journal until now is kept as {}", kept.display());
+        let file = storage.open(&path).map_err(fail)?;
+        let number = records.len() as u64;
+        Ok((Self { file, sound, torn: false, number, waiting: Vec::new(), ..self }, history, told))
+    }
+}
+
+/// The records that are kept, with the numbers that tasks have now.
+fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList) -> Vec<Record> {
+    // One nanosecond later, so that no status file that lies about passes for one of an attempt that is still to come.
+    let header = Record::Header { version: VERSION, fingerprint: fingerprint(instance), origin: history.origin + 1 };
+    let mut records = vec![header, Record::Tasks { list }];
+    let mut attempts = vec![0; instance.tasks() as usize];
+    for run in &history.runs {
+        let kept = mapping.same.get(&run.task).filter(|(_, unchanged)| match history.tasks[run.task.index()] {
+            Progression::Ended(Outcome::Succeeded) => true,
+            Progression::Ended(Outcome::Failed { .. } | Outcome::TimedOut) => *unchanged,
+            _ => false,
+        });
+        let kept = kept.map(|(task, _)| *task);
+        let Some(task) = kept.filter(|_| run.outcome != Outcome::NotStarted) else { continue };
+        let Run { start, end, processors, outcome, accounting, .. } = run.clone();
+        attempts[task.index()] += 1;
+        let (attempt, at) = (attempts[task.index()], start);
+        // Nothing of it runs, so nobody asks for its process.
+        records.push(Record::Started { task, attempt, at, processors: processors.clone(), pid: 0, pid_start: 0 });
+        records.push(Record::Ended { task, start, at: end, processors, outcome, accounting });
+    }
+    let told = history.told.iter().filter_map(|entry| {
+        let &(task, _) = mapping.same.get(&entry.task)?;
+        Some(Record::Told { entry: makespan_core::LogEntry { task, ..*entry } })
+    });
+    records.extend(told);
+    records
+}

@@ -1,0 +1,165 @@
+//! Tasks that are tried again, and what memory they get then.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use makespan_core::{Demand, Instance, Outcome, ProcSet, Resource, ResourceId, ResourceKind, Run, TaskId};
+
+use super::Session;
+use super::active::Delayed;
+use crate::ExecuteError;
+
+/// How often each task has failed, and what those need that lack of memory ended.
+#[derive(Debug)]
+pub(crate) struct Retries<'a> {
+    instance: &'a Instance,
+    /// The resource `memory`, where the platform states any that comes back.
+    memory: Option<ResourceId>,
+    failures: Vec<u32>,
+    /// Bytes that a task gets at its next attempt, in place of its stated need.
+    raised: BTreeMap<TaskId, u64>,
+    /// Tasks that the policy has started and that wait for memory, in the order in which they came.
+    crowded: VecDeque<Delayed>,
+}
+
+impl<'a> Retries<'a> {
+    /// After these runs. What is `open` by the user's wish, although it had failed for good, begins to count anew.
+    pub fn new(instance: &'a Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
+        let platform = instance.platform();
+        let memory = platform.resource(Resource::MEMORY);
+        let memory = memory.filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable);
+        let mut retries = Self {
+            instance,
+            memory,
+            failures: vec![0; instance.tasks() as usize],
+            raised: BTreeMap::new(),
+            crowded: VecDeque::new(),
+        };
+        for run in runs {
+            retries.count(run);
+        }
+        for task in open.iter().filter(|_| anew) {
+            retries.failures[task.index()] = 0;
+        }
+        retries
+    }
+
+    /// Counts an end. How often the task has failed by now, if this is a failure.
+    fn count(&mut self, run: &Run) -> Option<u32> {
+        if !is_failure(run.outcome) {
+            return None;
+        }
+        let failures = &mut self.failures[run.task.index()];
+        *failures += 1;
+        let failures = *failures;
+        if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
+            // A need that was understated is doubled from what was seen.
+            let least = self.bytes(run.task, &run.processors).max(used.peak_memory);
+            self.raised.insert(run.task, least.saturating_mul(2));
+        }
+        Some(failures)
+    }
+
+    fn demand(&self, task: TaskId) -> Option<&Demand> {
+        let memory = self.memory?;
+        self.instance.demands(task).iter().find(|demand| demand.resource == memory)
+    }
+
+    /// The memory that a task holds on these processors: on each node, or of the platform as a whole.
+    fn shares(&self, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
+        let Some(memory) = self.memory else { return Vec::new() };
+        let (platform, demand) = (self.instance.platform(), self.demand(task));
+        let (allotment, raised) = (processors.len(), self.raised.get(&task).copied().unwrap_or(0));
+        if platform.resource_of(memory).kind == ResourceKind::OfNodes {
+            let share = |(node, here): (usize, u32)| {
+                let stated = demand.map_or(0, |demand| demand.need.share(here, allotment));
+                let part = u128::from(raised) * u128::from(here);
+                let part = u64::try_from(part.div_ceil(u128::from(allotment))).unwrap_or(u64::MAX);
+                (Some(node), stated.max(part.min(platform.amount(node, memory))))
+            };
+            return platform.parts(processors).into_iter().map(share).collect();
+        }
+        let most = u64::try_from(platform.total(memory)).unwrap_or(u64::MAX);
+        vec![(None, demand.map_or(0, |demand| demand.need.total(allotment)).max(raised.min(most)))]
+    }
+
+    /// Bytes that a task holds on these processors: what it states, or more after lack of memory ended it. 0 where it states nothing.
+    pub fn bytes(&self, task: TaskId, processors: &ProcSet) -> u64 {
+        self.shares(task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
+    }
+
+    /// Whether there is memory for a task beside those that run. Without raised needs the cluster has seen to it.
+    fn has_room<'b>(
+        &self,
+        task: TaskId,
+        processors: &ProcSet,
+        mut running: impl Iterator<Item = (TaskId, &'b ProcSet)>,
+    ) -> bool {
+        let Some(memory) = self.memory.filter(|_| !self.raised.is_empty()) else { return true };
+        let mut free: BTreeMap<Option<usize>, u128> = BTreeMap::new();
+        for (at, share) in self.shares(task, processors) {
+            let platform = self.instance.platform();
+            let there = at.map_or_else(|| platform.total(memory), |node| platform.amount(node, memory).into());
+            free.insert(at, there.saturating_sub(share.into()));
+        }
+        // What it needs itself is there at all, or the cluster had refused it.
+        running.all(|(other, processors)| {
+            self.shares(other, processors).into_iter().all(|(at, share)| match free.get_mut(&at) {
+                Some(free) if *free < u128::from(share) => false,
+                Some(free) => {
+                    *free -= u128::from(share);
+                    true
+                }
+                None => true,
+            })
+        })
+    }
+}
+
+/// Whether a run that ended in this way is worth another attempt.
+pub(crate) fn is_failure(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut)
+}
+
+impl Session<'_> {
+    /// Counts the end of a run. Whether the task is tried again.
+    pub(super) fn is_tried_again(&mut self, run: &Run) -> bool {
+        self.retries.count(run).is_some_and(|failures| failures <= self.options.retries)
+    }
+
+    /// Starts a task if there is memory for it. Otherwise, or while others wait that came before, it waits for the end of a task.
+    pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+        let needs = !self.retries.crowded.is_empty() && self.retries.bytes(delayed.task, &delayed.processors) > 0;
+        if needs || !self.has_room(&delayed) {
+            self.retries.crowded.push_back(delayed);
+            return Ok(());
+        }
+        self.launch(delayed)
+    }
+
+    /// Starts those of the tasks that wait for memory for which there is some now.
+    pub(super) fn launch_crowded(&mut self) -> Result<(), ExecuteError> {
+        while let Some(next) = self.retries.crowded.front() {
+            if !self.has_room(next) {
+                return Ok(());
+            }
+            let next = self.retries.crowded.pop_front();
+            next.map_or(Ok(()), |next| self.launch(next))?;
+        }
+        Ok(())
+    }
+
+    fn has_room(&self, delayed: &Delayed) -> bool {
+        let running = self.active.iter().map(|(&task, active)| (task, &active.processors));
+        let starting = self.starting.iter().map(|delayed| (delayed.task, &delayed.processors));
+        self.retries.has_room(delayed.task, &delayed.processors, running.chain(starting))
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
+        !self.retries.crowded.is_empty()
+    }
+
+    /// Tasks that wait for memory will not be started.
+    pub(super) fn forget_crowded(&mut self) {
+        self.retries.crowded.clear();
+    }
+}

@@ -1,0 +1,242 @@
+//! What a journal says of the tasks of its instance, so that they are known in one that was edited.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+use makespan_core::{Instance, TaskId};
+use serde::{Deserialize, Serialize};
+
+use crate::files::file_stem;
+use crate::fingerprint::digests;
+
+/// The tasks of an instance, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskList(Vec<Entry>);
+
+/// A task, or all those of a bag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    job: String,
+    /// Within a compound job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// How many tasks a bag has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bag: Option<u64>,
+    /// A hash of what the task does: of all that its result may depend on.
+    does: String,
+    /// A hash of all that is stated of it.
+    states: String,
+}
+
+/// What became of the tasks of an instance in one that was edited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    /// For each old task the new one that does the same, and whether all else that is stated is the same.
+    pub same: BTreeMap<TaskId, (TaskId, bool)>,
+    /// New tasks of a name that was there and that do something else, or wait for such tasks.
+    pub edited: Vec<TaskId>,
+    pub new: Vec<TaskId>,
+    /// Old tasks that are not there any more.
+    pub removed: Vec<TaskId>,
+}
+
+impl TaskList {
+    pub(crate) fn of(instance: &Instance) -> Self {
+        let digests = digests(instance);
+        let jobs = instance
+            .jobs()
+            .iter()
+            .flat_map(|job| (0..job.different_tasks()).map(move |number| (job, job.task(number))));
+        let entry = |(job, task): (&makespan_core::Job<makespan_core::Rows>, TaskId)| {
+            let (does, states) = digests[instance.different(task)].clone();
+            Entry {
+                job: job.name.clone(),
+                task: job.is_compound().then(|| instance.short_name(task).into_owned()),
+                bag: job.is_bag().then(|| job.tasks()),
+                does,
+                states,
+            }
+        };
+        Self(jobs.map(entry).collect())
+    }
+
+    /// How many tasks there are.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|entry| entry.bag.unwrap_or(1)).sum()
+    }
+
+    /// Each task with its number in its bag.
+    fn tasks(&self) -> impl Iterator<Item = (TaskId, &Entry, u64)> {
+        let each = self.0.iter().flat_map(|entry| (0..entry.bag.unwrap_or(1)).map(move |number| (entry, number)));
+        (0..).zip(each).map(|(task, (entry, number))| (TaskId(task), entry, number))
+    }
+
+    /// The names of the tasks, by number.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.tasks().map(|(_, entry, number)| entry.name(number).into_owned()).collect()
+    }
+
+    /// How the files of the tasks are called.
+    pub(crate) fn stems(&self) -> Vec<String> {
+        let stem = |(id, entry, number): (TaskId, &Entry, u64)| {
+            file_stem(&entry.job, entry.task.as_deref(), &entry.name(number), id.index())
+        };
+        self.tasks().map(stem).collect()
+    }
+
+    /// What became of these tasks in the `new` list. Tasks are the same if they have the same name and do the same; where names are
+    /// made up, if they do the same: each stands for one, those of the same name first, then those that `are_done`.
+    pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
+        let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
+            self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();
+        let mut mapping = Mapping::default();
+        let mut rest = Vec::new();
+        for (id, entry, number) in new.tasks() {
+            match old_names.get(&entry.name(number)) {
+                Some((old, was)) if was.does == entry.does => {
+                    mapping.same.insert(*old, (id, was.states == entry.states));
+                }
+                Some(_) if !made_up => mapping.edited.push(id),
+                _ => rest.push((id, entry, number)),
+            }
+        }
+        let left =
+            |mapping: &Mapping| self.tasks().filter(|(id, ..)| !mapping.same.contains_key(id)).collect::<Vec<_>>();
+        if made_up {
+            let mut others: BTreeMap<(&str, u64), VecDeque<(TaskId, &Entry)>> = BTreeMap::new();
+            let mut there = left(&mapping);
+            there.sort_by_key(|&(id, ..)| (!is_done(id), id));
+            for (id, entry, number) in there {
+                others.entry((&entry.does, number)).or_default().push_back((id, entry));
+            }
+            rest.retain(|(id, entry, number)| {
+                let other = others.get_mut(&(entry.does.as_str(), *number)).and_then(VecDeque::pop_front);
+                other.is_none_or(|(old, was)| {
+                    mapping.same.insert(old, (*id, was.states == entry.states));
+                    false
+                })
+            });
+        }
+        mapping.new = rest.into_iter().map(|(id, ..)| id).collect();
+        let new_names: std::collections::BTreeSet<_> =
+            new.tasks().map(|(_, entry, number)| entry.name(number)).collect();
+        let gone = left(&mapping)
+            .into_iter()
+            .filter(|(_, entry, number)| made_up || !new_names.contains(&entry.name(*number)));
+        mapping.removed = gone.map(|(id, ..)| id).collect();
+        mapping
+    }
+}
+
+impl Entry {
+    fn name(&self, number: u64) -> Cow<'_, str> {
+        match (&self.task, self.bag) {
+            (Some(task), _) => Cow::Owned(format!("{}/{task}", self.job)),
+            (None, Some(_)) => Cow::Owned(format!("{}/{number}", self.job)),
+            (None, None) => Cow::Borrowed(&self.job),
+        }
+    }
+}
+
+impl Mapping {
+    /// What was edited, in a sentence. `old` and `new` are the names of the tasks; so many tasks are done.
+    pub fn describe(&self, done: usize, old: &[String], new: &[String]) -> String {
+        const NAMED: usize = 5;
+        let named = |tasks: &[TaskId], names: &[String]| {
+            let first: Vec<String> =
+                tasks.iter().take(NAMED).map(|task| format!("`{}`", names[task.index()])).collect();
+            let more = if tasks.len() > NAMED { " .." } else { "" };
+            format!("{}{more}", first.join(", "))
+        };
+        let mut parts = vec![format!("{done} jobs have ended and are not run again")];
+        let kinds = [
+            (&self.edited, "do something else now, or wait for one that does, and are run", new),
+            (&self.new, "are new", new),
+            (&self.removed, "were removed", old),
+        ];
+        for (tasks, what, names) in kinds.into_iter().filter(|(tasks, ..)| !tasks.is_empty()) {
+            parts.push(format!("{} {what}: {}", tasks.len(), named(tasks, names)));
+        }
+        format!("the instance was edited since the run began: {}", parts.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use makespan_core::{Job, Need, Needs, Platform, Profile, Resources, Time, Weight};
+
+    fn job(name: &str, command: &str) -> Job {
+        sized(name, command, (1, 1))
+    }
+
+    /// A job on so many processors, for so many seconds.
+    fn sized(name: &str, command: &str, (processors, seconds): (u32, i64)) -> Job {
+        let profile = Profile::rigid(processors, Time::from_seconds(seconds)).unwrap();
+        Job::new(name, profile).with_command(command.split(' ').map(str::to_owned).collect())
+    }
+
+    fn after(mut job: Job, others: &[&str]) -> Job {
+        job.after = others.iter().map(|&name| name.into()).collect();
+        job
+    }
+
+    fn list(jobs: Vec<Job>) -> TaskList {
+        let amounts = Resources::new([("memory", 64), ("gpus", 4)]).unwrap();
+        let platform = Platform::flat(4).unwrap().with_node_resources(&amounts).unwrap();
+        TaskList::of(&Instance::new(platform, jobs, vec![]).unwrap())
+    }
+
+    /// How many are the same in all, the same in what they do, edited, new, removed.
+    fn counts(old: &TaskList, new: &TaskList, made_up: bool) -> [usize; 5] {
+        let Mapping { same, edited, new, removed } = old.mapped(new, made_up, |_| false);
+        let all = same.values().filter(|(_, all)| *all).count();
+        [all, same.len() - all, edited.len(), new.len(), removed.len()]
+    }
+
+    #[test]
+    fn what_a_task_does_is_its_command_its_gpus_and_what_it_waits_for() {
+        let old = || list(vec![job("a", "x {processors}"), after(job("b", "y"), &["a"]), job("c", "z")]);
+        assert_eq!(counts(&old(), &old(), false), [3, 0, 0, 0, 0]);
+        let with = |second: Job| list(vec![job("a", "x {processors}"), after(second, &["a"]), job("c", "z")]);
+        // When and where it runs, and how important it is, does not change its result.
+        let heavy = sized("b", "y", (2, 77))
+            .with_weight(Weight::from_millionths(7).unwrap())
+            .with_walltime(Time::from_seconds(99));
+        let needs = |name: &str| Needs::new([(name, Need::whole(2))]).unwrap();
+        assert_eq!(counts(&old(), &with(heavy.with_needs(needs("memory"))), false), [2, 1, 0, 0, 0]);
+        assert_eq!(counts(&old(), &with(job("b", "y").with_needs(needs("gpus"))), false), [2, 0, 1, 0, 0]);
+        assert_eq!(counts(&old(), &with(job("b", "y z")), false), [2, 0, 1, 0, 0]);
+        assert_eq!(counts(&old(), &with(job("d", "y")), false), [2, 0, 0, 1, 1]);
+        // What waits for an edited job has another input, and one that names its processors another command.
+        let edited = |first: Job| list(vec![first, after(job("b", "y"), &["a"]), job("c", "z")]);
+        assert_eq!(counts(&old(), &edited(job("a", "w {processors}")), false), [1, 0, 2, 0, 0]);
+        let wide = sized("a", "x {processors}", (2, 1));
+        assert_eq!(counts(&old(), &edited(wide), false), [1, 0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn made_up_names_tell_nothing_and_equal_tasks_count() {
+        let numbered = |commands: &[&str]| {
+            list(commands.iter().enumerate().map(|(line, command)| job(&format!("{line}"), command)).collect())
+        };
+        let old = numbered(&["x", "y", "x"]);
+        assert_eq!(counts(&old, &numbered(&["new", "x", "y", "x"]), true), [0, 3, 0, 1, 0]);
+        assert_eq!(counts(&old, &numbered(&["x", "x", "x", "x"]), true), [2, 0, 0, 2, 1]);
+        let last_is_done = |task: TaskId| task.0 == 2;
+        let mapping = old.mapped(&numbered(&["y", "x"]), true, last_is_done);
+        assert_eq!(mapping.same.into_keys().collect::<Vec<_>>(), [TaskId(1), TaskId(2)]);
+        assert_eq!(mapping.removed, [TaskId(0)]);
+    }
+
+    #[test]
+    fn a_bag_that_grows_keeps_what_it_had() {
+        let bag = |count: u64| list(vec![job("a", "x"), job("bag", "t {task}").with_count(count.try_into().unwrap())]);
+        assert_eq!(counts(&bag(2), &bag(4), false), [1, 2, 0, 2, 0]);
+        assert_eq!(bag(3).names(), ["a", "bag/0", "bag/1", "bag/2"]);
+        assert_eq!((bag(3).count(), bag(2).stems()), (4, vec!["a".into(), "bag~0".into(), "bag~1".into()]));
+    }
+}
