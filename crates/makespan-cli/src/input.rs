@@ -1,12 +1,20 @@
-//! Instances from files, with what the user should know about them.
+//! Instances from files or standard input, with what the user should know about them.
 
+use std::io::Read;
 use std::path::Path;
 
 use makespan_core::{Instance, Link, Platform, Time, Unavailable};
-use makespan_formats::{FormatError, ReadInstance, ReadOptions, parse_bandwidth, read_instance, read_platform};
+use makespan_formats::{
+    FormatError, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance, parse_replay,
+    read_instance, read_platform, read_replay,
+};
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions};
+use crate::machine;
+
+/// The name of standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
 
 /// An instance and its remarks.
 pub struct Loaded {
@@ -56,9 +64,10 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         speedup,
         seed: speedup_seed,
         strict,
+        machine: Some(machine::platform()?),
         ..ReadOptions::default()
     };
-    let Loaded { instance, remarks } = from_file(read_instance(&options.instance, &read))?;
+    let Loaded { instance, remarks } = from_file(instance_at(&options.instance, &read)?)?;
     Ok(Loaded { instance: machines.closing(instance)?, remarks })
 }
 
@@ -83,9 +92,49 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
 }
 
-/// Reads a native instance for `run`.
-pub fn load_plain(path: &std::path::Path) -> Result<Loaded> {
-    from_file(read_instance(path, &ReadOptions::default()))
+/// Reads an instance for `run`, where this machine stands for those that a file does not state.
+pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Loaded> {
+    let machines = Machines::of(options)?;
+    let read = ReadOptions {
+        processors: machines.processors,
+        platform: machines.platform.clone(),
+        network: machines.network,
+        storage: machines.storage.clone(),
+        machine: Some(machine::platform()?),
+        workflows_on_machine: true,
+        ..ReadOptions::default()
+    };
+    let Loaded { instance, remarks } = from_file(instance_at(path, &read)?)?;
+    Ok(Loaded { instance: machines.closing(instance)?, remarks })
+}
+
+/// Reads an instance from a file or, named `-`, from standard input.
+fn instance_at(path: &Path, options: &ReadOptions) -> Result<Result<ReadInstance, FormatError>> {
+    if path.as_os_str() != STANDARD_INPUT {
+        return Ok(read_instance(path, options));
+    }
+    Ok(parse_instance(&standard_input(options.max_bytes)?, "standard input", options))
+}
+
+/// Reads a log from a file or, named `-`, from standard input.
+pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
+    let read = if path.as_os_str() == STANDARD_INPUT {
+        parse_replay(&standard_input(options.max_bytes)?, "standard input", options)
+    } else {
+        read_replay(path, options)
+    };
+    read.map_err(|error| miette!("{error}"))
+}
+
+/// All of standard input. It is read once: what comes later is nobody's.
+pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| miette!("standard input: cannot read: {error}"))?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(miette!("standard input: its content is larger than the limit of {max_bytes} bytes"));
+    }
+    Ok(bytes)
 }
 
 fn from_file(read: Result<ReadInstance, FormatError>) -> Result<Loaded> {

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod decisions;
 mod input;
+mod machine;
 mod output;
 mod progress;
 mod summary;

@@ -43,16 +43,13 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 
-/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES`, or the numbers of the NVIDIA GPUs
-/// in `/dev`. `None` where nobody can count them.
+/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES`, or the numbers of those that
+/// the kernel shows. `None` where nobody can count them.
 pub fn gpus() -> Option<Vec<String>> {
     if let Ok(text) = std::env::var(VISIBLE) {
         return Some(visible(&text));
     }
-    let entries = fs::read_dir("/dev").ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let is_gpu = |name: &String| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok());
-    let count = entries.filter(is_gpu).count();
-    (count > 0).then(|| (0..count).map(|number| number.to_string()).collect())
+    crate::accelerators::present()
 }
 
 /// The entries of `CUDA_VISIBLE_DEVICES` as CUDA reads it: one that is none hides those behind it.
@@ -96,7 +93,7 @@ pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(),
     }
     match gpus().filter(|names| gpus_stated > names.len() as u128) {
         Some(names) => {
-            let source = if std::env::var_os(VISIBLE).is_some() { VISIBLE } else { "/dev" };
+            let source = if std::env::var_os(VISIBLE).is_some() { VISIBLE } else { "the kernel" };
             Err(ExecuteError::TooFewGpus { gpus: gpus_stated, there: names.len(), source_of: source })
         }
         None => Ok(()),

@@ -4,6 +4,7 @@ mod decider;
 mod folder;
 mod outcome;
 mod results;
+mod source;
 mod watch;
 
 use std::path::Path;
@@ -15,10 +16,11 @@ use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
-use crate::input::{Loaded, load_plain};
+use crate::input::Loaded;
 use crate::output::{emit, shown, write_file};
 use crate::summary;
 use decider::Decider;
+use source::Source;
 use watch::Watch;
 
 /// What a run begins with.
@@ -31,7 +33,7 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let Loaded { instance, remarks } = load_plain(&options.instance)?;
+    let Source { loaded: Loaded { instance, remarks }, oversubscribed } = Source::read(&options.source)?;
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
@@ -39,11 +41,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         resume: options.resume,
         retry_failed: options.retry_failed,
         recover: options.recover,
-        oversubscribe: options.oversubscribe,
+        oversubscribe: options.oversubscribe || oversubscribed,
         stop: stop.clone(),
         ..ExecuteOptions::new(&folder)
     };
-    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.instance.display()))?;
+    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&instance, &execution).map_err(|error| miette!("{error}"))?;
@@ -84,10 +86,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
     if stop.is_requested() {
         let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-        let [instance, folder] =
-            [&options.instance, &folder].map(|path| shown(&path.display().to_string()).into_owned());
+        let (source, last) = options.source.words();
+        let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
+        let folder = shown(&folder);
         emit(&format!(
-            "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}{hint}--resume` continues it\n"
+            "the run was stopped; `makespan run {source}--folder {folder} {oversubscribe}{hint}--resume{last}` continues it\n"
         ))?;
     }
     written?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use makespan_core::{SpeedupLaw, Time};
+use makespan_core::{Estimate, SpeedupLaw, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -195,4 +195,54 @@ impl<'de> Visitor<'de> for AllotmentsVisitor {
 
 fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
+}
+
+/// How times are known: `"stated"`, `"guessed"`, or from how many runs, with their spread.
+#[derive(Clone, Copy)]
+pub(super) struct EstimateEntry(pub Estimate);
+
+impl<'de> Deserialize<'de> for EstimateEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EstimateVisitor)
+    }
+}
+
+struct EstimateVisitor;
+
+impl<'de> Visitor<'de> for EstimateVisitor {
+    type Value = EstimateEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"stated\", \"guessed\", or from runs, such as {\"runs\": 5, \"spread\": 0.1}")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<EstimateEntry, E> {
+        match word {
+            "stated" => Ok(EstimateEntry(Estimate::Stated)),
+            "guessed" => Ok(EstimateEntry(Estimate::Guessed)),
+            other => Err(Error::unknown_variant(other, &["stated", "guessed"])),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EstimateEntry, A::Error> {
+        let (mut runs, mut spread) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "runs" if runs.is_none() => runs = Some(map.next_value::<Scalar<Count>>()?.0.0),
+                "spread" if spread.is_none() => spread = Some(map.next_value::<Scalar<Real>>()?.0.0),
+                "runs" => return Err(Error::duplicate_field("runs")),
+                "spread" => return Err(Error::duplicate_field("spread")),
+                other => return Err(Error::unknown_field(other, &["runs", "spread"])),
+            }
+        }
+        let spread = spread.unwrap_or(0.0);
+        match runs {
+            Some(runs @ 1..) if spread >= 0.0 => Ok(EstimateEntry(Estimate::Learned { runs, spread })),
+            Some(1..) => {
+                Err(Error::custom("`spread` is negative; write the standard deviation over the mean, at least 0"))
+            }
+            Some(_) => Err(Error::custom("`runs` is 0; write how many runs the time is from, at least 1")),
+            None => Err(Error::missing_field("runs")),
+        }
+    }
 }
