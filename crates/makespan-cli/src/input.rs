@@ -5,13 +5,13 @@ use std::path::Path;
 
 use makespan_core::{Instance, Link, Platform, Time, Unavailable};
 use makespan_formats::{
-    FormatError, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance, parse_replay,
-    read_instance, read_platform, read_replay,
+    Format, FormatError, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance,
+    parse_replay, read_instance, read_platform, read_replay,
 };
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions};
-use crate::machine;
+use crate::{machine, makefile, snakefile};
 
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
@@ -67,7 +67,10 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         machine: Some(machine::platform()?),
         ..ReadOptions::default()
     };
-    let Loaded { instance, remarks } = from_file(instance_at(&options.instance, &read)?)?;
+    let Some(found) = instance_at(&options.instance, &read)? else {
+        return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
+    };
+    let Loaded { instance, remarks } = from_file(found)?;
     Ok(Loaded { instance: machines.closing(instance)?, remarks })
 }
 
@@ -92,8 +95,9 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
 }
 
-/// Reads an instance for `run`, where this machine stands for those that a file does not state.
-pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Loaded> {
+/// Reads an instance for `run`, where this machine stands for those that a file does not state; `None` of a makefile whose targets
+/// are up to date.
+pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Option<Loaded>> {
     let machines = Machines::of(options)?;
     let read = ReadOptions {
         processors: machines.processors,
@@ -104,20 +108,42 @@ pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Loaded> {
         workflows_on_machine: true,
         ..ReadOptions::default()
     };
-    let Loaded { instance, remarks } = from_file(instance_at(path, &read)?)?;
-    Ok(Loaded { instance: machines.closing(instance)?, remarks })
+    let Some(found) = instance_at(path, &read)? else { return Ok(None) };
+    let Loaded { instance, remarks } = from_file(found)?;
+    Ok(Some(Loaded { instance: machines.closing(instance)?, remarks }))
 }
 
 /// Reads an instance from a file or, named `-`, from standard input.
-fn instance_at(path: &Path, options: &ReadOptions) -> Result<Result<ReadInstance, FormatError>> {
-    if path.as_os_str() != STANDARD_INPUT {
-        return Ok(read_instance(path, options));
+fn instance_at(path: &Path, options: &ReadOptions) -> Result<Option<Result<ReadInstance, FormatError>>> {
+    if makefile::is_makefile(path) {
+        let instance = makefile::read(path, &machine_of(options)?)?;
+        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
     }
-    Ok(parse_instance(&standard_input(options.max_bytes)?, "standard input", options))
+    if snakefile::is_snakefile(path) {
+        let instance = snakefile::read(path, &machine_of(options)?)?;
+        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
+    }
+    if path.as_os_str() != STANDARD_INPUT {
+        return Ok(Some(read_instance(path, options)));
+    }
+    Ok(Some(parse_instance(&standard_input(options.max_bytes)?, "standard input", options)))
+}
+
+/// The machine for what states none: that of the options, or this one with as many processors as they state.
+pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
+    match (&options.platform, options.processors) {
+        (Some(platform), _) => Ok(platform.clone()),
+        (None, Some(processors)) => Platform::flat(processors).map_err(|error| miette!("--processors: {error}")),
+        (None, None) => machine::platform(),
+    }
 }
 
 /// Reads a log from a file or, named `-`, from standard input.
 pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
+    if makefile::is_makefile(path) || snakefile::is_snakefile(path) {
+        let problem = "it is planned and run as it is; to simulate it, convert it to a native file first";
+        return Err(miette!("{}: {problem}", path.display()));
+    }
     let read = if path.as_os_str() == STANDARD_INPUT {
         parse_replay(&standard_input(options.max_bytes)?, "standard input", options)
     } else {

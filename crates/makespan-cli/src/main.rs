@@ -5,8 +5,10 @@ mod commands;
 mod decisions;
 mod input;
 mod machine;
+mod makefile;
 mod output;
 mod progress;
+mod snakefile;
 mod summary;
 
 use std::process::ExitCode;

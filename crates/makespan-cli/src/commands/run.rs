@@ -33,7 +33,11 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let Source { loaded: Loaded { instance, remarks }, oversubscribed } = Source::read(&options.source)?;
+    let Some(source) = Source::read(&options.source)? else {
+        emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Source { loaded: Loaded { instance, remarks }, oversubscribed } = source;
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;

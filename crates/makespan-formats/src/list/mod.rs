@@ -4,9 +4,11 @@
 //! A list says nothing of machines, so a platform goes with the reading.
 
 mod lines;
+mod make;
 mod name;
 mod notes;
 mod shell;
+mod snakemake;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,8 @@ use crate::suggest::nearest;
 use lines::{Command, Wrong, commands};
 use notes::After;
 
+pub use make::{ASK, read_make};
+pub use snakemake::read_snakemake;
 pub use template::{Template, TemplateError};
 
 /// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.

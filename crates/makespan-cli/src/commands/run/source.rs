@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, Work};
+use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
 
@@ -24,8 +25,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads what the options name.
-    pub fn read(options: &SourceOptions) -> Result<Self> {
+    /// Reads what the options name; `None` of a makefile whose targets are up to date.
+    pub fn read(options: &SourceOptions) -> Result<Option<Self>> {
         if options.template.is_empty() && !options.args_from.is_empty() {
             return Err(miette!(
                 "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
@@ -33,15 +34,18 @@ impl Source {
         }
         let loaded = if options.template.is_empty() {
             let path = options.instance.as_deref().unwrap_or(Path::new(input::STANDARD_INPUT));
-            load_to_run(path, &options.machines)?
+            match load_to_run(path, &options.machines)? {
+                Some(loaded) => loaded,
+                None => return Ok(None),
+            }
         } else {
             made(options)?
         };
         refuse_folders(&loaded.instance)?;
-        let Some(slots) = options.jobs else { return Ok(Self { loaded, oversubscribed: false }) };
+        let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
-        Ok(Self { loaded: Loaded { instance, ..loaded }, oversubscribed })
+        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
     }
 }
 
@@ -61,11 +65,8 @@ fn made(options: &SourceOptions) -> Result<Loaded> {
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
     let lines = Template::parse(&words.join(" ")).map_err(wrong)?.lines(&sources).map_err(wrong)?;
     let machines = input::Machines::of(&options.machines)?;
-    let platform = match (&machines.platform, machines.processors) {
-        (Some(platform), _) => platform.clone(),
-        (None, Some(processors)) => Platform::flat(processors).map_err(|error| miette!("--processors: {error}"))?,
-        (None, None) => machine::platform()?,
-    };
+    let (platform, processors) = (machines.platform.clone(), machines.processors);
+    let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
     let remarks = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     Ok(Loaded { instance, remarks })
