@@ -133,7 +133,12 @@ fn instance_at(path: &Path, options: &ReadOptions) -> Result<Option<Result<ReadI
 pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
     match (&options.platform, options.processors) {
         (Some(platform), _) => Ok(platform.clone()),
-        (None, Some(processors)) => Platform::flat(processors).map_err(|error| miette!("--processors: {error}")),
+        (None, Some(processors)) => {
+            let own = machine::platform()?;
+            let resources = own.kinds().next().map(|(node, _)| node.resources.clone()).unwrap_or_default();
+            let flat = Platform::flat(processors).and_then(|flat| flat.with_node_resources(&resources));
+            flat.map_err(|error| miette!("--processors: {error}"))
+        }
         (None, None) => machine::platform(),
     }
 }

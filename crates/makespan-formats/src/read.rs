@@ -391,6 +391,11 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     match (text.first(), ending.as_deref()) {
         (None, _) => Err(FormatError::content(name, Place::default(), format!("the file is empty; {WANTED}"))),
         (Some(b'{'), ending) if ending != Some("json") && is_group(text) => Ok(Format::List),
+        (Some(b'{'), _) if is_plan(text) => {
+            let problem = "this is a plan, as `plan --output` writes it; give the instance that it plans (`makespan verify INSTANCE PLAN` \
+                           checks a plan)";
+            Err(FormatError::content(name, Place::default(), problem))
+        }
         (Some(b'{'), _) => {
             let key = text[1..].trim_ascii_start().strip_prefix(b"\"").unwrap_or_default();
             let set = moldable_set::KEYS
@@ -417,6 +422,16 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
             look::list_or_toml(text, ending).map_err(|problem| FormatError::content(name, Place::default(), problem))
         }
     }
+}
+
+/// Whether a JSON text has the keys of a plan, and not those of an instance.
+fn is_plan(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
+    let begins = text.iter().position(|&byte| byte == b'\n').map_or(text, |end| &text[..text.len().min(end + 200)]);
+    let early = |word: &[u8]| begins.windows(word.len()).any(|window| window == word);
+    early(b"\"algorithm\"")
+        && (has(b"\"placements\"") || has(b"\"rates\"") || has(b"\"bounds\""))
+        && !has(b"\"platform\"")
 }
 
 /// Whether the first word is a number, or several with commas between them.

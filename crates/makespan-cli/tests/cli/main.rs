@@ -2,6 +2,7 @@
 
 mod bad_commands;
 mod bad_files;
+mod bad_words;
 mod bags;
 mod bounded;
 mod commands;

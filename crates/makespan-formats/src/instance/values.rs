@@ -7,29 +7,92 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
+use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, float_text, literal};
 
 /// A speed-up law; core's own type would let unknown parameters pass.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum SpeedupEntry {
-    Linear {},
-    Amdahl { serial: Scalar<Real> },
-    Power { exponent: Scalar<Real> },
-    Downey { parallelism: Scalar<Real>, sigma: Scalar<Real> },
-}
+#[derive(Clone, Copy)]
+pub(super) struct SpeedupEntry(SpeedupLaw);
 
 impl From<SpeedupEntry> for SpeedupLaw {
     fn from(entry: SpeedupEntry) -> Self {
-        match entry {
-            SpeedupEntry::Linear {} => Self::Linear {},
-            SpeedupEntry::Amdahl { serial } => Self::Amdahl { serial: serial.0.0 },
-            SpeedupEntry::Power { exponent } => Self::Power { exponent: exponent.0.0 },
-            SpeedupEntry::Downey { parallelism, sigma } => {
-                Self::Downey { parallelism: parallelism.0.0, sigma: sigma.0.0 }
+        entry.0
+    }
+}
+
+impl<'de> Deserialize<'de> for SpeedupEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SpeedupVisitor)
+    }
+}
+
+struct SpeedupVisitor;
+
+const LAWS: [&str; 4] = ["linear", "amdahl", "power", "downey"];
+
+impl<'de> Visitor<'de> for SpeedupVisitor {
+    type Value = SpeedupEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}} or {\"linear\": {}}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SpeedupEntry, A::Error> {
+        let Some(law) = map.next_key::<String>()? else {
+            return Err(Error::custom("it names no law; write one such as {\"amdahl\": {\"serial\": 0.05}}"));
+        };
+        let law = match law.as_str() {
+            NUMBER_KEY => {
+                let number: String = map.next_value()?;
+                return Err(Error::custom(format_args!(
+                    "the number {number} stands here; expected a law with its parameters, such as {{\"amdahl\": {{\"serial\": 0.05}}}}"
+                )));
             }
+            "linear" => {
+                let NoParameters {} = map.next_value()?;
+                SpeedupLaw::Linear {}
+            }
+            "amdahl" => {
+                let SerialShare { serial } = map.next_value()?;
+                SpeedupLaw::Amdahl { serial: serial.0.0 }
+            }
+            "power" => {
+                let PowerExponent { exponent } = map.next_value()?;
+                SpeedupLaw::Power { exponent: exponent.0.0 }
+            }
+            "downey" => {
+                let DowneyParameters { parallelism, sigma } = map.next_value()?;
+                SpeedupLaw::Downey { parallelism: parallelism.0.0, sigma: sigma.0.0 }
+            }
+            other => return Err(Error::unknown_variant(other, &LAWS)),
+        };
+        match map.next_key::<String>()? {
+            Some(second) => Err(Error::custom(format_args!("`{second}` is a second law; write one"))),
+            None => Ok(SpeedupEntry(law)),
         }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParameters {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SerialShare {
+    serial: Scalar<Real>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerExponent {
+    exponent: Scalar<Real>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DowneyParameters {
+    parallelism: Scalar<Real>,
+    sigma: Scalar<Real>,
 }
 
 /// A list of names.
@@ -85,7 +148,7 @@ impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        one(&value.to_string(), false)
+        one(&float_text(value), false)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
@@ -173,7 +236,7 @@ impl<'de> Visitor<'de> for AllotmentsVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Allotments, E> {
-        exactly(&value.to_string())
+        exactly(&float_text(value))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Allotments, A::Error> {
