@@ -3,6 +3,7 @@
 
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, Profile, ProcSet, Time};
+use makespan_formats::list::{Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     CsvNames, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
@@ -44,6 +45,25 @@ pub fn replay(bytes: &[u8]) {
 pub fn native(bytes: &[u8]) {
     read("x.json", bytes, None);
     read("x.toml", bytes, None);
+}
+
+/// Lists of commands, templates with an argument behind a NUL byte, and what make and Snakemake print of a dry run.
+pub fn list(bytes: &[u8]) {
+    read("x.txt", bytes, Some(3));
+    let text = String::from_utf8_lossy(bytes);
+    let platform = Platform::flat(3).expect("three processors are a platform");
+    let outcome = |read: Result<Option<Instance>, makespan_formats::FormatError>| {
+        if let Err(error) = read {
+            assert_one_line(&error);
+        }
+    };
+    outcome(read_make("x", &text, &platform));
+    outcome(read_snakemake("x", &text, &platform, |name| Some(name.to_owned())));
+    let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
+    let lines = Template::parse(template).and_then(|template| template.lines(&[vec![argument.to_owned()], vec!["b".into()]]));
+    if let Ok(lines) = lines {
+        assert_eq!(lines.len(), 1);
+    }
 }
 
 /// Logs in the Standard Workload Format.

@@ -8,6 +8,7 @@ mod machines;
 mod needs;
 mod project;
 mod simulate;
+mod source;
 mod trees;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
@@ -48,7 +50,7 @@ pub enum Command {
     Compare(CompareOptions),
     /// Replay a log, or play an instance, in virtual time under one or several policies
     Simulate(SimulateOptions),
-    /// Run the jobs of an instance on this machine
+    /// Run a list of commands, or the jobs of an instance, on this machine
     Run(RunOptions),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
@@ -78,8 +80,8 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
-    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2)
+    /// Instance file: a list of shell commands, native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
+    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,
@@ -206,8 +208,8 @@ pub struct CompareOptions {
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub struct RunOptions {
-    /// Instance file whose jobs have commands
-    pub instance: PathBuf,
+    #[command(flatten)]
+    pub source: SourceOptions,
     /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan is kept where jobs or their tasks
     /// wait for each other [default: optimise, for a hundredth of the time of the run, but at most a second; its plan is kept and
     /// improved while the jobs run]

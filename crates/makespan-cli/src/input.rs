@@ -1,12 +1,20 @@
-//! Instances from files, with what the user should know about them.
+//! Instances from files or standard input, with what the user should know about them.
 
+use std::io::Read;
 use std::path::Path;
 
 use makespan_core::{Instance, Link, Platform, Time, Unavailable};
-use makespan_formats::{FormatError, ReadInstance, ReadOptions, parse_bandwidth, read_instance, read_platform};
+use makespan_formats::{
+    Format, FormatError, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance,
+    parse_replay, read_instance, read_platform, read_replay,
+};
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions};
+use crate::{machine, makefile, snakefile};
+
+/// The name of standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
 
 /// An instance and its remarks.
 pub struct Loaded {
@@ -56,9 +64,13 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         speedup,
         seed: speedup_seed,
         strict,
+        machine: Some(machine::platform()?),
         ..ReadOptions::default()
     };
-    let Loaded { instance, remarks } = from_file(read_instance(&options.instance, &read))?;
+    let Some(found) = instance_at(&options.instance, &read)? else {
+        return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
+    };
+    let Loaded { instance, remarks } = from_file(found)?;
     Ok(Loaded { instance: machines.closing(instance)?, remarks })
 }
 
@@ -83,9 +95,77 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
 }
 
-/// Reads a native instance for `run`.
-pub fn load_plain(path: &std::path::Path) -> Result<Loaded> {
-    from_file(read_instance(path, &ReadOptions::default()))
+/// Reads an instance for `run`, where this machine stands for those that a file does not state; `None` of a makefile whose targets
+/// are up to date.
+pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Option<Loaded>> {
+    let machines = Machines::of(options)?;
+    let read = ReadOptions {
+        processors: machines.processors,
+        platform: machines.platform.clone(),
+        network: machines.network,
+        storage: machines.storage.clone(),
+        machine: Some(machine::platform()?),
+        workflows_on_machine: true,
+        ..ReadOptions::default()
+    };
+    let Some(found) = instance_at(path, &read)? else { return Ok(None) };
+    let Loaded { instance, remarks } = from_file(found)?;
+    Ok(Some(Loaded { instance: machines.closing(instance)?, remarks }))
+}
+
+/// Reads an instance from a file or, named `-`, from standard input.
+fn instance_at(path: &Path, options: &ReadOptions) -> Result<Option<Result<ReadInstance, FormatError>>> {
+    if makefile::is_makefile(path) {
+        let instance = makefile::read(path, &machine_of(options)?)?;
+        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
+    }
+    if snakefile::is_snakefile(path) {
+        let instance = snakefile::read(path, &machine_of(options)?)?;
+        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
+    }
+    if path.as_os_str() != STANDARD_INPUT {
+        return Ok(Some(read_instance(path, options)));
+    }
+    Ok(Some(parse_instance(&standard_input(options.max_bytes)?, "standard input", options)))
+}
+
+/// The machine for what states none: that of the options, or this one with as many processors as they state.
+pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
+    match (&options.platform, options.processors) {
+        (Some(platform), _) => Ok(platform.clone()),
+        (None, Some(processors)) => {
+            let own = machine::platform()?;
+            let resources = own.kinds().next().map(|(node, _)| node.resources.clone()).unwrap_or_default();
+            let flat = Platform::flat(processors).and_then(|flat| flat.with_node_resources(&resources));
+            flat.map_err(|error| miette!("--processors: {error}"))
+        }
+        (None, None) => machine::platform(),
+    }
+}
+
+/// Reads a log from a file or, named `-`, from standard input.
+pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
+    if makefile::is_makefile(path) || snakefile::is_snakefile(path) {
+        let problem = "it is planned and run as it is; to simulate it, convert it to a native file first";
+        return Err(miette!("{}: {problem}", path.display()));
+    }
+    let read = if path.as_os_str() == STANDARD_INPUT {
+        parse_replay(&standard_input(options.max_bytes)?, "standard input", options)
+    } else {
+        read_replay(path, options)
+    };
+    read.map_err(|error| miette!("{error}"))
+}
+
+/// All of standard input. It is read once: what comes later is nobody's.
+pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| miette!("standard input: cannot read: {error}"))?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(miette!("standard input: its content is larger than the limit of {max_bytes} bytes"));
+    }
+    Ok(bytes)
 }
 
 fn from_file(read: Result<ReadInstance, FormatError>) -> Result<Loaded> {

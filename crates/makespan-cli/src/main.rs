@@ -4,8 +4,11 @@ mod args;
 mod commands;
 mod decisions;
 mod input;
+mod machine;
+mod makefile;
 mod output;
 mod progress;
+mod snakefile;
 mod summary;
 
 use std::process::ExitCode;
@@ -17,7 +20,7 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     // The processes around the jobs of a run are this program, too.
     makespan_exec::serve();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| misused(&error));
     // Messages keep their lines whole, so that they can be searched and copied.
     let hook = miette::set_hook(Box::new(|_| {
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())
@@ -46,4 +49,23 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Ends the program for a command line that is none, or asks for help. What Rust says of a number that is none is said in words.
+fn misused(error: &clap::Error) -> ! {
+    const WORDS: [(&str, &str); 6] = [
+        ("invalid digit found in string", "write a whole number"),
+        ("cannot parse integer from empty string", "write a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("number too small to fit in target type", "the number is too small"),
+        ("invalid float literal", "write a number such as 0.5"),
+        ("cannot parse float from empty string", "write a number such as 0.5"),
+    ];
+    let said = error.to_string();
+    if error.kind() != clap::error::ErrorKind::ValueValidation || !WORDS.iter().any(|(rust, _)| said.contains(rust)) {
+        error.exit();
+    }
+    let said = WORDS.iter().fold(said, |said, (rust, words)| said.replace(rust, words));
+    output::complain(said.trim_end());
+    std::process::exit(error.exit_code());
 }

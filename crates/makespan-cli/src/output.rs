@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
@@ -142,6 +142,29 @@ pub fn check_target(path: &Path) -> Result<()> {
         Ok(_) => Err(miette!("{name}: cannot write: `{}` is a file, not a folder", folder.display())),
         Err(_) => Err(miette!("{name}: cannot write: the folder `{}` does not exist; make it first", folder.display())),
     }
+}
+
+/// Refuses a file whose ending is that of another kind than what is written into it; without an ending it may be anything.
+pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Result<()> {
+    let Some(ending) = path.and_then(|path| path.extension()).map(|ending| ending.to_string_lossy().to_lowercase())
+    else {
+        return Ok(());
+    };
+    if endings.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let name = path.map(|path| path.display().to_string()).unwrap_or_default();
+    Err(miette!(
+        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with that ending",
+        endings[0]
+    ))
+}
+
+/// Refuses pictures whose endings are those of other kinds.
+pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
+    check_kind("--gantt", pictures.gantt.as_ref(), &["svg"])?;
+    check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
+    check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
 
 /// Refuses output files that would overwrite the instance or each other, besides what [`check_target`] refuses.

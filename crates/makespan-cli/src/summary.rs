@@ -77,6 +77,11 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
+/// What is added to a claim that holds for guessed times only.
+pub fn if_guesses(instance: &Instance) -> &'static str {
+    if instance.has_guesses() { " if the guesses hold" } else { "" }
+}
+
 /// Objectives beside their bounds, then the other metrics.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
     let rows = bounds.iter().map(|bound| {
@@ -87,10 +92,11 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
             value(objective, objective.value(instance, schedule)),
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            gap(ratio),
+            gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { if_guesses(instance) } else { "" },
         ]
     });
-    let mut text = table(&["objective", "value (s)", "proven bound", "ratio", ""], 1, rows);
+    let bound = if instance.has_guesses() { "bound if the guesses hold" } else { "proven bound" };
+    let mut text = table(&["objective", "value (s)", bound, "ratio", ""], 1, rows);
     let metrics = Metrics::of(instance, schedule);
     let _ = writeln!(
         text,
@@ -114,7 +120,8 @@ pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let about = "the front; each bound holds among schedules of at most the makespan under `within`";
-    format!("\n{about}:\n{}", table(&heading, 1, rows))
+    let guesses = if_guesses(instance);
+    format!("\n{about}{guesses}:\n{}", table(&heading, 1, rows))
 }
 
 /// The headings and cells of a front.

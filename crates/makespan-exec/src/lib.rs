@@ -9,6 +9,7 @@
 
 #![warn(missing_docs)]
 
+mod accelerators;
 mod clock;
 mod error;
 mod execute;

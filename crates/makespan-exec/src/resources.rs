@@ -14,9 +14,6 @@ pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVI
 /// The variable that leaves HIP only some GPUs, which it numbers from 0.
 const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 
-/// Where Linux lists the devices that compute for AMD's runtime, processors included.
-const KFD: &str = "/sys/class/kfd/kfd/topology/nodes";
-
 /// Most GPUs of a platform that is run.
 const MOST_GPUS: u128 = 4096;
 
@@ -57,30 +54,13 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
 }
 
 /// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES`, or the
-/// numbers of the NVIDIA GPUs in `/dev` or of those that the kernel's driver of AMD lists. `None` where nobody can count them.
+/// numbers of those that the kernel shows. `None` where nobody can count them.
 pub fn gpus() -> Option<Vec<String>> {
     if let Some(text) = VISIBLE.iter().find_map(|name| std::env::var(name).ok()) {
         return Some(visible(&text));
     }
-    let count = match nvidia() {
-        0 => std::env::var(BELOW_HIP).map_or_else(|_| amd(Path::new(KFD)), |text| visible(&text).len()),
-        count => count,
-    };
-    (count > 0).then(|| (0..count).map(|number| number.to_string()).collect())
-}
-
-fn nvidia() -> usize {
-    let entries =
-        fs::read_dir("/dev").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let is_gpu = |name: &String| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok());
-    entries.filter(is_gpu).count()
-}
-
-/// A processor has 0 in this file.
-fn amd(nodes: &Path) -> usize {
-    let entries = fs::read_dir(nodes).into_iter().flatten().flatten();
-    let id = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("gpu_id")).ok();
-    entries.filter_map(id).filter(|text| text.trim().parse::<u64>().is_ok_and(|id| id > 0)).count()
+    let below = std::env::var(BELOW_HIP).ok();
+    crate::accelerators::present(below.map(|text| visible(&text).len()))
 }
 
 /// The entries of `CUDA_VISIBLE_DEVICES` as CUDA reads it: one that is none hides those behind it.
@@ -203,16 +183,6 @@ mod tests {
         assert_eq!(visible("2, 0,GPU-8932f937,MIG-1"), ["2", "0", "GPU-8932f937", "MIG-1"]);
         assert_eq!(visible("1,-1,2"), ["1"]);
         assert!(visible("").is_empty() && visible("NoDevFiles").is_empty());
-    }
-
-    #[test]
-    fn gpus_of_amd_are_those_nodes_that_are_no_processor() {
-        let folder = tempfile::tempdir().unwrap();
-        for (node, id) in [("0", "0\n"), ("1", "45881\n"), ("2", "4021\n"), ("3", "nonsense")] {
-            fs::create_dir(folder.path().join(node)).unwrap();
-            fs::write(folder.path().join(node).join("gpu_id"), id).unwrap();
-        }
-        assert_eq!((amd(folder.path()), amd(&folder.path().join("none"))), (2, 0));
     }
 
     #[test]

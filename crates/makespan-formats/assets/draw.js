@@ -259,7 +259,7 @@ function drawLines(pen, schedule, index, rows) {
     return { x, text, colour, width, right };
   };
   const labels = [line(schedule.makespan, "makespan", page.colours.accent, [], !after)];
-  if (bound !== null) labels.unshift(line(bound, "proven bound", page.colours.bound, [5, 3], after));
+  if (bound !== null) labels.unshift(line(bound, data.bound_word, page.colours.bound, [5, 3], after));
   // From the right: each label ends before the one that stands to its right.
   let limit = page.width - 4;
   for (const label of labels.filter(Boolean).sort((a, b) => Number(b.right) - Number(a.right))) {

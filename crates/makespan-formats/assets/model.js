@@ -78,6 +78,7 @@ function scheduleOf(source) {
     end: Float64Array.from(source.end),
     processors: source.processors,
     marks: new Map(source.marks),
+    guesses: new Set(source.guesses),
     deadlines: source.deadlines,
     width: new Uint32Array(count),
     reach: new Float64Array(count),

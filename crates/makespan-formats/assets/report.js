@@ -75,7 +75,7 @@ function describe({ schedule, placement: i }) {
   const rows = [
     ["start", exact(source.start[i])],
     ["end", exact(source.end[i])],
-    ["time", exact(source.end[i] - source.start[i])],
+    ["time", exact(source.end[i] - source.start[i]) + (source.guesses.has(i) ? ", a guess" : "")],
     ["allotment", plural(source.width[i], "processor")],
     ["processors", setText(source.processors[i])],
     ["weight", isBestEffort(job) ? "best effort" : String(data.jobs.weight[job])],

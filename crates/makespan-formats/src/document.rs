@@ -75,7 +75,15 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             (Some(line), Some(column))
         });
-        FormatError::content(file, Place { line, column, field }, explain(error.message()))
+        let message = match error.message() {
+            // Which one, only its place says.
+            "duplicate key" => {
+                let key = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+                format!("the key `{key}` is written twice; write it once")
+            }
+            message => explain(message),
+        };
+        FormatError::content(file, Place { line, column, field }, message)
     };
     let deserializer = toml::Deserializer::parse(text).map_err(|error| toml_error(None, &error))?;
     serde_path_to_error::deserialize(deserializer).map_err(|error| toml_error(field(error.path()), error.inner()))

@@ -33,6 +33,8 @@ pub enum Format {
     ProGen,
     /// A project in the form of Patterson.
     Patterson,
+    /// A list of shell commands.
+    List,
 }
 
 impl Format {
@@ -69,6 +71,7 @@ impl fmt::Display for Format {
             Self::CompoundXml => "XML of compound jobs",
             Self::ProGen => "a project of PSPLIB",
             Self::Patterson => "a project in Patterson's form",
+            Self::List => "a list of commands",
         })
     }
 }

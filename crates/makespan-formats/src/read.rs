@@ -14,7 +14,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, etc, instance, moldable_set, psplib, workflow};
+use crate::{SpeedupSpec, etc, instance, list, look, moldable_set, psplib, workflow};
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,11 @@ pub struct ReadOptions {
     /// Refuses a log of which any record would be skipped, and a workflow with a run time of zero; other formats never
     /// skip anything.
     pub strict: bool,
+    /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
+    /// platform. Of its memory and GPUs a list has what its commands need.
+    pub machine: Option<Platform>,
+    /// Whether workflows that say nothing of machines are planned on `machine`, too.
+    pub workflows_on_machine: bool,
     /// Most decompressed bytes.
     pub max_bytes: u64,
 }
@@ -50,6 +55,8 @@ impl Default for ReadOptions {
             speedup: None,
             seed: 0,
             strict: false,
+            machine: None,
+            workflows_on_machine: false,
             max_bytes: 4 << 30,
         }
     }
@@ -143,7 +150,8 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
 }
 
 /// What should be in a file.
-const WANTED: &str = "give an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
+const WANTED: &str =
+    "give a list of commands, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
 fn on_stated_machines(
     input: Input<'_>,
@@ -153,7 +161,7 @@ fn on_stated_machines(
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
     // These are read for the machines that are stated.
-    let on_its_own = format.is_workflow() || format.is_log();
+    let on_its_own = format.is_workflow() || format.is_log() || format == Format::List;
     let Some(platform) = options.platform.as_ref().filter(|_| !on_its_own) else { return Ok(read) };
     let instance = &read.instance;
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
@@ -178,19 +186,27 @@ fn read_as_it_is(
     if format.is_log() {
         return planned_log(input, format, name, options);
     }
+    if format == Format::List {
+        refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
+        let text = text(&mut input, name)?;
+        let platform =
+            machine_of_list(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
+        return Ok(ReadInstance { instance: list::read_list(name, &text, &platform)?, format, remarks: Vec::new() });
+    }
     if format == Format::Etc && options.speedup.is_none() {
         let how = etc::Options { machines: options.processors, strict: options.strict };
         let (instance, remarks) = etc::read_etc(name, &mut input, &how)?;
         return Ok(ReadInstance { instance, format, remarks });
     }
     let number = options.processors.map(|_| "a number of processors");
+    let machine = options.machine.as_ref();
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
     if format.is_project() {
         let text = text(&mut input, name)?;
         let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
         return Ok(ReadInstance { instance, format, remarks });
     }
-    Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
+    Ok(ReadInstance { instance: document(input, format, name, machine)?, format, remarks: Vec::new() })
 }
 
 /// Reads for replay, as [`read_replay`] does.
@@ -207,6 +223,7 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
         network: options.network,
         storage: options.storage.clone(),
         strict: options.strict,
+        machine: options.machine.clone(),
         max_bytes: options.max_bytes,
         ..ReadOptions::default()
     };
@@ -261,12 +278,17 @@ fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<()
 }
 
 /// Reads an instance that is one document.
-fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
+fn document(
+    mut input: Input<'_>,
+    format: Format,
+    name: &str,
+    machine: Option<&Platform>,
+) -> Result<Instance, FormatError> {
     let text = text(&mut input, name)?;
     match format {
-        Format::Json => instance::read_json(name, text.as_bytes()),
+        Format::Json => instance::read_json(name, text.as_bytes(), machine),
         Format::MoldableSet => moldable_set::read_moldable_set(name, text.as_bytes()),
-        _ => instance::read_toml(name, &text),
+        _ => instance::read_toml(name, &text, machine),
     }
 }
 
@@ -282,6 +304,22 @@ fn text(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
         let line = valid.split(|&byte| byte == b'\n').count();
         FormatError::content(name, Place::line(line), "the text is not UTF-8")
     })
+}
+
+/// The machine of a list: that of the options, with as many processors as they state.
+fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
+    match (&options.platform, options.processors, &options.machine) {
+        (Some(_), Some(_), _) => Err(BOTH_STATED.into()),
+        (Some(platform), None, _) | (None, None, Some(platform)) => Ok(platform.clone()),
+        (None, Some(processors), machine) => {
+            let flat = Platform::flat(processors).map_err(|error| error.to_string())?;
+            let own = machine.as_ref().and_then(|machine| machine.kinds().next()).map(|(node, _)| &node.resources);
+            own.map_or(Ok(flat.clone()), |own| flat.with_node_resources(own)).map_err(|error| error.to_string())
+        }
+        (None, None, None) => {
+            Err("a list of commands says nothing of machines; state them: --processors N, or --platform FILE".into())
+        }
+    }
 }
 
 /// Graphs of tasks on the machines that the options state.
@@ -308,6 +346,7 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
             return Err("both a platform and a bandwidth are stated; state it in the platform".into());
         }
         (None, None, Some(_)) => return Err("a bandwidth is stated and no processors to join; state how many".into()),
+        (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),
         (platform, None, None) => return Ok(platform.clone()),
         (None, Some(processors), _) => Platform::cluster(processors, 1),
     };
@@ -351,6 +390,12 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     }
     match (text.first(), ending.as_deref()) {
         (None, _) => Err(FormatError::content(name, Place::default(), format!("the file is empty; {WANTED}"))),
+        (Some(b'{'), ending) if ending != Some("json") && is_group(text) => Ok(Format::List),
+        (Some(b'{'), _) if is_plan(text) => {
+            let problem = "this is a plan, as `plan --output` writes it; give the instance that it plans (`makespan verify INSTANCE PLAN` \
+                           checks a plan)";
+            Err(FormatError::content(name, Place::default(), problem))
+        }
         (Some(b'{'), _) => {
             let key = text[1..].trim_ascii_start().strip_prefix(b"\"").unwrap_or_default();
             let set = moldable_set::KEYS
@@ -364,21 +409,44 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
             })
         }
         _ if sacct::is_dump(text) => Ok(Format::Sacct),
-        (Some(b';' | b'-'), _) | (_, Some("swf")) => Ok(Format::Swf),
-        (Some(b'0'..=b'9'), _) => {
+        (Some(b';'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b'-'), _) if begins_with_number(text) => Ok(Format::Swf),
+        (Some(b'0'..=b'9'), _) if begins_with_number(text) => {
             let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
             Ok(if etc::is_matrix(first) { Format::Etc } else { Format::Swf })
         }
         (_, Some("etc")) => Ok(Format::Etc),
         (_, Some("json")) => Ok(Format::Json),
         (_, Some("toml")) => Ok(Format::Toml),
-        (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
-        _ => {
-            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, a project of \
-                           PSPLIB, or what `sacct --parsable2` prints";
-            Err(FormatError::content(name, Place::default(), problem))
+        (Some(_), ending) => {
+            look::list_or_toml(text, ending).map_err(|problem| FormatError::content(name, Place::default(), problem))
         }
     }
+}
+
+/// Whether a JSON text has the keys of a plan, and not those of an instance.
+fn is_plan(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
+    let begins = text.iter().position(|&byte| byte == b'\n').map_or(text, |end| &text[..text.len().min(end + 200)]);
+    let early = |word: &[u8]| begins.windows(word.len()).any(|window| window == word);
+    early(b"\"algorithm\"")
+        && (has(b"\"placements\"") || has(b"\"rates\"") || has(b"\"bounds\""))
+        && !has(b"\"platform\"")
+}
+
+/// Whether the first word is a number, or several with commas between them.
+fn begins_with_number(text: &[u8]) -> bool {
+    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    std::str::from_utf8(word)
+        .is_ok_and(|word| word.split(',').all(|part| part.is_empty() || part.parse::<f64>().is_ok()))
+}
+
+/// Whether a text begins with a group of the shell, `{ a; b; }`, and not with JSON.
+fn is_group(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let inner = line.strip_prefix(b"{ ").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| inner.first().is_some_and(|&byte| !matches!(byte, b'"' | b'}')))
+        && line.windows(3).any(|window| window == b"; }")
 }
 
 /// The byte order mark that some editors write.

@@ -163,7 +163,7 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        literal(&value.to_string(), false)
+        literal(&float_text(value), false)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
@@ -175,6 +175,16 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
             Some(key) if key == NUMBER_KEY => literal(&map.next_value::<String>()?, false),
             _ => Err(Error::custom(format_args!("a table stands here, expected {}", T::EXPECTED))),
         }
+    }
+}
+
+/// The shortest decimal that denotes a float, with an exponent where it would have many zeros.
+pub(crate) fn float_text(value: f64) -> String {
+    let size = value.abs();
+    if size.is_finite() && size != 0.0 && !(1e-9..1e17).contains(&size) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
     }
 }
 

@@ -27,10 +27,52 @@ pub(crate) fn explain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("missing field `") {
         return format!("the key `{} is missing", rest.replace("`, ", "` "));
     }
+    if let Some(key) = message.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`')) {
+        return format!("the key `{key}` is written twice; write it once");
+    }
+    if let Some((found, expected)) =
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("{} stands here; expected {}", found_in_words(found), expected_in_words(expected));
+    }
     if message.starts_with("EOF") {
         return format!("the text ends too early ({message})");
     }
     message.to_owned()
+}
+
+/// What serde says that it found.
+fn found_in_words(found: &str) -> String {
+    let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
+    let value = value.trim_matches('`');
+    match kind {
+        "integer" => format!("the number {value}"),
+        "floating" => format!("the number {}", value.trim_start_matches("point ").trim_matches('`')),
+        "string" => format!("the text {value}"),
+        "boolean" => format!("`{value}`"),
+        "map" => "a table".into(),
+        "sequence" => "a list".into(),
+        "null" | "unit" | "Option" => "nothing".into(),
+        _ => found.into(),
+    }
+}
+
+/// What serde says that it expected: types of Rust have other names in files.
+fn expected_in_words(expected: &str) -> String {
+    let whole = |bits: &str| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit() || byte == b's');
+    let is_integer = expected.strip_prefix(['i', 'u']).is_some_and(|bits| whole(bits) || bits == "size");
+    match expected {
+        _ if is_integer => "a whole number".into(),
+        "f64" | "f32" => "a number".into(),
+        "a string" | "str" | "string" => "a text".into(),
+        "a sequence" | "an array" => "a list".into(),
+        "a boolean" | "bool" => "true or false".into(),
+        "a map" | "map" => "a table".into(),
+        _ if expected.starts_with("struct ") => "a table".into(),
+        _ if expected.starts_with("tuple") || expected.starts_with("an array of length") => "a list".into(),
+        _ if expected.starts_with("enum ") || expected.starts_with("variant") => "one of the known words".into(),
+        _ => expected.into(),
+    }
 }
 
 #[cfg(test)]
@@ -44,5 +86,20 @@ mod tests {
         let text = explain("unknown field `zzz`, expected `min` or `max`");
         assert_eq!(text, "unknown key `zzz`; known are min, max");
         assert_eq!(explain("missing field `name`"), "the key `name` is missing");
+        assert_eq!(explain("duplicate field `time`"), "the key `time` is written twice; write it once");
+    }
+
+    #[test]
+    fn types_have_the_names_that_they_have_in_files() {
+        for (serde, words) in [
+            ("invalid type: integer `3`, expected struct Fields", "the number 3 stands here; expected a table"),
+            ("invalid type: floating point `1.5`, expected i32", "the number 1.5 stands here; expected a whole number"),
+            ("invalid type: string \"x\", expected u64", "the text \"x\" stands here; expected a whole number"),
+            ("invalid type: boolean `true`, expected a string", "`true` stands here; expected a text"),
+            ("invalid type: map, expected a list of jobs", "a table stands here; expected a list of jobs"),
+            ("invalid type: null, expected a sequence", "nothing stands here; expected a list"),
+        ] {
+            assert_eq!(explain(serde), words);
+        }
     }
 }

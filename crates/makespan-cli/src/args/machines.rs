@@ -7,7 +7,8 @@ use clap::Args;
 /// On which machines an instance is planned or played, where the file is not to say.
 #[derive(Args)]
 pub struct MachineOptions {
-    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column; nodes
+    /// Processors of a log's platform, instead of those in its header; of the machine for a list of commands, instead of the cores
+    /// of this one; machines of an ETC matrix that is one column; nodes
     /// of one processor for a workflow
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
@@ -21,6 +22,11 @@ pub struct MachineOptions {
     /// The node that holds the files that come from outside a workflow; without it they are there at once
     #[arg(long, value_name = "NODE")]
     pub stage_in: Option<String>,
+}
+
+/// A whole number from 1.
+pub(super) fn positive(text: &str) -> Result<u32, String> {
+    count(text).ok().filter(|&count| count > 0).ok_or_else(|| "write a whole number from 1, such as 8".into())
 }
 
 /// A whole number of digits alone: a sign before it is more likely a slip than meant.

@@ -29,7 +29,8 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     match options.format {
         Format::Json => {
             let mut text = Vec::new();
-            write_bounds(&bounds.iter().collect::<Vec<_>>(), &mut text).map_err(|error| miette!("{error}"))?;
+            write_bounds(instance, &bounds.iter().collect::<Vec<_>>(), &mut text)
+                .map_err(|error| miette!("{error}"))?;
             emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
         }
         Format::Text => {
@@ -55,7 +56,8 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     if objective.is_maximised() {
         why += &format!("; {} is reached", reached(instance)?);
     }
-    Ok(format!("{objective} {sign} {}{unit}{condition}\n  {why}\n", value.decimal(objective)))
+    let guesses = summary::if_guesses(instance);
+    Ok(format!("{objective} {sign} {}{unit}{condition}{guesses}\n  {why}\n", value.decimal(objective)))
 }
 
 /// The throughput of the rates that a plan states.

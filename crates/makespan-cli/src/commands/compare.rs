@@ -64,19 +64,19 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
             "{}\n{}{}\n{}",
             summary::instance(&instance),
             summary::remarks(&remarks),
-            bounds_line(&bounds),
+            bounds_line(&instance, &bounds),
             text_rows(&instance, &bounds, &rows)
         ))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn bounds_line(bounds: &[Bound]) -> String {
+fn bounds_line(instance: &Instance, bounds: &[Bound]) -> String {
     let part = |bound: &Bound| {
         let sign = if bound.objective.is_maximised() { "<=" } else { ">=" };
         format!("{} {sign} {}", bound.objective, summary::value(bound.objective, bound.value.clone()))
     };
-    format!("proven: {}\n", bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+    format!("proven{}: {}\n", summary::if_guesses(instance), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
 }
 
 /// Value and ratio of one objective; stars mark the best.

@@ -19,7 +19,7 @@ use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::input::{Loaded, load};
-use crate::output::{check_targets, emit, write_file, write_pictures};
+use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
@@ -32,6 +32,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, gantt, report, jobs, &options.period.unroll];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
+    check_pictures(&options.pictures)?;
+    check_kind("--output", options.output.as_ref(), &["json"])?;
+    check_kind("--swf", options.swf.as_ref(), &["swf"])?;
     check_targets(&options.input.instance, &targets)?;
     let length = options.period.period.as_deref().map(tree::length).transpose()?;
     let Planned { algorithm, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;

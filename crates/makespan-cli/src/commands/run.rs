@@ -4,6 +4,7 @@ mod decider;
 mod folder;
 mod outcome;
 mod results;
+mod source;
 mod watch;
 
 use std::path::Path;
@@ -15,11 +16,12 @@ use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
-use crate::input::{Loaded, load_plain};
+use crate::input::Loaded;
 use crate::output::{emit, emit_lines, shown, write_file};
 use crate::summary;
 use decider::Decider;
 use outcome::Outcomes;
+use source::Source;
 use watch::Watch;
 
 /// What a run begins with.
@@ -32,15 +34,19 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let Loaded { instance, remarks } = load_plain(&options.instance)?;
+    let Some(source) = Source::read(&options.source)? else {
+        emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Source { loaded: Loaded { instance, remarks }, oversubscribed } = source;
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
-    let mut execution =
-        ExecuteOptions { oversubscribe: options.oversubscribe, stop: stop.clone(), ..ExecuteOptions::new(&folder) };
+    let oversubscribe = options.oversubscribe || oversubscribed;
+    let mut execution = ExecuteOptions { oversubscribe, stop: stop.clone(), ..ExecuteOptions::new(&folder) };
     options.failures.apply(&mut execution)?;
-    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.instance.display()))?;
+    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&instance, &execution).map_err(|error| miette!("{error}"))?;
@@ -97,9 +103,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
     let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-    let [instance, folder] = [&*options.instance, folder].map(|path| shown(&path.display().to_string()).into_owned());
+    let (source, last) = options.source.words();
+    let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
+    let folder = shown(&folder);
     let failures = options.failures.hint();
-    let command = format!("`makespan run {instance} --folder {folder} {oversubscribe}{hint}{failures}--resume");
+    let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")
     } else {

@@ -42,14 +42,22 @@ fn files_that_cannot_be_read() {
 #[test]
 fn files_that_are_no_instance() {
     for name in ["empty.toml", "empty.json", "empty.swf", "empty"] {
-        refused(name, "", &["the file is empty; give an instance"]);
+        refused(name, "", &["the file is empty; give a list of commands, an instance"]);
     }
-    refused("words.txt", "hello world\n", &["the format is not known", "JSON, TOML or SWF, or as an ETC matrix"]);
+    refused(
+        "words.xyz",
+        "hello world\n",
+        &["the format is not known", "a list of shell commands, native JSON or TOML, SWF"],
+    );
     refused("trunc.json", r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"na"#, &[":1:", "too early"]);
     refused("trunc.toml", format!("{HEAD}[[jobs]]\nname = \"a"), &[":5"]);
     refused("latin.toml", b"version = 1\nname = \"\xff\xfe\"\n", &[":2: the text is not UTF-8"]);
     refused("latin.json", b"{\"version\": 1,\n \"jobs\": [{\"name\": \"\xe9\"}]}", &[":2", "UTF-8"]);
-    refused("binary", [0x93, 0, 1, 2, 0xff, 0xfe, b'=', 7], &["UTF-8"]);
+    refused(
+        "binary",
+        [0x93, 0, 1, 2, 0xff, 0xfe, b'=', 7],
+        &["no text but bytes of some other kind", "a list of shell commands"],
+    );
     let deep = "[".repeat(100_000);
     refused("deep.json", format!("{{\"version\": 1, \"jobs\": {deep}"), &["deep.json"]);
 }

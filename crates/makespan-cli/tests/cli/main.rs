@@ -2,6 +2,7 @@
 
 mod bad_commands;
 mod bad_files;
+mod bad_words;
 mod bags;
 mod bounded;
 mod commands;
@@ -10,9 +11,12 @@ mod failures;
 mod flows;
 mod graphs;
 mod guarded;
+mod guesses;
 mod interrupt;
 mod kills;
 mod layout;
+mod lists;
+mod makefiles;
 mod mangled;
 mod mapping;
 mod measuring;
@@ -24,6 +28,7 @@ mod resume;
 mod run;
 mod sandbox;
 mod simulate;
+mod snakefiles;
 mod tree_plans;
 mod trees;
 mod verify;

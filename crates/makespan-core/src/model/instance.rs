@@ -282,6 +282,16 @@ impl Instance {
         self.table.rows()
     }
 
+    /// How many of the different tasks have times that are guesses ([`crate::Estimate::Guessed`]).
+    pub fn guesses(&self) -> usize {
+        self.table.guesses()
+    }
+
+    /// Whether some times are guesses, so that what a bound proves holds for these numbers only.
+    pub fn has_guesses(&self) -> bool {
+        self.table.guesses() > 0
+    }
+
     /// The number of a task among the different tasks; those of a bag have one.
     pub fn different(&self, task: TaskId) -> usize {
         self.table.number(task)
@@ -542,10 +552,12 @@ impl Instance {
     pub fn notes(&self) -> Vec<Note> {
         let jobs = self.ids().filter(|&id| !self.job(id).is_compound());
         let mut dominated = jobs.filter(|&id| self.profile_of(id).dominated() > 0).peekable();
-        let Some(&example) = dominated.peek() else { return Vec::new() };
+        let (guesses, times) = (self.guesses(), self.different_tasks());
+        let guessed = (guesses > 0).then_some(Note::Guessed { guesses, times });
+        let Some(&example) = dominated.peek() else { return Vec::from_iter(guessed) };
         let (jobs, allotments) =
             dominated.fold((0, 0), |(jobs, allotments), id| (jobs + 1, allotments + self.profile_of(id).dominated()));
-        vec![Note::Dominated { jobs, allotments, example }]
+        guessed.into_iter().chain([Note::Dominated { jobs, allotments, example }]).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Graph, Needs, Profile, TaskId, Time, Weight};
+use crate::model::{Estimate, Graph, Needs, Profile, TaskId, Time, Weight};
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -66,6 +66,8 @@ pub struct Job<W = Work> {
 pub struct Task {
     /// Time as a function of the allotment.
     pub profile: Profile,
+    /// How these times are known.
+    pub estimate: Estimate,
     /// The program and its arguments, for `run`; `{processors}` stands for the allotment, `{gpus}` for the number of GPUs where the
     /// platform states any, and `{task}` in a bag for the number of the task. Empty when there is none.
     pub command: Vec<String>,
@@ -110,9 +112,9 @@ pub(super) enum Kind {
 }
 
 impl Task {
-    /// A task without command.
+    /// A task without command, whose times are stated.
     pub const fn new(profile: Profile) -> Self {
-        Self { profile, command: Vec::new(), data: None, needs: Needs::NONE }
+        Self { profile, estimate: Estimate::Stated, command: Vec::new(), data: None, needs: Needs::NONE }
     }
 }
 
@@ -206,6 +208,16 @@ impl Job {
     #[must_use]
     pub fn with_command(mut self, command: Vec<String>) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have commands of their own").command = command;
+        self
+    }
+
+    /// The same where the times of each task are known in this way.
+    ///
+    /// # Panics
+    /// When the job is compound, whose tasks have estimates of their own.
+    #[must_use]
+    pub fn with_estimate(mut self, estimate: Estimate) -> Self {
+        self.work.task_mut().expect("the tasks of a compound job have estimates of their own").estimate = estimate;
         self
     }
 

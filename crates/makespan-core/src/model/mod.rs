@@ -3,6 +3,7 @@
 //! The lowest room: it imports no other.
 
 pub mod availability;
+mod estimate;
 mod graph;
 mod instance;
 mod job;
@@ -18,6 +19,7 @@ mod time;
 mod weight;
 
 pub use availability::{Availability, Unavailable};
+pub use estimate::Estimate;
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
 pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, SimpleJob};
 pub use job::{Job, JobId, Rows, Task, Work};

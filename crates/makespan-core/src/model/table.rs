@@ -81,6 +81,8 @@ pub(super) struct Table {
     rows: Vec<Row>,
     /// The number of tasks, and the next identifier.
     tasks: u64,
+    /// How many rows have times that are guesses.
+    guesses: usize,
     demands: Demands,
     /// The edges of each job, in the order in which they were given, and those between jobs behind those of the jobs that were
     /// added together.
@@ -132,6 +134,11 @@ impl Table {
     /// The number of the row that stands for a task.
     pub fn number(&self, task: TaskId) -> usize {
         self.at(task)
+    }
+
+    /// How many rows have times that are guesses.
+    pub fn guesses(&self) -> usize {
+        self.guesses
     }
 
     /// How many edges are between jobs.
@@ -246,6 +253,7 @@ impl Table {
 
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {
         let demands = self.demands.number(&task.needs, platform);
+        self.guesses += usize::from(task.estimate.is_guess());
         self.rows.push(Row { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
     }

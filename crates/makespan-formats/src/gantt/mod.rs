@@ -62,7 +62,7 @@ const BELOW: f64 = 34.0;
 
 const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\
 .title{font-size:17px;font-weight:600;fill:#111}.sub{font-size:12px;fill:#444}.name{font-size:12px;font-weight:600}\
-.end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.job:hover{stroke:#000;stroke-width:1.5}\
+.end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.guess{stroke:#000;stroke-dasharray:3 2}.job:hover{stroke:#000;stroke-width:1.5}\
 .on{pointer-events:none;text-anchor:middle}.corner{fill:#111}.deadline{stroke:#555}.missed{stroke:#C81E1E;stroke-width:1.8}";
 
 /// Writes schedules of one instance under each other, on one time axis.

@@ -8,6 +8,7 @@ use super::escape::{Pixels, Text, fitting};
 use super::marks::{Deadline, Marks, SIZE};
 use super::mosaic::Mosaic;
 use super::palette::{COLOURS, Colours, Palette, text_on};
+use super::summary::{bound_word, is_guess};
 use super::ticks;
 
 /// Rectangles with a tooltip of their own; beyond these only colours are kept.
@@ -196,12 +197,15 @@ impl Panel<'_> {
         let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
         let ids = ids.unwrap_or_default();
         let colour = COLOURS[colour];
+        let guess = is_guess(self.instance, placement);
         let part = schedule.group(shapes[0].placement).map_or_else(String::new, |group| format!(", {group}"));
         write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
-        write!(out, "{count} processor{} ({ids}){}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
+        let guessed = if guess { ", the time is a guess" } else { "" };
+        write!(out, "{count} processor{} ({ids}){}{guessed}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
+        let class = if guess { "job guess" } else { "job" };
         for shape in shapes {
             let [x, y, w, h] = shape.area.map(Pixels);
-            write!(out, r#"<rect class="job" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
+            write!(out, r#"<rect class="{class}" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
         }
         writeln!(out, "</g>")?;
         self.marks.write_corner(out, placement.task, shapes[0].area)?;
@@ -227,7 +231,7 @@ impl Panel<'_> {
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
-            let word = "proven bound";
+            let word = bound_word(self.instance);
             self.write_line(out, &Line { word, at: bound, colour: "#B3006B", dashes: "5 3", after: bound_after })?;
         }
         let word = "makespan";

@@ -1,6 +1,6 @@
 //! Objectives, bounds and ratios in words.
 
-use makespan_core::{Apart, Bound, Instance, Objective, Schedule};
+use makespan_core::{Apart, Bound, Instance, Objective, Placement, Schedule};
 
 use super::ticks::duration;
 
@@ -12,6 +12,13 @@ pub(crate) struct Standing {
     pub value: i128,
     /// The strongest bound, in the same unit.
     pub bound: Option<i128>,
+    /// Whether the bound holds for guessed times only.
+    pub guesses: bool,
+}
+
+/// How a bound is called.
+pub(crate) fn bound_word(instance: &Instance) -> &'static str {
+    if instance.has_guesses() { "bound if the guesses hold" } else { "proven bound" }
 }
 
 impl Standing {
@@ -25,6 +32,7 @@ impl Standing {
             objective,
             value: objective.value(instance, schedule),
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
+            guesses: instance.has_guesses(),
         };
         let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
         Objective::standard(instance).chain(cost).map(of).collect()
@@ -39,10 +47,11 @@ impl Standing {
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
         if self.value == bound {
-            return Some("optimal".to_owned());
+            return Some(if self.guesses { "optimal if the guesses hold" } else { "optimal" }.to_owned());
         }
         let percent = ((self.ratio()? - 1.0) * 1000.0).ceil() / 10.0;
-        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum"))
+        let guesses = if self.guesses { " if the guesses hold" } else { "" };
+        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum{guesses}"))
     }
 
     /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
@@ -55,6 +64,16 @@ impl Standing {
             Objective::Throughput => grouped(value as f64 / 1e9),
         }
     }
+}
+
+/// Whether a placement is as long as somebody guessed: one of what really happened is not.
+pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
+    let Placement { task, start, end, ref processors } = *placement;
+    instance.has_guesses()
+        && instance.has_task(task)
+        && instance.task(task).estimate.is_guess()
+        && instance.accepts(task, processors)
+        && instance.time(task, processors) == end - start
 }
 
 /// A number with four or more digits, thousands apart.
@@ -77,7 +96,7 @@ pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) 
     let line = |standing: Standing| {
         let parts = [
             Some(format!("{}: {}", standing.objective, standing.show(standing.value))),
-            standing.bound.map(|bound| format!("proven bound {}", standing.show(bound))),
+            standing.bound.map(|bound| format!("{} {}", bound_word(instance), standing.show(bound))),
             standing.ratio().map(|ratio| format!("ratio {ratio:.3}")),
             standing.claim(),
         ];
@@ -99,12 +118,14 @@ mod tests {
 
     #[test]
     fn claims_are_never_too_good() {
-        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound };
+        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, guesses: false };
         assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3 % above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);
         assert_eq!(standing(9_000, Some(10_000)).claim(), None);
+        let guessed = Standing { guesses: true, ..standing(10_000, Some(10_000)) };
+        assert_eq!(guessed.claim().unwrap(), "optimal if the guesses hold");
     }
 
     #[test]

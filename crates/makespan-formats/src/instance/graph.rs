@@ -4,9 +4,10 @@ use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
+use super::command::CommandEntry;
 use super::resources::NeedsEntry;
-use super::times::{TimeFields, profile};
-use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use super::times::{TimeFields, Times, times};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
 use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
@@ -28,10 +29,11 @@ struct TaskFields {
     work: Option<Scalar<Time>>,
     time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
+    estimate: Option<EstimateEntry>,
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
     #[serde(default)]
-    command: Vec<String>,
+    command: CommandEntry,
 }
 
 impl Named for TaskEntry {
@@ -56,12 +58,17 @@ impl TryFrom<TaskFields> for TaskEntry {
     type Error = String;
 
     fn try_from(fields: TaskFields) -> Result<Self, String> {
-        let times =
-            TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
-        let (profile, nodes) =
-            profile(times, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
+        let written = TimeFields {
+            time: fields.time,
+            work: fields.work,
+            time_on: fields.time_on,
+            speedup: fields.speedup,
+            estimate: fields.estimate,
+        };
+        let Times { profile, estimate, nodes } =
+            times(written, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
-        let task = Task { command: fields.command, needs, ..Task::new(profile) };
+        let task = Task { estimate, command: fields.command.0, needs, ..Task::new(profile) };
         Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
     }
 }

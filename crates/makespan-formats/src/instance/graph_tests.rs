@@ -8,7 +8,8 @@ const PLATFORM: &str =
     r#""version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "latency": "1ms"}"#;
 
 fn json(job: &str) -> Result<Instance, String> {
-    read_json("a.json", format!("{{{PLATFORM},\n \"jobs\": [{job}]}}").as_bytes()).map_err(|error| error.to_string())
+    read_json("a.json", format!("{{{PLATFORM},\n \"jobs\": [{job}]}}").as_bytes(), None)
+        .map_err(|error| error.to_string())
 }
 
 const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks": [{"name": "a", "work": 4},
@@ -36,8 +37,8 @@ fn a_graph_survives_both_languages() {
         write_instance(&instance, language, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let again = match language {
-            Language::Json => read_json("b", text.as_bytes()),
-            Language::Toml => read_toml("b", &text),
+            Language::Json => read_json("b", text.as_bytes(), None),
+            Language::Toml => read_toml("b", &text, None),
         };
         let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!((submitted(&again), again.platform()), (submitted(&instance), instance.platform()), "{text}");
@@ -49,10 +50,10 @@ fn a_walltime_is_of_each_task_from_version_2_on() {
     let both = r#"{"name": "j", "released": 2, "deadline": 60, "walltime": 5, "tasks": [{"name": "a", "work": 4}]}"#;
     refused(both, "it has both `deadline` and `walltime`");
     let text = format!("{{{},\n \"jobs\": [{both}]}}", PLATFORM.replace("1,", "2,"));
-    let instance = read_json("a.json", text.as_bytes()).unwrap();
+    let instance = read_json("a.json", text.as_bytes(), None).unwrap();
     let job = &instance.jobs()[0];
     assert_eq!((job.deadline, job.walltime), (Some(Time::from_seconds(60)), Some(Time::from_seconds(5))));
-    let short = read_json("a.json", text.replace("\"walltime\": 5", "\"walltime\": 3").as_bytes()).unwrap_err();
+    let short = read_json("a.json", text.replace("\"walltime\": 5", "\"walltime\": 3").as_bytes(), None).unwrap_err();
     assert!(short.to_string().contains("job `j/a` takes at least 4 s and its walltime is 3 s"), "{short}");
 }
 

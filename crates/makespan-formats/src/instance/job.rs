@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
 
+use super::command::CommandEntry;
 use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::resources::NeedsEntry;
-use super::times::{TimeFields, profile};
-use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn, names};
+use super::times::{TimeFields, Times, times};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, names};
 use crate::document::{Named, Unique};
+use crate::guess::keep_walltime;
 use crate::scalar::{Bytes, Scalar, Tasks};
 use crate::suggest::nearest;
 
@@ -48,12 +50,13 @@ struct Fields {
     work: Option<Scalar<Time>>,
     time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
+    estimate: Option<EstimateEntry>,
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
     #[serde(default, deserialize_with = "names")]
     after: Vec<String>,
     #[serde(default)]
-    command: Vec<String>,
+    command: CommandEntry,
     tasks: Option<Unique<TaskEntry>>,
     edges: Option<Vec<EdgeEntry>>,
 }
@@ -69,18 +72,23 @@ impl TryFrom<Fields> for JobEntry {
             let name = fields.name.clone();
             return compound(fields).map_err(|problem| format!("job `{name}`: {problem}"));
         }
-        let times =
-            TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
-        let (profile, nodes) =
-            profile(times, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let written = TimeFields {
+            time: fields.time,
+            work: fields.work,
+            time_on: fields.time_on,
+            speedup: fields.speedup,
+            estimate: fields.estimate,
+        };
+        let Times { profile, estimate, nodes } =
+            times(written, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
         let data = fields.data.map(|data| data.0.0);
         if data.is_some() && count.is_none() {
             return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
         }
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
-        let task = Task { profile, command: fields.command, data, needs };
-        let job = Job {
+        let task = Task { profile, estimate, command: fields.command.0, data, needs };
+        let mut job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
@@ -94,6 +102,7 @@ impl TryFrom<Fields> for JobEntry {
                 None => Work::Task(task),
             },
         };
+        keep_walltime(&mut job);
         Ok(Self { job, nodes: vec![nodes] })
     }
 }
@@ -173,16 +182,17 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("work", fields.work.is_some()),
         ("time_on", fields.time_on.is_some()),
         ("speedup", fields.speedup.is_some()),
+        ("estimate", fields.estimate.is_some()),
         ("processors", fields.processors.is_some()),
         ("needs", fields.needs.is_some()),
-        ("command", !fields.command.is_empty()),
+        ("command", !fields.command.0.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
     }
     let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);
-    let job = Job {
+    let mut job = Job {
         priority: fields.priority.unwrap_or(0),
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
@@ -191,6 +201,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         after: fields.after.into_iter().map(Into::into).collect(),
         ..job
     };
+    keep_walltime(&mut job);
     Ok(JobEntry { job, nodes })
 }
 

@@ -3,9 +3,12 @@
 //! Both languages share one schema (`schema`, `platform`, `job`): a platform, jobs, and periods when processors are
 //! unavailable. Unknown keys are errors that name the nearest known key.
 
+pub(crate) mod command;
 mod graph;
 #[cfg(test)]
 mod graph_tests;
+#[cfg(test)]
+mod guess_tests;
 mod job;
 mod platform;
 #[cfg(test)]
@@ -31,23 +34,26 @@ use crate::error::{FormatError, Place};
 use crate::input::open;
 use crate::simgrid::read_simgrid;
 
-/// Reads a native instance in JSON; `file` names it in errors.
+/// Reads a native instance in JSON; `file` names it in errors, and a file without a platform is read for `machine`.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
-pub fn read_json(file: &str, bytes: &[u8]) -> Result<Instance, FormatError> {
-    build(file, from_json(file, bytes)?)
+pub fn read_json(file: &str, bytes: &[u8], machine: Option<&Platform>) -> Result<Instance, FormatError> {
+    build(file, from_json(file, bytes)?, machine)
 }
 
-/// Reads a native instance in TOML; `file` names it in errors.
+/// Reads a native instance in TOML; `file` names it in errors, and a file without a platform is read for `machine`.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
-pub fn read_toml(file: &str, text: &str) -> Result<Instance, FormatError> {
-    build(file, from_toml(file, text)?)
+pub fn read_toml(file: &str, text: &str, machine: Option<&Platform>) -> Result<Instance, FormatError> {
+    build(file, from_toml(file, text)?, machine)
 }
 
-fn build(file: &str, document: schema::Document) -> Result<Instance, FormatError> {
+fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>) -> Result<Instance, FormatError> {
+    if document.platform.is_none() {
+        document.platform = machine.cloned().map(platform::PlatformEntry);
+    }
     if document.jobs.is_none() {
         return Err(FormatError::content(file, Place::default(), "the key `jobs` is missing; give at least one job"));
     }
@@ -98,7 +104,9 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         let problem = format!("version {version} is not known; write 2");
         return Err(FormatError::content(file, Place::field("version"), problem));
     }
-    let platform = &document.platform.0;
+    let Some(platform::PlatformEntry(platform)) = document.platform else {
+        return Err(FormatError::content(file, Place::default(), "the key `platform` is missing; state the machines"));
+    };
     let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
     // Millions of equal nodes are listed only where a job names one.
     let named = if jobs.iter().any(job::JobEntry::names_nodes) { platform.nodes() } else { &[] };
@@ -119,5 +127,5 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         start: period.start.0,
         end: period.end.0,
     };
-    Ok((document.platform.0, jobs, document.unavailable.into_iter().map(period).collect()))
+    Ok((platform, jobs, document.unavailable.into_iter().map(period).collect()))
 }

@@ -13,7 +13,8 @@ use crate::scalar::{Count, Scalar};
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub version: Scalar<Count>,
-    pub platform: PlatformEntry,
+    /// None in a file for the machine that runs it.
+    pub platform: Option<PlatformEntry>,
     /// None in a file that is read for its platform.
     pub jobs: Option<Unique<JobEntry>>,
     #[serde(default)]

@@ -1,8 +1,9 @@
 //! The times of a job or a task of the native file.
 
-use makespan_core::{Platform, Profile, Time};
+use makespan_core::{Estimate, Platform, Profile, Time};
 
-use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
+use crate::guess::guessed;
 use crate::scalar::Scalar;
 
 /// How the times of a job or a task are written.
@@ -11,14 +12,43 @@ pub(super) struct TimeFields {
     pub(super) work: Option<Scalar<Time>>,
     pub(super) time_on: Option<TimesOn>,
     pub(super) speedup: Option<SpeedupEntry>,
+    pub(super) estimate: Option<EstimateEntry>,
 }
 
-/// The profile, and the nodes of its times where it has its own on each.
-pub(super) fn profile(
-    fields: TimeFields,
+/// What a task takes, how that is known, and the nodes of its times where it has its own on each.
+pub(super) struct Times {
+    pub(super) profile: Profile,
+    pub(super) estimate: Estimate,
+    pub(super) nodes: Option<Vec<String>>,
+}
+
+/// The times as they are written, or a guess where there are none.
+pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Result<Times, String> {
+    let TimeFields { time, work, time_on, speedup, estimate } = fields;
+    if time.is_none() && work.is_none() && time_on.is_none() {
+        if !estimate.is_none_or(|estimate| estimate.0.is_guess()) {
+            return Err("`estimate` says how a time is known and there is none; write `time` or `work`, or leave \
+                        `estimate` out"
+                .to_owned());
+        }
+        let (min, max) = range(allotments);
+        let alone = allotments.is_none() && speedup.is_none();
+        let max = max.unwrap_or(if alone { 1 } else { Platform::MAX_PROCESSORS });
+        let profile = guessed(min.unwrap_or(1), max, speedup.map(Into::into), None);
+        let profile = profile.map_err(|error| error.to_string())?;
+        return Ok(Times { profile, estimate: Estimate::Guessed, nodes: None });
+    }
+    let (profile, nodes) = profile(time, work, time_on, speedup, allotments)?;
+    Ok(Times { profile, estimate: estimate.map_or(Estimate::Stated, |estimate| estimate.0), nodes })
+}
+
+fn profile(
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
+    speedup: Option<SpeedupEntry>,
     allotments: Option<Allotments>,
 ) -> Result<(Profile, Option<Vec<String>>), String> {
-    let TimeFields { time, work, time_on, speedup } = fields;
     let Some(TimesOn(pairs)) = time_on else {
         return Ok((profile_by_number(time, work, speedup, allotments)?, None));
     };

@@ -2,34 +2,97 @@
 
 use std::fmt;
 
-use makespan_core::{SpeedupLaw, Time};
+use makespan_core::{Estimate, SpeedupLaw, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
+use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, float_text, literal};
 
 /// A speed-up law; core's own type would let unknown parameters pass.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum SpeedupEntry {
-    Linear {},
-    Amdahl { serial: Scalar<Real> },
-    Power { exponent: Scalar<Real> },
-    Downey { parallelism: Scalar<Real>, sigma: Scalar<Real> },
-}
+#[derive(Clone, Copy)]
+pub(super) struct SpeedupEntry(SpeedupLaw);
 
 impl From<SpeedupEntry> for SpeedupLaw {
     fn from(entry: SpeedupEntry) -> Self {
-        match entry {
-            SpeedupEntry::Linear {} => Self::Linear {},
-            SpeedupEntry::Amdahl { serial } => Self::Amdahl { serial: serial.0.0 },
-            SpeedupEntry::Power { exponent } => Self::Power { exponent: exponent.0.0 },
-            SpeedupEntry::Downey { parallelism, sigma } => {
-                Self::Downey { parallelism: parallelism.0.0, sigma: sigma.0.0 }
+        entry.0
+    }
+}
+
+impl<'de> Deserialize<'de> for SpeedupEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SpeedupVisitor)
+    }
+}
+
+struct SpeedupVisitor;
+
+const LAWS: [&str; 4] = ["linear", "amdahl", "power", "downey"];
+
+impl<'de> Visitor<'de> for SpeedupVisitor {
+    type Value = SpeedupEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}} or {\"linear\": {}}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SpeedupEntry, A::Error> {
+        let Some(law) = map.next_key::<String>()? else {
+            return Err(Error::custom("it names no law; write one such as {\"amdahl\": {\"serial\": 0.05}}"));
+        };
+        let law = match law.as_str() {
+            NUMBER_KEY => {
+                let number: String = map.next_value()?;
+                return Err(Error::custom(format_args!(
+                    "the number {number} stands here; expected a law with its parameters, such as {{\"amdahl\": {{\"serial\": 0.05}}}}"
+                )));
             }
+            "linear" => {
+                let NoParameters {} = map.next_value()?;
+                SpeedupLaw::Linear {}
+            }
+            "amdahl" => {
+                let SerialShare { serial } = map.next_value()?;
+                SpeedupLaw::Amdahl { serial: serial.0.0 }
+            }
+            "power" => {
+                let PowerExponent { exponent } = map.next_value()?;
+                SpeedupLaw::Power { exponent: exponent.0.0 }
+            }
+            "downey" => {
+                let DowneyParameters { parallelism, sigma } = map.next_value()?;
+                SpeedupLaw::Downey { parallelism: parallelism.0.0, sigma: sigma.0.0 }
+            }
+            other => return Err(Error::unknown_variant(other, &LAWS)),
+        };
+        match map.next_key::<String>()? {
+            Some(second) => Err(Error::custom(format_args!("`{second}` is a second law; write one"))),
+            None => Ok(SpeedupEntry(law)),
         }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParameters {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SerialShare {
+    serial: Scalar<Real>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerExponent {
+    exponent: Scalar<Real>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DowneyParameters {
+    parallelism: Scalar<Real>,
+    sigma: Scalar<Real>,
 }
 
 /// A list of names.
@@ -85,7 +148,7 @@ impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        one(&value.to_string(), false)
+        one(&float_text(value), false)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
@@ -173,7 +236,7 @@ impl<'de> Visitor<'de> for AllotmentsVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Allotments, E> {
-        exactly(&value.to_string())
+        exactly(&float_text(value))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Allotments, A::Error> {
@@ -195,4 +258,54 @@ impl<'de> Visitor<'de> for AllotmentsVisitor {
 
 fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
+}
+
+/// How times are known: `"stated"`, `"guessed"`, or from how many runs, with their spread.
+#[derive(Clone, Copy)]
+pub(super) struct EstimateEntry(pub Estimate);
+
+impl<'de> Deserialize<'de> for EstimateEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EstimateVisitor)
+    }
+}
+
+struct EstimateVisitor;
+
+impl<'de> Visitor<'de> for EstimateVisitor {
+    type Value = EstimateEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"stated\", \"guessed\", or from runs, such as {\"runs\": 5, \"spread\": 0.1}")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<EstimateEntry, E> {
+        match word {
+            "stated" => Ok(EstimateEntry(Estimate::Stated)),
+            "guessed" => Ok(EstimateEntry(Estimate::Guessed)),
+            other => Err(Error::unknown_variant(other, &["stated", "guessed"])),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EstimateEntry, A::Error> {
+        let (mut runs, mut spread) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "runs" if runs.is_none() => runs = Some(map.next_value::<Scalar<Count>>()?.0.0),
+                "spread" if spread.is_none() => spread = Some(map.next_value::<Scalar<Real>>()?.0.0),
+                "runs" => return Err(Error::duplicate_field("runs")),
+                "spread" => return Err(Error::duplicate_field("spread")),
+                other => return Err(Error::unknown_field(other, &["runs", "spread"])),
+            }
+        }
+        let spread = spread.unwrap_or(0.0);
+        match runs {
+            Some(runs @ 1..) if spread >= 0.0 => Ok(EstimateEntry(Estimate::Learned { runs, spread })),
+            Some(1..) => {
+                Err(Error::custom("`spread` is negative; write the standard deviation over the mean, at least 0"))
+            }
+            Some(_) => Err(Error::custom("`runs` is 0; write how many runs the time is from, at least 1")),
+            None => Err(Error::missing_field("runs")),
+        }
+    }
 }

@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use makespan_core::{
-    Dependence, Instance, JobId, Need, Needs, Node, Payload, Platform, PlatformError, Profile, Resources, SpeedupLaw,
-    Task, Time,
+    Dependence, Estimate, Instance, JobId, Need, Needs, Node, Payload, Platform, PlatformError, Profile, Resources,
+    SpeedupLaw, Task, Time,
 };
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::command::SHELL;
 use super::job::usual_weight;
 use super::resources::PER_PROCESSOR;
 use crate::amount::with_unit;
+use crate::guess::{GUESSED_LAW, guessed};
 
 /// The version of the format.
 const VERSION: u32 = 2;
@@ -189,8 +191,8 @@ struct JobOut<'a> {
     time: Option<TimeOut>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     after: Vec<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    command: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<CommandOut<'a>>,
     // Tables come last, as TOML wants them.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_on: Option<TimesOnOut<'a>>,
@@ -198,6 +200,8 @@ struct JobOut<'a> {
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<EstimateOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     needs: Option<NeedsOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -214,6 +218,34 @@ struct EdgeOut<'a> {
     data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     transfer: Option<Figure>,
+}
+
+/// A program with its arguments, or what a shell runs.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum CommandOut<'a> {
+    Line(&'a str),
+    Words(&'a [String]),
+}
+
+impl<'a> CommandOut<'a> {
+    fn of(command: &'a [String]) -> Option<Self> {
+        match command {
+            [] => None,
+            [shell, option, line] if [shell, option] == SHELL && !line.trim().is_empty() && !line.contains('\0') => {
+                Some(Self::Line(line))
+            }
+            words => Some(Self::Words(words)),
+        }
+    }
+}
+
+/// How times are known that are written beside it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EstimateOut {
+    Guessed(&'static str),
+    Learned { runs: u32, spread: f64 },
 }
 
 /// Times on the nodes that can run the job.
@@ -329,7 +361,7 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
 fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
     let job = instance.job(id);
     let name = Cow::Borrowed(job.name.as_str());
-    let of = |name, one| task(name, one, instance.platform(), language);
+    let of = |name, one| task(name, one, job.walltime, instance.platform(), language);
     let (out, data) = if job.is_compound() {
         let tasks = job.task_ids().map(|one| of(instance.short_name(one), instance.task(one))).collect();
         let edges = instance.edges_of(id).iter().map(|one| edge(instance, one, language)).collect();
@@ -353,14 +385,30 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
 }
 
 /// What is placed, under its name.
-fn task<'a>(name: Cow<'a, str>, task: &'a Task, platform: &'a Platform, language: Language) -> JobOut<'a> {
+fn task<'a>(
+    name: Cow<'a, str>,
+    task: &'a Task,
+    walltime: Option<Time>,
+    platform: &'a Platform,
+    language: Language,
+) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
+    // What a reader guesses again is not written.
+    let again = |law| guessed(profile.min_processors(), profile.max_processors(), law, walltime);
+    let is_default = task.estimate.is_guess() && again(speedup).is_ok_and(|again| again == *profile);
+    let estimate = match task.estimate {
+        Estimate::Guessed if !is_default => Some(EstimateOut::Guessed("guessed")),
+        Estimate::Learned { runs, spread } => Some(EstimateOut::Learned { runs, spread }),
+        Estimate::Stated | Estimate::Guessed => None,
+    };
+    let speedup = speedup.filter(|law| !is_default || *law != GUESSED_LAW);
     JobOut {
         name,
-        work: work.map(|work| time(work, language)),
-        time: times(profile, language),
-        command: &task.command,
+        work: work.filter(|_| !is_default).map(|work| time(work, language)),
+        time: times(profile, language).filter(|_| !is_default),
+        command: CommandOut::of(&task.command),
+        estimate,
         time_on: profile.machine_times().map(|times| TimesOnOut { nodes: platform.nodes(), times, language }),
         processors: allotments(profile),
         speedup,

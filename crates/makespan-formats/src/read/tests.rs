@@ -41,7 +41,7 @@ fn bad_files_are_one_clear_error() {
     let late = [&b" ".repeat(300_000)[..], JSON.as_bytes()].concat();
     check(&late, &plain, "begins with more than 262144 bytes of white space; remove them");
     check(&gzip(b""), &plain, "the file is empty");
-    check(b"hello", &plain, "the format is not known");
+    check(b"hello", &plain, "a list of commands says nothing of machines");
     check(b"\xff=", &plain, "x:1: the text is not UTF-8");
     check(&gzip(SWF.as_bytes())[..30], &plain, "x: cannot read");
     check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");

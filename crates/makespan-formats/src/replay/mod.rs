@@ -72,6 +72,8 @@ pub struct ReplayOptions {
     pub flops: f64,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,
+    /// The machine for files that say nothing of machines, as in [`crate::ReadOptions`].
+    pub machine: Option<Platform>,
     /// Most decompressed bytes.
     pub max_bytes: u64,
 }
@@ -89,6 +91,7 @@ impl Default for ReplayOptions {
             queues: Vec::new(),
             flops: crate::batsim::SPEED,
             strict: false,
+            machine: None,
             max_bytes: crate::ReadOptions::default().max_bytes,
         }
     }

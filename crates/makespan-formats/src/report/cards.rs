@@ -7,7 +7,7 @@ use makespan_core::{Apart, Job, Metrics, Objective};
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
-use crate::gantt::summary::{Standing, grouped};
+use crate::gantt::summary::{Standing, bound_word, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
@@ -65,7 +65,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         lines.push("weight \u{D7} seconds".to_owned());
     }
     if let Some(bound) = standing.bound {
-        lines.push(format!("proven bound {}", standing.show(bound)));
+        lines.push(format!("{} {}", bound_word(report.instance), standing.show(bound)));
     }
     match (standing.ratio(), standing.claim()) {
         (Some(ratio), Some(claim)) => lines.push(format!("ratio {ratio:.3}, {claim}")),

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Report;
 use crate::gantt::palette::{COLOURS, text_on};
+use crate::gantt::summary::{bound_word, is_guess};
 use crate::gantt::{Marks, NamedSchedule};
 
 /// Times are in seconds. Nothing here is used for decisions, so floats do.
@@ -20,6 +21,8 @@ struct Data<'a> {
     colours: [&'static str; COLOURS.len()],
     text: [&'static str; COLOURS.len()],
     bound: Option<f64>,
+    /// How the bound is called.
+    bound_word: &'static str,
     jobs: Jobs<'a>,
     unavailable: Spans,
     open: Steps,
@@ -61,6 +64,8 @@ struct Placements<'a> {
     task: Vec<u32>,
     /// Positions of the placements that are pointed out, and why.
     marks: Vec<(usize, &'a str)>,
+    /// Positions of the placements whose times are guesses.
+    guesses: Vec<usize>,
     /// By when jobs have to end, whether that was missed, and the jobs.
     deadlines: Vec<(f64, bool, u32)>,
     #[serde(flatten)]
@@ -83,6 +88,7 @@ pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()>
         colours: COLOURS,
         text: COLOURS.map(text_on),
         bound: bounds.max().map(|ticks| ticks as f64 / 1e9),
+        bound_word: bound_word(instance),
         jobs: jobs(instance),
         unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
         open: open(instance),
@@ -151,6 +157,7 @@ fn placements<'a>(instance: &Instance, named: &NamedSchedule<'a>, marks: &'a Mar
         makespan: schedule.makespan().seconds(),
         job: placements.iter().map(|placement| instance.job_id(placement.task).0).collect(),
         marks: placements.iter().enumerate().filter_map(marked).collect(),
+        guesses: placements.iter().enumerate().filter(|(_, one)| is_guess(instance, one)).map(|(at, _)| at).collect(),
         deadlines: marks
             .deadlines
             .iter()

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use dashu_ratio::RBig;
 use makespan_core::tree::parse_decimal;
-use makespan_core::{Bound, Objective, Proof, Time, Value};
+use makespan_core::{Bound, Instance, Objective, Proof, Time, Value};
 use serde::Deserialize;
 
 use crate::error::{FormatError, Place};
@@ -17,6 +17,11 @@ use crate::scalar::{Scalar, exact_decimal};
 pub struct BoundEntry {
     value: Scalar<String>,
     makespan_at_most: Option<Scalar<Time>>,
+    /// Whether the instance had times that are guesses. The certificate is checked against the instance that is there, so this is
+    /// for readers only.
+    #[serde(default)]
+    #[expect(dead_code, reason = "known to the format, and of no use to the check")]
+    rests_on_guesses: bool,
     /// A value in between, because serde cannot read exact numbers within tagged enums directly.
     certificate: serde_json::Value,
 }
@@ -63,14 +68,18 @@ pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -
     })
 }
 
-/// Writes a bound as the entry that [`read_bound`] reads, on one line.
+/// Writes a bound on `instance` as the entry that [`read_bound`] reads, on one line. Where the instance has times that are
+/// guesses, the entry says that the bound rests on them.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_bound(bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
+pub fn write_bound(instance: &Instance, bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "{{\"value\": {}", bound.value.decimal(bound.objective))?;
     if let Some(most) = bound.makespan_at_most {
         write!(writer, ", \"makespan_at_most\": {most}")?;
+    }
+    if instance.has_guesses() {
+        write!(writer, ", \"rests_on_guesses\": true")?;
     }
     write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.proof)?)
 }
@@ -80,12 +89,12 @@ pub fn write_bound(bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_bounds(bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
+pub fn write_bounds(instance: &Instance, bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "{{")?;
     for (at, bound) in bounds.iter().enumerate() {
         writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
         write!(writer, "\"{}\": ", bound.objective.name())?;
-        write_bound(bound, writer)?;
+        write_bound(instance, bound, writer)?;
     }
     write!(writer, "}}")
 }

@@ -58,7 +58,7 @@ impl FrontEntry {
             }
         }
         write!(writer, "\"bounds\": ")?;
-        write_bounds(&self.bound.iter().collect::<Vec<_>>(), writer)?;
+        write_bounds(instance, &self.bound.iter().collect::<Vec<_>>(), writer)?;
         write!(writer, ",\n   ")?;
         write_placements(instance, &self.schedule, writer)?;
         write!(writer, "}}")

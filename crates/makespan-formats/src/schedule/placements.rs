@@ -20,6 +20,8 @@ pub(super) struct PlacementEntry {
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
     group: Option<String>,
+    /// Whether the time is a guess.
+    guess: Option<bool>,
 }
 
 /// Which task of a job a placement is of: a number in a bag, a name in a compound job.
@@ -96,6 +98,13 @@ pub(super) fn placements(
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
         let task = task_of(instance.job(job), &tasks[job.index()], entry.task.as_ref().map(|task| &task.0));
         let task = task.map_err(|problem| wrong_task(at, problem))?;
+        let guess = instance.task(task).estimate.is_guess();
+        if entry.guess.is_some_and(|said| said != guess) {
+            let (said, stated) = if guess { ("no guess", "states no time") } else { ("a guess", "states the time") };
+            let problem =
+                format!("the time of `{}` is said to be {said}, and the instance {stated}", instance.name(task));
+            return Err(FormatError::content(file, Place::field(format!("{path}[{at}].guess")), problem));
+        }
         let group = entry.group.map(&mut shared);
         let placement = Placement { task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
         Ok((placement, group))

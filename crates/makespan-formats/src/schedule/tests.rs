@@ -164,7 +164,7 @@ fn a_bound_under_a_condition_is_written_and_read_but_not_as_one_of_the_file() {
     let bound =
         Bound { objective: Objective::WeightedCompletion, value: Value::Integer(12), makespan_at_most: horizon, proof };
     let mut bytes = Vec::new();
-    write_bound(&bound, &mut bytes).unwrap();
+    write_bound(&instance(), &bound, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.starts_with("{\"value\": 0.000000000000012, \"makespan_at_most\": 3.5, "), "{text}");
     let entry: BoundEntry = serde_json::from_str(&text).unwrap();

@@ -25,7 +25,7 @@ impl ScheduleFile {
         let bounds: Vec<&Bound> =
             Objective::OF_SCHEDULES.iter().filter_map(|&objective| self.bound(objective)).collect();
         write!(writer, " \"bounds\": ")?;
-        write_bounds(&bounds, writer)?;
+        write_bounds(instance, &bounds, writer)?;
         writeln!(writer, ",")?;
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
@@ -80,6 +80,9 @@ fn write_placement(
         write!(writer, ", \"task\": {}", task.0 - job.first().0)?;
     }
     write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
+    if instance.task(*task).estimate.is_guess() {
+        write!(writer, ", \"guess\": true")?;
+    }
     if let Some(group) = group {
         write!(writer, ", \"group\": {}", serde_json::to_string(group)?)?;
     }

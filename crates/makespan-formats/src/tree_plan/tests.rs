@@ -10,7 +10,7 @@ const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r<", "proc
  "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}, {"name": "y", "count": 20, "work": 1, "data": 1, "weight": 2}]}"#;
 
 fn instance() -> (Instance, TreeProblem) {
-    let instance = read_json("a.json", TREE.as_bytes()).unwrap();
+    let instance = read_json("a.json", TREE.as_bytes(), None).unwrap();
     let problem = TreeProblem::new(&instance).unwrap();
     (instance, problem)
 }
@@ -144,7 +144,7 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
         .collect();
     let tree =
         format!(r#"{{"version": 1, "platform": {{"nodes": [{}]}}, "jobs": [{}]}}"#, nodes.join(","), jobs.join(","));
-    let instance = read_json("a.json", tree.as_bytes()).unwrap();
+    let instance = read_json("a.json", tree.as_bytes(), None).unwrap();
     let problem = TreeProblem::new(&instance).unwrap();
     let (count, applications) = (problem.nodes().len(), problem.applications().len());
     let mut rates = vec![RBig::ZERO; count * applications];

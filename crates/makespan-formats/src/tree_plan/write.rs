@@ -18,7 +18,7 @@ impl TreePlanFile {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         writeln!(writer, " \"fair_throughput\": {},", decimal_text(&self.fair_throughput))?;
         write!(writer, " \"bounds\": {{\"{}\": ", self.bound.objective.name())?;
-        write_bound(&self.bound, writer)?;
+        write_bound(instance, &self.bound, writer)?;
         writeln!(writer, "}},")?;
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;

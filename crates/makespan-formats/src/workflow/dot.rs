@@ -1,14 +1,17 @@
 //! DOT, the language of Graphviz, as far as graphs of tasks need it: one `digraph` with nodes, edges and chains of edges,
 //! their attributes, default attributes, and comments.
 //!
-//! A node has `time` or `work`, seconds on a processor of speed 1. An edge may have `data`, bytes, or `transfer`, seconds.
+//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
+//! edge may have `data`, bytes, or `transfer`, seconds.
 //! Other attributes are for drawing. Subgraphs, ports and undirected graphs are refused.
 
-use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Profile, Time};
+use makespan_core::{Edge, Estimate, Graph, Job, NamedTask, Payload, Profile, Task, Time};
 use rustc_hash::FxHashMap;
 
 use super::{Read, Wrong};
 use crate::error::Place;
+use crate::guess::guessed;
+use crate::instance::command::by_shell;
 use crate::scalar::exact_decimal;
 
 /// Whether a text begins like one.
@@ -145,7 +148,7 @@ fn shown(token: Option<&Token>) -> String {
 type Attributes = FxHashMap<String, String>;
 
 /// Attributes that are read: of these, the same place does not state two values.
-const READ: [&str; 4] = ["time", "work", "data", "transfer"];
+const READ: [&str; 5] = ["time", "work", "command", "data", "transfer"];
 
 /// What has been read, in the order of the file.
 #[derive(Default)]
@@ -251,14 +254,19 @@ impl Parts {
     fn graph(self) -> Result<Graph, Wrong> {
         let task = |(name, (attributes, line)): (&String, &(Attributes, usize))| {
             let wrong = |problem: String| Wrong::at(Place::line(*line), format!("node `{name}`: {problem}"));
-            let text = match (attributes.get("time"), attributes.get("work")) {
-                (Some(text), None) | (None, Some(text)) => text,
-                (None, None) => return Err(wrong("it has neither `time` nor `work`; write one, in seconds".into())),
+            let stated = match (attributes.get("time"), attributes.get("work")) {
+                (Some(text), None) | (None, Some(text)) => Some(text),
+                (None, None) => None,
                 (Some(_), Some(_)) => return Err(wrong("it has both `time` and `work`; write one of them".into())),
             };
-            let time = Time::parse(text).map_err(|error| wrong(error.to_string()))?;
-            let profile = Profile::rigid(1, time).map_err(|error| wrong(error.to_string()))?;
-            Ok(NamedTask::new(name.as_str(), profile))
+            let stated = stated.map(|text| Time::parse(text).map_err(|error| wrong(error.to_string()))).transpose()?;
+            let (profile, estimate) = match stated {
+                Some(time) => (Profile::rigid(1, time), Estimate::Stated),
+                None => (guessed(1, 1, None, None), Estimate::Guessed),
+            };
+            let profile = profile.map_err(|error| wrong(error.to_string()))?;
+            let command = attributes.get("command").map_or_else(Vec::new, |line| by_shell(line.as_str()));
+            Ok(NamedTask { name: name.as_str().into(), task: Task { estimate, command, ..Task::new(profile) } })
         };
         let tasks = self.names.iter().zip(&self.tasks).map(task).collect::<Result<Vec<_>, Wrong>>()?;
         let edge = |(from, to, attributes, line): &(u32, u32, Attributes, usize)| {

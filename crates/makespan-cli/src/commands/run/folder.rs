@@ -36,10 +36,10 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         }
         return Ok(folder.clone());
     }
-    let stem = options.instance.file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
+    let stem = options.source.stem();
     let numbered = |number: u32| PathBuf::from("runs").join(format!("{stem}-{number}"));
     match (options.failures.resume, latest(&stem)) {
-        (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.instance.display())),
+        (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.source.name())),
         (true, Some(latest)) => Ok(numbered(latest)),
         (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
     }

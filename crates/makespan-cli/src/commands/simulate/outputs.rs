@@ -8,7 +8,7 @@ use miette::Result;
 
 use super::scene::Log;
 use crate::args::SimulationOutputs;
-use crate::output::{check_targets, write_file};
+use crate::output::{check_kind, check_targets, write_file};
 
 /// A file for one policy.
 pub struct Target {
@@ -28,6 +28,11 @@ enum Kind {
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
     let SimulationOutputs { jobs, swf, paje, log, report, raw_names: _ } = outputs;
+    check_kind("--jobs", jobs.as_ref(), &["csv"])?;
+    check_kind("--swf", swf.as_ref(), &["swf"])?;
+    check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
+    check_kind("--log", log.as_ref(), &["csv"])?;
+    check_kind("--report", report.as_ref(), &["html", "htm"])?;
     let mut targets = Vec::new();
     for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
         let Some(path) = path else { continue };

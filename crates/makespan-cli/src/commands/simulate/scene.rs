@@ -4,11 +4,12 @@ use std::path::Path;
 
 use makespan::{Deviation, FailureModel, SimulationOptions};
 use makespan_core::{Actual, Instance};
-use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_replay};
+use makespan_formats::{Format, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
 use crate::args::{EstimatesName, SimulateOptions};
-use crate::input::Machines;
+use crate::input::{Machines, replay_at};
+use crate::machine;
 
 /// A log as all policies meet it.
 pub struct Log {
@@ -32,10 +33,10 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         queues: options.queues.clone(),
         flops: options.flops.unwrap_or(usual.flops),
         strict: options.strict,
+        machine: Some(machine::platform()?),
         ..usual
     };
-    let Replay { instance, actual, mut remarks, format, .. } =
-        read_replay(&options.trace, &reading).map_err(|error| miette!("{error}"))?;
+    let Replay { instance, actual, mut remarks, format, .. } = replay_at(&options.trace, &reading)?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }

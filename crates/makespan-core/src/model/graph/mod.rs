@@ -160,6 +160,11 @@ impl Graph {
         &self.tasks[task as usize].task
     }
 
+    /// What is placed as each task, to be changed.
+    pub fn tasks_mut(&mut self) -> impl Iterator<Item = &mut Task> {
+        self.tasks.iter_mut().map(|task| &mut task.task)
+    }
+
     /// The name of a task.
     pub fn name(&self, task: u32) -> &str {
         &self.tasks[task as usize].name

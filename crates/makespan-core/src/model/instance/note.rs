@@ -14,6 +14,13 @@ pub enum Note {
         /// The first such job.
         example: JobId,
     },
+    /// Times that nobody knows.
+    Guessed {
+        /// How many different tasks have such times.
+        guesses: usize,
+        /// How many different tasks there are.
+        times: usize,
+    },
 }
 
 impl Note {
@@ -24,6 +31,15 @@ impl Note {
                 "{allotments} allotments of {jobs} jobs (such as `{}`) are no faster than fewer processors and are not used",
                 instance.job(*example).name
             ),
+            Self::Guessed { guesses, times } => {
+                let guesses = match (guesses, times) {
+                    (1, 1) => "the only time is a guess".to_owned(),
+                    (1, _) => format!("1 of {times} times is a guess"),
+                    _ if guesses == times => format!("all {times} times are guesses"),
+                    _ => format!("{guesses} of {times} times are guesses"),
+                };
+                format!("{guesses}; the figures of the plan and its bounds hold if all tasks take as long as guessed")
+            }
         }
     }
 }

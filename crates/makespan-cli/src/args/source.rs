@@ -1,0 +1,93 @@
+//! What `run` runs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::MachineOptions;
+
+/// A file of commands or jobs, or a command with arguments; and on how much of this machine.
+#[derive(Args)]
+pub struct SourceOptions {
+    /// A list of shell commands, one a line, or any instance whose jobs have commands: native JSON or TOML, DOT, WfFormat, XML
+    /// of compound jobs; - is standard input
+    #[arg(required_unless_present = "template")]
+    pub instance: Option<PathBuf>,
+    /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. Several ::: make all
+    /// combinations; {} is the argument, {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the
+    /// number of the command, {1} {2} .. those of one source
+    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", conflicts_with = "instance")]
+    pub template: Vec<String>,
+    /// Arguments from a file, one a line; - is standard input. Several are sources behind those of :::
+    #[arg(long, value_name = "FILE")]
+    pub args_from: Vec<PathBuf>,
+    /// Arguments in files end with a NUL byte, as `find -print0` writes them
+    #[arg(short = '0', long, requires = "args_from")]
+    pub null: bool,
+    /// Run at most N tasks at once; more than there are cores, if all run on one core each
+    #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
+    pub jobs: Option<u32>,
+    #[command(flatten)]
+    pub machines: MachineOptions,
+}
+
+impl SourceOptions {
+    /// What the file is called in messages.
+    pub fn name(&self) -> String {
+        match &self.instance {
+            Some(path) => path.display().to_string(),
+            None => "the command".to_owned(),
+        }
+    }
+
+    /// What the folder of a run is named after.
+    pub fn stem(&self) -> String {
+        let stem = match &self.instance {
+            Some(path) if path.as_os_str() == crate::input::STANDARD_INPUT => return "stdin".into(),
+            Some(path) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
+            None => self.template.first().and_then(|text| {
+                let word = text.split_whitespace().next()?.rsplit('/').next()?;
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+                (word.chars().all(is_plain) && !word.starts_with(['.', '-'])).then(|| word.to_owned())
+            }),
+        };
+        stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "run".into())
+    }
+
+    /// What stands behind `makespan run` to name this again, in front of other options and behind them.
+    pub fn words(&self) -> (String, String) {
+        let mut front = String::new();
+        if let Some(jobs) = self.jobs {
+            front += &format!("--jobs {jobs} ");
+        }
+        if let Some(processors) = self.machines.processors {
+            front += &format!("--processors {processors} ");
+        }
+        if let Some(platform) = &self.machines.platform {
+            front += &format!("--platform {} ", quoted(&platform.display().to_string()));
+        }
+        for file in &self.args_from {
+            front += &format!("--args-from {} ", quoted(&file.display().to_string()));
+        }
+        if self.null {
+            front += "--null ";
+        }
+        match &self.instance {
+            Some(path) => (format!("{} {front}", quoted(&path.display().to_string())), String::new()),
+            None => {
+                let words: Vec<String> = self.template.iter().map(|word| quoted(word)).collect();
+                (front, format!(" -- {}", words.join(" ")))
+            }
+        }
+    }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,171 @@
+//! What is run: the jobs of a file, or commands made of a template and arguments.
+
+use std::path::Path;
+
+use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, Work};
+use makespan_formats::ReadOptions;
+use makespan_formats::list::{Template, from_template};
+use miette::{Result, miette};
+
+use crate::args::SourceOptions;
+use crate::input::{self, Loaded, load_to_run, standard_input};
+use crate::machine;
+use crate::output::shown;
+
+/// Most bytes of a file of arguments.
+const MAX_ARGUMENTS: u64 = 1 << 30;
+
+/// The licence of which each task holds one where `--jobs` limits how many run at once.
+const SLOTS: &str = "slots";
+
+/// What is run, and whether it takes more processors than there are cores because `--jobs` says so.
+pub struct Source {
+    pub loaded: Loaded,
+    pub oversubscribed: bool,
+}
+
+impl Source {
+    /// Reads what the options name; `None` of a makefile whose targets are up to date.
+    pub fn read(options: &SourceOptions) -> Result<Option<Self>> {
+        if options.template.is_empty() && !options.args_from.is_empty() {
+            return Err(miette!(
+                "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
+            ));
+        }
+        let loaded = if options.template.is_empty() {
+            let path = options.instance.as_deref().unwrap_or(Path::new(input::STANDARD_INPUT));
+            match load_to_run(path, &options.machines)? {
+                Some(loaded) => loaded,
+                None => return Ok(None),
+            }
+        } else {
+            made(options)?
+        };
+        refuse_folders(&loaded.instance)?;
+        let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
+        let stated = options.machines.processors.is_some() || options.machines.platform.is_some();
+        let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
+        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
+    }
+}
+
+/// The commands that a template makes.
+fn made(options: &SourceOptions) -> Result<Loaded> {
+    let mut groups = options.template.split(|word| word == ":::");
+    let words = groups.next().unwrap_or_default();
+    let mut sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
+    if let Some(other) = options.template.iter().find(|word| matches!(word.as_str(), "::::" | ":::+" | "::::+")) {
+        return Err(miette!(
+            "`{other}` is not known; write ::: and arguments, which make all combinations, or --args-from FILE before --"
+        ));
+    }
+    for file in &options.args_from {
+        sources.push(arguments(file, options.null)?);
+    }
+    let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
+    let lines = Template::parse(&words.join(" ")).map_err(wrong)?.lines(&sources).map_err(wrong)?;
+    let machines = input::Machines::of(&options.machines)?;
+    let (platform, processors) = (machines.platform.clone(), machines.processors);
+    let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
+    let remarks = instance.notes().iter().map(|note| note.describe(&instance)).collect();
+    Ok(Loaded { instance, remarks })
+}
+
+/// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.
+fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
+    let name =
+        if file.as_os_str() == input::STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
+    let bytes = if file.as_os_str() == input::STANDARD_INPUT {
+        standard_input(MAX_ARGUMENTS)?
+    } else {
+        let size = file.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?.len();
+        if size > MAX_ARGUMENTS {
+            return Err(miette!("{name}: its content is larger than the limit of {MAX_ARGUMENTS} bytes"));
+        }
+        std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&byte| byte == b'\n').count();
+        miette!("{name}:{line}: the text is not UTF-8")
+    })?;
+    let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
+    Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
+}
+
+/// Refuses commands that name a folder, which no shell can run: the run would only find out one by one.
+fn refuse_folders(instance: &Instance) -> Result<()> {
+    for task in instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number))) {
+        if let Some(folder) = folder_of(instance, task) {
+            return Err(miette!(
+                "the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
+                shown(&instance.name(task)),
+                shown(folder)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first word of a command, if it is the path of a folder as it stands.
+fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
+    let command = &instance.task(task).command;
+    let word = match command.as_slice() {
+        [shell, option, line, ..] if shell == "sh" && option == "-c" => line.split_whitespace().next()?,
+        [program, ..] => program.as_str(),
+        [] => return None,
+    };
+    let plain = word.chars().all(|c| c.is_alphanumeric() || "_./@%+,-".contains(c));
+    (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)
+}
+
+/// The instance with at most so many tasks at once, and whether it takes more processors than the machine has.
+///
+/// Where every task runs on one processor of one flat machine that nobody stated, the machine has as many processors as tasks may
+/// run. Elsewhere each task holds one of so many licences.
+fn limited(instance: &Instance, slots: u32, stated: bool) -> Result<(Instance, bool)> {
+    let wrong = |error: &dyn std::fmt::Display| miette!("--jobs {slots}: {error}");
+    let (platform, closed) = (instance.platform(), instance.unavailable().to_vec());
+    let sequential = instance.task_ids().all(|task| instance.profile(task).is_sequential());
+    let own = machine::platform()?;
+    if sequential
+        && !stated
+        && platform.node_count() == 1
+        && platform.processors() == own.processors()
+        && closed.is_empty()
+    {
+        let resources = platform.kinds().next().map_or_else(Resources::default, |(node, _)| node.resources.clone());
+        let flat = Platform::flat(slots).and_then(|flat| {
+            flat.with_node_resources(&resources)?
+                .with_licences(platform.licences().clone())?
+                .with_consumables(platform.consumables().clone())
+        });
+        let flat = flat.map_err(|error| wrong(&error))?;
+        let limited = Instance::new(flat, instance.all_submitted(), closed).map_err(|error| wrong(&error))?;
+        return Ok((limited, slots > own.processors()));
+    }
+    if slots >= platform.processors() {
+        return Ok((instance.clone(), false));
+    }
+    let licences = platform.licences().iter().map(|(name, amount)| (name.to_owned(), amount));
+    let licences = Resources::new(licences.chain([(SLOTS.to_owned(), u64::from(slots))]).collect::<Vec<_>>());
+    let licences = licences.map_err(|error| wrong(&error))?;
+    let platform = platform.clone().with_licences(licences).map_err(|error| wrong(&error))?;
+    let jobs = instance.all_submitted().into_iter().map(with_slot).collect::<Result<Vec<Job>>>()?;
+    Ok((Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?, false))
+}
+
+/// A job each of whose tasks holds a slot.
+fn with_slot(mut job: Job) -> Result<Job> {
+    let hold = |task: &mut Task| {
+        let needs = task.needs.iter().map(|(name, need)| (name.to_owned(), need.clone()));
+        let needs = Needs::new(needs.chain([(SLOTS.to_owned(), Need::whole(1))]).collect::<Vec<_>>());
+        task.needs = needs.map_err(|error| miette!("--jobs: {error}"))?;
+        Ok::<(), miette::Report>(())
+    };
+    match &mut job.work {
+        Work::Task(task) | Work::Bag(task, _) => hold(task)?,
+        Work::Graph(graph) => graph.tasks_mut().try_for_each(hold)?,
+    }
+    Ok(job)
+}

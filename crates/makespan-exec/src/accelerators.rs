@@ -1,0 +1,69 @@
+//! Which GPUs this machine has, asked of the kernel: no library is needed, and none is an answer.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What programs call the GPUs of this machine, numbered from 0: those of NVIDIA, else those of AMD. `None` where nothing tells of
+/// any. Of AMD's a lower layer may let `visible` through.
+pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
+    let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));
+    let count = [nvidia(Path::new("/dev")), amd()]
+        .into_iter()
+        .find(|&count| count > 0)
+        .or_else(told_by_nvidia)?;
+    Some((0..count).map(|number| number.to_string()).collect())
+}
+
+/// The device files `nvidia0`, `nvidia1` ..
+fn nvidia(dev: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(dev) else { return 0 };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok())).count()
+}
+
+/// The nodes of AMD's driver that compute as GPUs do; a processor is a node without SIMD units.
+fn amd(nodes: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(nodes) else { return 0 };
+    let properties = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("properties")).ok());
+    let units = |text: &str| text.lines().find_map(|line| line.strip_prefix("simd_count ")?.trim().parse::<u64>().ok());
+    properties.filter(|text| units(text).is_some_and(|units| units > 0)).count()
+}
+
+/// What NVIDIA's own program says, where it is there: in some virtual machines GPUs have no device files of their own.
+fn told_by_nvidia() -> Option<usize> {
+    crate::machine::program("nvidia-smi").ok()?;
+    let mut command = Command::new("nvidia-smi");
+    command.args(["--query-gpu=index", "--format=csv,noheader"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(counted(&String::from_utf8_lossy(&output.stdout))).filter(|&count| count > 0)
+}
+
+/// The lines that are numbers.
+fn counted(text: &str) -> usize {
+    text.lines().filter(|line| line.trim().parse::<u32>().is_ok()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_counted_by_what_the_kernel_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for name in ["nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"] {
+            write(name, "");
+        }
+        write("nodes/0/properties", "cpu_cores_count 16\nsimd_count 0\n");
+        write("nodes/1/properties", "cpu_cores_count 0\nsimd_count 240\n");
+        write("nodes/2/name", "");
+        assert_eq!((nvidia(folder.path()), amd(&folder.path().join("nodes"))), (2, 1));
+        assert_eq!((nvidia(Path::new("/none")), amd(Path::new("/none"))), (0, 0));
+        assert_eq!(counted("0\n1\nNo devices were found\n"), 2);
+    }
+}

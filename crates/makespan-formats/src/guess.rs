@@ -1,0 +1,63 @@
+//! Times where none are stated.
+
+use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time, Work};
+
+use crate::speedup::through;
+
+/// How long a task is guessed to take on its fewest processors.
+pub(crate) const GUESS: Time = Time::from_seconds(60);
+
+/// How a task is guessed to speed up: on 4 processors 3.1 times, on any number less than 10 times (decision 091).
+pub(crate) const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
+
+/// The guess for a task on `min` to `max` processors: a minute on the fewest, or the walltime where that is shorter, and on more
+/// of them by `law`, or by Amdahl's law with a serial share of 0.1.
+///
+/// # Errors
+/// [`ProfileError`] when the range is empty or a parameter of the law is out of range.
+pub(crate) fn guessed(
+    min: u32,
+    max: u32,
+    law: Option<SpeedupLaw>,
+    walltime: Option<Time>,
+) -> Result<Profile, ProfileError> {
+    timed(walltime.map_or(GUESS, |walltime| walltime.min(GUESS)), min, max, law.unwrap_or(GUESSED_LAW))
+}
+
+/// The profile by `law` that takes `time` on its fewest processors.
+///
+/// # Errors
+/// As [`guessed`].
+pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<Profile, ProfileError> {
+    if min == 0 || min > max {
+        return Err(ProfileError::Range { min, max });
+    }
+    if min == max {
+        return Profile::rigid(min, time);
+    }
+    law.check()?;
+    match through(time, min, law, max).and_then(|profile| profile.at_least(min)) {
+        Some(profile) => Ok(profile),
+        None => Profile::rigid(min, time),
+    }
+}
+
+/// Shortens the guesses of a job that are longer than its walltime: what nobody knows is no reason to refuse the job.
+pub(crate) fn keep_walltime(job: &mut Job) {
+    let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
+    match &mut job.work {
+        Work::Task(task) | Work::Bag(task, _) => shorten(task, walltime),
+        Work::Graph(graph) => graph.tasks_mut().for_each(|task| shorten(task, walltime)),
+    }
+}
+
+fn shorten(task: &mut Task, walltime: Time) {
+    let profile = &task.profile;
+    if !task.estimate.is_guess() || profile.machine_times().is_some() || profile.longest() <= walltime {
+        return;
+    }
+    let law = profile.speedup().map(|(_, law)| law);
+    if let Ok(shorter) = guessed(profile.min_processors(), profile.max_processors(), law, Some(walltime)) {
+        task.profile = shorter;
+    }
+}

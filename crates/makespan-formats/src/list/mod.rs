@@ -1,0 +1,146 @@
+//! A list of commands: one shell command a line, with notes such as `#: cores=1-4 after=3`, and commands from a template with
+//! arguments.
+//!
+//! A list says nothing of machines, so a platform goes with the reading.
+
+mod lines;
+mod make;
+mod name;
+mod notes;
+mod shell;
+mod snakemake;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use makespan_core::{Instance, Job, Platform, Resource, Resources};
+use rustc_hash::FxHashMap;
+
+use crate::error::{FormatError, Place};
+use crate::suggest::nearest;
+use lines::{Command, Wrong, commands};
+use notes::After;
+
+pub use make::{ASK, read_make};
+pub use snakemake::read_snakemake;
+pub use template::{Template, TemplateError};
+
+/// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.
+const MAX_AFTER: usize = 1 << 20;
+
+/// Reads a list for these machines; `file` names it in errors. Of the memory and GPUs of the machines only what some command
+/// needs is in the instance, so that a list without needs is the same on a machine with a little more memory.
+///
+/// # Errors
+/// [`FormatError`] with the line.
+pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance, FormatError> {
+    let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
+    let commands = commands(text).map_err(wrong)?;
+    if commands.is_empty() {
+        let problem = match text.lines().count() {
+            0 | 1 => "the list holds no command; write one shell command a line".to_owned(),
+            lines => format!("none of the {lines} lines holds a command; write one shell command a line"),
+        };
+        return Err(FormatError::content(file, Place::default(), problem));
+    }
+    let needed = |name: &str| commands.iter().any(|command| command.notes.needs(name));
+    let platform = with_needed(platform, needed);
+    let jobs = jobs(&commands).map_err(wrong)?;
+    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, Place::default(), error))
+}
+
+/// The jobs of commands made by a template, for these machines; each is named by its number.
+///
+/// # Errors
+/// [`FormatError`], whose file is `template`.
+pub fn from_template(lines: &[String], platform: &Platform) -> Result<Instance, FormatError> {
+    let job = |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, line), line);
+    let wrong = |problem: String| FormatError::content("template", Place::default(), problem);
+    let jobs = (1..).zip(lines).map(job).collect::<Result<Vec<Job>, Wrong>>().map_err(|error| wrong(error.problem))?;
+    if jobs.is_empty() {
+        return Err(wrong(
+            "there are no arguments, and so no commands; write them behind `:::`, or one a line in a file".into(),
+        ));
+    }
+    Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))
+}
+
+/// The platform with memory and GPUs only where they are needed, if it is one flat node; else as it is.
+fn with_needed(platform: &Platform, needed: impl Fn(&str) -> bool) -> Platform {
+    let Some((node, _)) = platform.kinds().next() else { return platform.clone() };
+    let is_idle = |name: &str| [Resource::MEMORY, Resource::GPUS].contains(&name) && !needed(name);
+    let flat = |resources: &Resources| Platform::flat(platform.processors())?.with_node_resources(resources);
+    let is_flat = flat(&node.resources).is_ok_and(|flat| flat.has_nodes_of(platform));
+    if !is_flat || platform.is_compact() || !platform.licences().is_empty() || !platform.consumables().is_empty() {
+        return platform.clone();
+    }
+    let kept = node.resources.iter().filter(|(name, _)| !is_idle(name)).map(|(name, amount)| (name.to_owned(), amount));
+    let kept = Resources::new(kept.collect::<Vec<_>>()).ok().and_then(|kept| flat(&kept).ok());
+    kept.unwrap_or_else(|| platform.clone())
+}
+
+fn jobs(commands: &[Command]) -> Result<Vec<Job>, Wrong> {
+    let mut jobs = Vec::with_capacity(commands.len());
+    let mut names: FxHashMap<String, usize> = FxHashMap::default();
+    for Command { line, text, notes } in commands {
+        let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, text));
+        if let Some(before) = names.insert(name.clone(), *line) {
+            let stated = notes.line_of("name").unwrap_or(*line);
+            return Err(Wrong::at(
+                stated,
+                format!("the command on line {before} is named `{name}`, too; names must be unique"),
+            ));
+        }
+        jobs.push(notes.job(name, text)?);
+    }
+    let order: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
+    let mut waits = 0;
+    for (job, command) in jobs.iter_mut().zip(commands) {
+        let mut after = Vec::new();
+        for one in &command.notes.after {
+            let found = waited_for(one, commands, &order, &names).map_err(|problem| Wrong {
+                place: Place::line(command.notes.line_of("after").unwrap_or(command.line)).with_field("after"),
+                problem,
+            })?;
+            waits += found.len();
+            if waits > MAX_AFTER {
+                let problem =
+                    format!("the commands of the list wait for more than {MAX_AFTER} others in all; state fewer");
+                return Err(Wrong::at(command.line, problem));
+            }
+            after.extend(found.iter().map(|name| name.as_str().into()));
+        }
+        job.after = after;
+    }
+    Ok(jobs)
+}
+
+/// The names of the commands that one is to wait for.
+fn waited_for<'a>(
+    after: &After,
+    commands: &[Command],
+    order: &'a [String],
+    names: &FxHashMap<String, usize>,
+) -> Result<&'a [String], String> {
+    let at = |line: usize| commands.partition_point(|command| command.line < line);
+    match after {
+        &After::Lines(first, last) => {
+            let found = &order[at(first)..at(last.saturating_add(1))];
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let which =
+                if first == last { format!("line {first} holds") } else { format!("lines {first} to {last} hold") };
+            let next = commands.get(at(first)).or(commands.last()).map_or(0, |command| command.line);
+            Err(format!("{which} no command; the next is on line {next}"))
+        }
+        After::Name(name) => match names.get(name) {
+            Some(&line) => Ok(&order[at(line)..=at(line)]),
+            None => {
+                let near = nearest(name, order.iter().map(String::as_str));
+                let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                Err(format!("no command is named `{name}`{hint}"))
+            }
+        },
+    }
+}

@@ -1,0 +1,34 @@
+//! Names for commands.
+
+/// Characters of the command in its name.
+const LONGEST: usize = 24;
+
+/// The number of a line and a short form of its command, such as `3-gzip-a.txt`: letters that are safe in the name of a file.
+pub(super) fn of_command(line: usize, command: &str) -> String {
+    let mut short = String::new();
+    for c in command.chars() {
+        if short.len() >= LONGEST {
+            break;
+        }
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            short.push(c);
+        } else if !short.is_empty() && !short.ends_with('-') {
+            short.push('-');
+        }
+    }
+    let short = short.trim_end_matches(['-', '.']);
+    if short.is_empty() { format!("{line}-command") } else { format!("{line}-{short}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_safe() {
+        assert_eq!(of_command(3, "gzip -9 a.txt"), "3-gzip-9-a.txt");
+        assert_eq!(of_command(12, "./run \"$HOME/Ü b\" > out"), "12-.-run-HOME-b-out");
+        assert_eq!(of_command(1, "(((("), "1-command");
+        assert_eq!(of_command(7, &"x".repeat(100)), format!("7-{}", "x".repeat(LONGEST)));
+    }
+}

@@ -1,0 +1,267 @@
+//! What is noted of a command: `#: cores=1-4 memory=2GiB after=3 time=90s`.
+
+use makespan_core::{Estimate, Job, Need, Needs, Platform, Profile, Resource, SpeedupLaw, Task, Time, Weight, Work};
+
+use super::lines::Wrong;
+use crate::amount::parse_amount;
+use crate::error::Place;
+use crate::guess::{GUESSED_LAW, guessed, timed};
+use crate::instance::command::by_shell;
+use crate::speedup::SpeedupSpec;
+use crate::suggest::nearest;
+
+/// The words that a note may state.
+const KEYS: [&str; 12] = [
+    "name", "cores", "memory", "gpus", "after", "time", "speedup", "weight", "priority", "released", "deadline",
+    "timeout",
+];
+
+/// What others call them.
+const OTHERS: [(&str, &str); 8] = [
+    ("processors", "cores"),
+    ("cpus", "cores"),
+    ("threads", "cores"),
+    ("mem", "memory"),
+    ("ram", "memory"),
+    ("gpu", "gpus"),
+    ("walltime", "timeout"),
+    ("needs", "memory"),
+];
+
+/// What a command waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum After {
+    /// The commands on these lines.
+    Lines(usize, usize),
+    /// One that was given a name.
+    Name(String),
+}
+
+/// What is noted of a command.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// The keys that were stated, each with its line.
+    stated: Vec<(&'static str, usize)>,
+    pub name: Option<String>,
+    pub after: Vec<After>,
+    cores: Option<(u32, u32)>,
+    memory: u64,
+    gpus: u64,
+    times: Vec<Time>,
+    speedup: Option<SpeedupLaw>,
+    weight: Option<Weight>,
+    priority: i32,
+    released: Option<Time>,
+    deadline: Option<Time>,
+    timeout: Option<Time>,
+}
+
+impl Notes {
+    /// The first line on which something is noted.
+    pub(super) fn line(&self) -> Option<usize> {
+        self.stated.first().map(|stated| stated.1)
+    }
+
+    /// The line on which a key is stated.
+    pub(super) fn line_of(&self, key: &str) -> Option<usize> {
+        self.stated.iter().find(|stated| stated.0 == key).map(|stated| stated.1)
+    }
+
+    /// Whether a resource is needed.
+    pub(super) fn needs(&self, resource: &str) -> bool {
+        self.line_of(resource).is_some()
+    }
+
+    /// Adds the text of a note.
+    pub(super) fn add(&mut self, text: &str, line: usize) -> Result<(), Wrong> {
+        for word in words(text).map_err(|problem| Wrong::at(line, problem))? {
+            let Some((key, value)) = word.split_once('=') else {
+                let problem = format!(
+                    "`{word}` is no note; behind `#:` stand KEY=VALUE, such as cores=1-4 memory=2GiB after=3 time=90s"
+                );
+                return Err(Wrong::at(line, problem));
+            };
+            let key = known(key).map_err(|problem| Wrong::at(line, problem))?;
+            if let Some(before) = self.line_of(key) {
+                let problem =
+                    format!("`{key}` is noted twice for one command (before on line {before}); write it once");
+                return Err(Wrong::at(line, problem));
+            }
+            self.stated.push((key, line));
+            let place = Place::line(line).with_field(key);
+            self.set(key, value).map_err(|problem| Wrong { place, problem })?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        if value.is_empty() {
+            return Err(format!("`{key}=` states nothing; write a value behind it, without a blank"));
+        }
+        let time = |text: &str| Time::parse(text).map_err(|error| error.to_string());
+        match key {
+            "name" => self.name = Some(name(value)?),
+            "after" => self.after = value.split(',').map(after).collect::<Result<_, _>>()?,
+            "cores" => self.cores = Some(cores(value)?),
+            "memory" => self.memory = parse_amount(value)?,
+            "gpus" => {
+                self.gpus = u64::from(
+                    count(value).ok_or_else(|| format!("`{value}` is not a number of GPUs; write one such as 1"))?,
+                )
+            }
+            "time" => self.times = value.split(',').map(positive).collect::<Result<_, _>>()?,
+            "speedup" => match value.parse::<SpeedupSpec>().map_err(|error| error.to_string())? {
+                SpeedupSpec::Law(law) => self.speedup = Some(law),
+                _ => {
+                    return Err(format!(
+                        "`{value}` is for logs; write linear, amdahl:SERIAL, power:EXPONENT or downey:A,SIGMA"
+                    ));
+                }
+            },
+            "weight" => self.weight = Some(Weight::parse(value).map_err(|error| error.to_string())?),
+            "priority" => {
+                self.priority =
+                    value.parse().map_err(|_| format!("`{value}` is not a priority; write a whole number"))?
+            }
+            "released" => self.released = Some(time(value)?),
+            "deadline" => self.deadline = Some(time(value)?),
+            _ => self.timeout = Some(positive(value)?),
+        }
+        Ok(())
+    }
+
+    /// The job of a command; whom it waits for is left to the list.
+    pub(super) fn job(&self, name: String, command: &str) -> Result<Job, Wrong> {
+        let (profile, estimate) = self.profile().map_err(|(key, problem)| {
+            let line = self.line_of(key).or_else(|| self.line());
+            Wrong { place: Place { line, ..Place::default() }.with_field(key), problem }
+        })?;
+        let needed = [(Resource::MEMORY, self.memory), (Resource::GPUS, self.gpus)];
+        let needed = needed.into_iter().filter(|(_, amount)| *amount > 0);
+        let needs = Needs::new(needed.map(|(name, amount)| (name.to_owned(), Need::whole(amount))));
+        let needs = needs.map_err(|error| Wrong { place: Place::default(), problem: error.to_string() })?;
+        let task = Task { estimate, command: by_shell(command), needs, ..Task::new(profile.clone()) };
+        Ok(Job {
+            weight: self.weight.unwrap_or(Weight::ONE),
+            priority: self.priority,
+            release: self.released.unwrap_or(Time::ZERO),
+            deadline: self.deadline,
+            walltime: self.timeout,
+            work: Work::Task(task),
+            ..Job::new(name, profile)
+        })
+    }
+
+    /// The times, and how they are known; an error with the key that it is about.
+    fn profile(&self) -> Result<(Profile, Estimate), (&'static str, String)> {
+        let (min, max) = self.cores.unwrap_or((1, if self.speedup.is_some() { Platform::MAX_PROCESSORS } else { 1 }));
+        let wrong = |error: makespan_core::ProfileError| ("time", error.to_string());
+        match self.times.as_slice() {
+            [] => Ok((guessed(min, max, self.speedup, self.timeout).map_err(wrong)?, Estimate::Guessed)),
+            &[time] => {
+                // How it speeds up is a guess where nobody says.
+                let estimate = if max > min && self.speedup.is_none() { Estimate::Guessed } else { Estimate::Stated };
+                Ok((timed(time, min, max, self.speedup.unwrap_or(GUESSED_LAW)).map_err(wrong)?, estimate))
+            }
+            _ if self.speedup.is_some() => {
+                Err(("speedup", "`speedup` goes with one `time`, and here is a list; write one of both".into()))
+            }
+            times => {
+                let (min, max) = self.cores.unwrap_or((1, times.len() as u32));
+                let table = Profile::table(times.to_vec()).map_err(wrong)?;
+                let table = table.at_most(max).and_then(|table| table.at_least(min));
+                let table = table.ok_or_else(|| {
+                    (
+                        "time",
+                        format!("`cores` asks for at least {min} and `time` lists {}; lengthen the list", times.len()),
+                    )
+                });
+                Ok((table?, Estimate::Stated))
+            }
+        }
+    }
+}
+
+/// The words of a note; those in quotation marks may hold blanks.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut word, mut mark) = (Vec::new(), String::new(), None);
+    for c in text.chars() {
+        match mark {
+            Some(open) if c == open => mark = None,
+            Some(_) => word.push(c),
+            None if matches!(c, '"' | '\'') => mark = Some(c),
+            None if c.is_whitespace() => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+            None => word.push(c),
+        }
+    }
+    if let Some(open) = mark {
+        return Err(format!("the quotation that `{open}` begins does not end on its line"));
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    Ok(words)
+}
+
+fn known(key: &str) -> Result<&'static str, String> {
+    if let Some(known) = KEYS.iter().find(|known| **known == key) {
+        return Ok(known);
+    }
+    let other = OTHERS.iter().find(|(other, _)| *other == key).map(|(_, meant)| *meant);
+    let hint = match other.or_else(|| nearest(key, KEYS)) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    Err(format!("`{key}` is not known in a note{hint} (known: {})", KEYS.join(", ")))
+}
+
+fn name(text: &str) -> Result<String, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') || text.contains(',') {
+        return Err(format!(
+            "`{text}` could be taken for lines in `after`; write a name with a letter and without a comma"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn after(text: &str) -> Result<After, String> {
+    if text.is_empty() {
+        return Err("a comma has nothing on one side; write after=3,5-7 or names".into());
+    }
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten();
+    if let Some(line) = number(text) {
+        return Ok(After::Lines(line, line));
+    }
+    match text.split_once('-').and_then(|(first, last)| number(first).zip(number(last))) {
+        Some((first, last)) if first > last => {
+            Err(format!("`{text}` is an empty range of lines; write the smaller number first"))
+        }
+        Some((first, last)) => Ok(After::Lines(first, last)),
+        None => Ok(After::Name(text.to_owned())),
+    }
+}
+
+fn count(text: &str) -> Option<u32> {
+    text.parse()
+        .ok()
+        .filter(|&count| count <= Platform::MAX_PROCESSORS && text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `4`, `1-4`, or `2-` for as many as there are.
+fn cores(text: &str) -> Result<(u32, u32), String> {
+    let wrong =
+        || format!("`{text}` is not a number of cores; write one such as 4, a range such as 1-4, or 2- for at least 2");
+    let (min, max) = match text.split_once('-') {
+        None => (count(text).ok_or_else(wrong)?, count(text).ok_or_else(wrong)?),
+        Some((min, "")) => (count(min).ok_or_else(wrong)?, Platform::MAX_PROCESSORS),
+        Some((min, max)) => (count(min).ok_or_else(wrong)?, count(max).ok_or_else(wrong)?),
+    };
+    if min == 0 || min > max {
+        return Err(format!("`{text}` is no range of cores; write at least 1, and the smaller number first"));
+    }
+    Ok((min, max))
+}
+
+fn positive(text: &str) -> Result<Time, String> {
+    let time = Time::parse(text).map_err(|error| error.to_string())?;
+    if time > Time::ZERO { Ok(time) } else { Err(format!("`{text}` is no time; write one above 0, such as 90s")) }
+}

@@ -1,0 +1,300 @@
+//! Commands from a template and arguments, with the words of GNU parallel that are common.
+
+use thiserror::Error;
+
+use super::lines::LONGEST;
+use super::shell::{Scanner, Within, quoted, within_double, within_single};
+
+/// Most commands that a template makes.
+const MOST: usize = 10_000_000;
+
+/// Most bytes of all commands together.
+const MOST_BYTES: usize = 1 << 30;
+
+/// A shell command with places for arguments: `{}`, `{.}` without ending, `{/}` without folders, `{//}` the folder, `{/.}` without
+/// both, `{#}` the number of the command, and `{1}`, `{2.}` .. for the argument of one source.
+///
+/// An argument is one word of the shell, whatever is in it, in quotation marks and out of them. A template that has no place for
+/// arguments has one at its end.
+///
+/// ```
+/// use makespan_formats::list::Template;
+///
+/// let template = Template::parse("convert {} '{/.}.png'")?;
+/// let lines = template.lines(&[vec!["a b.jpg".into(), "it's.jpg".into()]])?;
+/// assert_eq!(lines, ["convert 'a b.jpg' 'a b.png'", r"convert 'it'\''s.jpg' 'it'\''s.png'"]);
+/// # Ok::<(), makespan_formats::list::TemplateError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Template {
+    pieces: Vec<Piece>,
+}
+
+/// Why a template is none, or cannot be filled in.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TemplateError {
+    /// There is nothing in it.
+    #[error("the template is empty; write a command such as 'gzip {{}}'")]
+    Empty,
+    /// A place for an argument where no quotation makes it one word.
+    #[error("`{place}` stands {within}, where an argument cannot be quoted safely; {remedy}")]
+    Unsafe {
+        /// The place.
+        place: String,
+        /// Where it stands.
+        within: &'static str,
+        /// What would be right.
+        remedy: &'static str,
+    },
+    /// A quotation that does not end.
+    #[error("the quotation that `{mark}` begins does not end in the template")]
+    Open {
+        /// Its mark.
+        mark: char,
+    },
+    /// A place for the argument of a source that is not there.
+    #[error("`{place}` is for source {number} of arguments and there {}; leave it out, or add a source",
+        if *.sources == 1 { "is 1".to_owned() } else { format!("are {}", .sources) })]
+    NoSource {
+        /// The place.
+        place: String,
+        /// Its number.
+        number: usize,
+        /// How many sources there are.
+        sources: usize,
+    },
+    /// An argument that no program can be given.
+    #[error("the argument `{0}` holds a NUL byte, which no argument can")]
+    Nul(String),
+    /// A command that is too long.
+    #[error("command {number} is longer than {LONGEST} bytes, the most that a program can be given")]
+    TooLong {
+        /// Its number, from 1.
+        number: usize,
+    },
+    /// Too many commands.
+    #[error("the arguments make {0} commands; at most {MOST} are run at once")]
+    TooMany(u128),
+    /// Commands of too many bytes in all.
+    #[error("the commands are more than {MOST_BYTES} bytes in all; run fewer at once")]
+    TooLarge,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(String),
+    Place(Placeholder),
+}
+
+#[derive(Clone, Debug)]
+struct Placeholder {
+    /// As it is written.
+    text: String,
+    /// The source, from 0; all of them where none is named.
+    source: Option<usize>,
+    part: Part,
+    within: Within,
+}
+
+/// What of an argument is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    WithoutEnding,
+    Name,
+    Folder,
+    Stem,
+    /// The number of the command.
+    Number,
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// [`TemplateError`], where an argument could not be kept one word above all.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        if text.trim().is_empty() {
+            return Err(TemplateError::Empty);
+        }
+        let (mut pieces, mut before, mut scanner, mut rest) = (Vec::new(), String::new(), Scanner::default(), text);
+        while let Some(c) = rest.chars().next() {
+            let found = if c == '{' && !scanner.follows_dollar() { placeholder(rest) } else { None };
+            match found {
+                Some(found) => {
+                    let length = found.0.len();
+                    let place = safe(found, &scanner)?;
+                    pieces.extend([Piece::Text(std::mem::take(&mut before)), Piece::Place(place)]);
+                    // To the shell it is a part of a word.
+                    scanner.read('x', (1, 1));
+                    rest = &rest[length..];
+                }
+                None => {
+                    scanner.read(c, (1, 1));
+                    before.push(c);
+                    rest = &rest[c.len_utf8()..];
+                }
+            }
+        }
+        if let Some((mark, ..)) = scanner.open_quotation() {
+            return Err(TemplateError::Open { mark });
+        }
+        pieces.push(Piece::Text(before));
+        if !pieces.iter().any(|piece| matches!(piece, Piece::Place(place) if place.part != Part::Number)) {
+            let end = Placeholder { text: "{}".into(), source: None, part: Part::Whole, within: Within::Words };
+            let in_comment = scanner.within() != Within::Words;
+            if in_comment {
+                return Err(refused("{}".into(), Within::Comment));
+            }
+            pieces.extend([Piece::Text(" ".into()), Piece::Place(end)]);
+        }
+        Ok(Self { pieces })
+    }
+
+    /// The commands for every combination of one argument of each source; the last source changes fastest.
+    ///
+    /// # Errors
+    /// [`TemplateError`] where a source is not there, or there are too many commands or too long ones.
+    pub fn lines(&self, sources: &[Vec<String>]) -> Result<Vec<String>, TemplateError> {
+        for piece in &self.pieces {
+            if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece
+                && *number >= sources.len()
+            {
+                let place = text.clone();
+                return Err(TemplateError::NoSource { place, number: number + 1, sources: sources.len() });
+            }
+        }
+        if let Some(argument) = sources.iter().flatten().find(|argument| argument.contains('\0')) {
+            return Err(TemplateError::Nul(argument.clone()));
+        }
+        let count = sources.iter().fold(1_u128, |count, source| count.saturating_mul(source.len() as u128));
+        if count > MOST as u128 {
+            return Err(TemplateError::TooMany(count));
+        }
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        for number in 0..count as usize {
+            let line = self.line(number + 1, &chosen(sources, number));
+            if line.len() > LONGEST {
+                return Err(TemplateError::TooLong { number: number + 1 });
+            }
+            bytes += line.len();
+            if bytes > MOST_BYTES {
+                return Err(TemplateError::TooLarge);
+            }
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+
+    fn line(&self, number: usize, arguments: &[&str]) -> String {
+        let mut line = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => line += text,
+                Piece::Place(place) => place.fill(number, arguments, &mut line),
+            }
+        }
+        line
+    }
+}
+
+/// The arguments of a combination by its number.
+fn chosen(sources: &[Vec<String>], number: usize) -> Vec<&str> {
+    let mut rest = number;
+    let mut chosen: Vec<&str> = Vec::with_capacity(sources.len());
+    for source in sources.iter().rev() {
+        chosen.push(&source[rest % source.len()]);
+        rest /= source.len();
+    }
+    chosen.reverse();
+    chosen
+}
+
+impl Placeholder {
+    fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
+        if self.part == Part::Number {
+            *line += &number.to_string();
+            return;
+        }
+        let arguments = match self.source {
+            Some(source) => &arguments[source..=source],
+            None => arguments,
+        };
+        for (at, argument) in arguments.iter().enumerate() {
+            if at > 0 {
+                line.push(' ');
+            }
+            let part = self.part.of(argument);
+            *line += &match self.within {
+                Within::Single => within_single(part),
+                Within::Double => within_double(part),
+                _ => quoted(part),
+            };
+        }
+    }
+}
+
+impl Part {
+    fn of(self, argument: &str) -> &str {
+        let (folder, name) = argument.rsplit_once('/').unwrap_or((".", argument));
+        let stem = |name: &'_ str| match name.rfind('.') {
+            Some(at) if at > 0 && !name[..at].ends_with('/') => at,
+            _ => name.len(),
+        };
+        match self {
+            Self::Whole | Self::Number => argument,
+            Self::WithoutEnding => &argument[..argument.len() - name.len() + stem(name)],
+            Self::Name => name,
+            Self::Folder if folder.is_empty() => "/",
+            Self::Folder => folder,
+            Self::Stem => &name[..stem(name)],
+        }
+    }
+}
+
+/// The place that a text begins with: its text, source and part.
+fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
+    // None is longer.
+    let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
+    let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let part = match &inner[digits..] {
+        "" => Part::Whole,
+        "." => Part::WithoutEnding,
+        "/" => Part::Name,
+        "//" => Part::Folder,
+        "/." => Part::Stem,
+        "#" if digits == 0 => Part::Number,
+        _ => return None,
+    };
+    let source = match &inner[..digits] {
+        "" => None,
+        number => Some(number.parse::<usize>().ok()?.checked_sub(1)?),
+    };
+    Some((format!("{{{inner}}}"), source, part))
+}
+
+/// Refuses a place where a quotation does not make one word.
+fn safe((text, source, part): (String, Option<usize>, Part), scanner: &Scanner) -> Result<Placeholder, TemplateError> {
+    let unsafe_frames = [Within::Dollar, Within::Backquotes, Within::Expansion, Within::Arithmetic, Within::Comment];
+    if part != Part::Number
+        && let Some(within) = unsafe_frames.into_iter().find(|within| scanner.is_inside(*within))
+    {
+        return Err(refused(text, within));
+    }
+    if part != Part::Number && scanner.is_escaped() {
+        let (within, remedy) = ("behind a backslash", "leave the backslash out, for arguments are quoted anyway");
+        return Err(TemplateError::Unsafe { place: text, within, remedy });
+    }
+    Ok(Placeholder { text, source, part, within: scanner.within() })
+}
+
+fn refused(place: String, within: Within) -> TemplateError {
+    let (within, remedy) = match within {
+        Within::Dollar => ("in $'..'", "write '..' instead"),
+        Within::Backquotes => ("between backquotes", "write $(..) instead"),
+        Within::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
+        Within::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
+        _ => ("in a comment", "leave the comment out"),
+    };
+    TemplateError::Unsafe { place, within, remedy }
+}

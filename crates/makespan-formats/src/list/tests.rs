@@ -1,0 +1,221 @@
+//! Lists and templates, beside a real shell where it is about what a shell reads.
+
+use std::process::Command as Process;
+
+use makespan_core::{Estimate, Instance, Need, Platform, Resources, TaskId, Time, Weight};
+use proptest::prelude::*;
+
+use super::lines::commands;
+use super::*;
+
+fn machine() -> Platform {
+    let resources = Resources::new([("memory", 8 << 30), ("gpus", 2)]).unwrap();
+    Platform::flat(4).unwrap().with_node_resources(&resources).unwrap()
+}
+
+fn list(text: &str) -> Result<Instance, String> {
+    read_list("list", text, &machine()).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn refused(text: &str, parts: &[&str]) {
+    let error = list(text).expect_err(text);
+    parts.iter().for_each(|part| assert!(error.contains(part), "{error}\nlacks {part}"));
+}
+
+fn shell_lines(instance: &Instance) -> Vec<String> {
+    instance.task_ids().map(|task| instance.command(task)[2].clone()).collect()
+}
+
+#[test]
+fn a_line_is_a_command() {
+    let instance = list("# greetings\necho a # said\n\n  echo 'b # c' \r\nx=1; echo \"${#x}\" a#b $#\n").unwrap();
+    assert_eq!(shell_lines(&instance), ["echo a", "echo 'b # c'", "x=1; echo \"${#x}\" a#b $#"]);
+    let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["2-echo-a", "4-echo-b-c", "5-x-1-echo-x-a-b"]);
+    assert_eq!(&*instance.command(TaskId(0)), ["sh", "-c", "echo a"]);
+    assert_eq!((instance.guesses(), instance.processors()), (3, 4));
+    assert!(instance.platform().resources().is_empty(), "nobody needs memory");
+}
+
+#[test]
+fn a_backslash_continues_a_line() {
+    let instance = list("echo a \\\n  b \\\n  c\necho 'd\\' # e \\\necho \"f \\\ng\"\necho h\\ \n").unwrap();
+    assert_eq!(shell_lines(&instance), ["echo a   b   c", "echo 'd\\'", "echo \"f g\"", "echo h\\ "]);
+    assert_eq!(instance.jobs()[2].name, "5-echo-f-g");
+}
+
+#[test]
+fn notes_stand_before_a_command_and_at_its_end() {
+    let text = "#: cores=1-3 memory=2GiB\n#: name=first\nmake\n\
+                gcc a.c #: gpus=1 after=first time=90s weight=2.5 deadline=1h timeout=2min priority=3 released=5\n\
+                ./c #: after=3-4 cores=2 time=9,6,5\n./d #: time=10 cores=2-4\n./e #: time=10 speedup=linear\n";
+    let instance = list(text).unwrap();
+    let (job, task) = (|at: usize| &instance.jobs()[at], |at: u64| instance.task(TaskId(at)));
+    assert_eq!((job(0).name.as_str(), job(1).name.as_str()), ("first", "4-gcc-a.c"));
+    assert_eq!((task(0).profile.min_processors(), task(0).profile.max_processors()), (1, 3));
+    let needs = |at: u64| task(at).needs.iter().map(|(name, need)| (name.to_owned(), need.clone())).collect::<Vec<_>>();
+    assert_eq!(needs(0), [("memory".to_owned(), Need::whole(2 << 30))]);
+    assert_eq!(needs(1), [("gpus".to_owned(), Need::whole(1))]);
+    assert_eq!((task(1).profile.time(1), task(1).estimate), (Time::from_seconds(90), Estimate::Stated));
+    assert_eq!((job(1).weight, job(1).priority), (Weight::parse("2.5").unwrap(), 3));
+    assert_eq!((job(1).release, job(1).deadline), (Time::from_seconds(5), Some(Time::from_seconds(3600))));
+    assert_eq!(job(1).walltime, Some(Time::from_seconds(120)));
+    let after = |at: usize| job(at).after.iter().map(|name| &**name).collect::<Vec<_>>();
+    assert_eq!((after(1), after(2)), (vec!["first"], vec!["first", "4-gcc-a.c"]));
+    assert_eq!(task(2).profile.allotments().collect::<Vec<_>>(), [2], "of a list of three");
+    assert_eq!((task(3).profile.time(2), task(3).estimate), (Time::from_seconds(10), Estimate::Guessed));
+    assert_eq!((task(4).profile.time(4), task(4).estimate), (Time::from_ticks(2_500_000_000), Estimate::Stated));
+    assert_eq!(instance.platform().resources().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    refused("", &["no command", "one shell command a line"]);
+    refused("# a\n\n", &["none of the 2 lines"]);
+    refused("#: cores=2\n", &["list:1", "no command follows"]);
+    refused("a\nb 'c\nd\n", &["list:2:3", "`'`", "ends its lines with"]);
+    refused("a `b\n", &["list:1:3"]);
+    refused("a \\\n \"b\n", &["list:2:2"]);
+    refused("cat <<EOF\nb\nEOF\n", &["list:1:6", "here-document"]);
+    refused("for i in 1 2\ndo\n  echo $i\ndone\n", &["list:2", "`do`", "script"]);
+    for (note, parts) in [
+        ("cores=0", &["list:2: cores", "`0`"] as &[&str]),
+        ("cores=3-2", &["`3-2`"]),
+        ("cores=x", &["not a number of cores"]),
+        ("cores=9", &["2-b", "9 processors"]),
+        ("cores=", &["states nothing"]),
+        ("core=2", &["did you mean `cores`?"]),
+        ("processors=2", &["did you mean `cores`?"]),
+        ("walltime=2", &["did you mean `timeout`?"]),
+        ("cores 2", &["`cores` is no note", "KEY=VALUE"]),
+        ("time=0", &["list:2: time", "above 0"]),
+        ("time=-1", &["`-1` is negative"]),
+        ("time=1e300", &["time", "too long"]),
+        ("time=soon", &["`soon` is not a time"]),
+        ("time=3,2 speedup=linear", &["speedup", "goes with one `time`"]),
+        ("time=3,2 cores=3", &["lengthen the list"]),
+        ("speedup=amdal:1", &["amdahl:SERIAL"]),
+        ("speedup=fitted", &["is for logs"]),
+        ("memory=2", &[]),
+        ("memory=9GiB", &["2-b", "memory"]),
+        ("memory=much", &["list:2: memory", "`much`"]),
+        ("gpus=3", &["2-b", "gpus"]),
+        ("gpus=-1", &["`-1` is not a number of GPUs"]),
+        ("name=12", &["a name with a letter"]),
+        ("name=1-a", &["list:2", "the command on line 1 is named `1-a`, too"]),
+        ("after=7", &["list:2: after", "line 7 holds no command", "line 2"]),
+        ("after=5-3", &["empty range"]),
+        ("after=1-aa", &["no command is named", "did you mean `1-a`?"]),
+        ("after=2", &["2-b"]),
+        ("after=1,,2", &["comma"]),
+        ("weight=-1", &["list:2: weight"]),
+        ("deadline=", &["states nothing"]),
+        ("name=\"x", &["does not end"]),
+        ("cores=1 cores=2", &["noted twice"]),
+        ("timeout=1 time=2", &["2-b", "walltime"]),
+    ] {
+        let text = format!("a\nb #: {note}\n");
+        if parts.is_empty() { drop(list(&text).unwrap()) } else { refused(&text, parts) }
+    }
+    refused("a #: after=2\nb #: after=1\n", &["1-a", "2-b"]);
+    refused(&format!("echo {}\n", "x".repeat(200_000)), &["list:1", "longer than 131071 bytes"]);
+}
+
+#[test]
+fn many_that_wait_for_many_are_refused() {
+    let text: String = (1..=3000).map(|line| format!("x #: after=1-{}\n", (line - 1).max(1))).skip(1).collect();
+    refused(&format!("x\n{text}"), &["more than 1048576"]);
+}
+
+fn filled(template: &str, sources: &[&[&str]]) -> Result<Vec<String>, String> {
+    let sources: Vec<Vec<String>> =
+        sources.iter().map(|source| source.iter().map(ToString::to_string).collect()).collect();
+    let template = Template::parse(template).map_err(|error| error.to_string())?;
+    template.lines(&sources).map_err(|error| error.to_string())
+}
+
+#[test]
+fn templates_take_arguments() {
+    let one = |template: &str, argument: &str| filled(template, &[&[argument]]).unwrap().remove(0);
+    assert_eq!(one("gzip {} -o {.}.gz", "d/a.b.c"), "gzip d/a.b.c -o d/a.b.gz");
+    assert_eq!(one("{/} {//} {/.} {#} {1} {1/}", "/d/e/a.c"), "a.c /d/e a 1 /d/e/a.c a.c");
+    assert_eq!((one("{//}", "a"), one("{//}", "/a"), one("{.}", ".b"), one("{/.}", "d/.b")).3, ".b");
+    assert_eq!((one("{//}", "a"), one("{//}", "/a"), one("{.}", ".b")), (".".into(), "/".into(), ".b".into()));
+    assert_eq!(one("gzip", "a b"), "gzip 'a b'");
+    assert_eq!(one("echo {x} ${HOME} {}", "a"), "echo {x} ${HOME} a");
+    assert_eq!(
+        one("a \"{}\" '{}' {}", "$(x) `y` \"z\" \\ 'w'"),
+        r#"a "\$(x) \`y\` \"z\" \\ 'w'" '$(x) `y` "z" \ '\''w'\''' '$(x) `y` "z" \ '\''w'\'''"#
+    );
+    let product = filled("x {2} {1}", &[&["a", "b"], &["1", "2"]]).unwrap();
+    assert_eq!(product, ["x 1 a", "x 2 a", "x 1 b", "x 2 b"]);
+    assert_eq!(filled("x", &[&["a"], &["b c"]]).unwrap(), ["x a 'b c'"]);
+    assert_eq!(filled("echo {#}", &[&["a"]]).unwrap(), ["echo 1 a"]);
+    assert_eq!(filled("if {}; then a; fi", &[&["if"]]).unwrap(), ["if 'if'; then a; fi"]);
+    for (template, part) in [
+        ("  ", "empty"),
+        ("a `b {}`", "between backquotes"),
+        ("a ${x:-{}}", "in ${..}"),
+        ("a $(({} + 1))", "in $((..))"),
+        ("a # {}", "in a comment"),
+        ("a # b", "in a comment"),
+        ("a $'{}'", "in $'..'"),
+        ("a \\{}", "behind a backslash"),
+        ("a '{}", "does not end"),
+        ("a {3}", "is for source 3 of arguments and there is 1"),
+    ] {
+        let error = filled(template, &[&["x"]]).unwrap_err();
+        assert!(error.contains(part), "{template}: {error}");
+    }
+    let many: Vec<&str> = vec!["x"; 4000];
+    assert!(filled("a {} {}", &[&many, &many]).unwrap_err().contains("16000000 commands"));
+    assert!(filled("a {}", &[&["x\0y"]]).unwrap_err().contains("NUL"));
+    let long = "x".repeat(200_000);
+    assert!(filled("a {}", &[&[&long]]).unwrap_err().contains("command 1 is longer"));
+    assert_eq!(filled("a", &[]).unwrap(), ["a "]);
+}
+
+/// What a shell prints that runs this.
+fn said(line: &str) -> String {
+    let output = Process::new("sh").args(["-c", line]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Whatever an argument holds, and in whatever quotation its place stands, the program gets it as it is.
+    #[test]
+    fn an_argument_arrives_as_it_is(argument in "[ -~\n\té\u{2028}]{0,12}", kind in 0..6) {
+        let template = [
+            "printf %s {}", "printf %s '{}'", "printf %s \"{}\"", "printf %s \"$(printf %sx {})\" | sed '$s/x$//'", "(printf %s {})",
+            "printf %s \"a'b$(printf %s '{}x')\" | sed \"1s/^a'b//; \\$s/x$//\"",
+        ][kind as usize];
+        let line = filled(template, &[&[&argument]]).unwrap().remove(0);
+        let said = said(&line);
+        // Command substitution keeps all but line ends at the end; `x` guards them, and sed may add one.
+        let said = if kind == 3 || kind == 5 { said.strip_suffix('\n').filter(|_| !argument.ends_with('\n')).unwrap_or(&said).to_owned() } else { said };
+        prop_assert_eq!(said, argument, "{}", line);
+    }
+
+    /// No text makes the reader panic, and what it reads is what a shell would have read on that line.
+    #[test]
+    fn any_text_is_read_or_refused(text in "([ -~éß]|\n|\\\\\n|#:|'|\"|cores=|after=|time=|\t|\r\n){0,60}") {
+        if let Ok(commands) = commands(&text) {
+            for command in commands {
+                prop_assert!(!command.text.trim().is_empty() && !command.text.contains('\n'));
+            }
+        }
+        drop(list(&text));
+    }
+
+    /// Commands without notes are what the shell itself makes of the lines.
+    #[test]
+    fn lines_mean_what_they_mean_to_a_shell(words in proptest::collection::vec("[a-c]{1,2}|'[a #\\\\]{0,4}'|\"[b #]{0,4}\"|\\\\ |#[a-c]{0,2}|[a-c]#", 1..6)) {
+        let text = format!("printf '<%s>' {}\n", words.join(" "));
+        let instance = list(&text).unwrap();
+        let line = &instance.command(TaskId(0))[2];
+        prop_assert_eq!(said(line), said(&text), "{}", line);
+    }
+}

@@ -1,0 +1,5 @@
+//! Lists of commands, templates, and what make and Snakemake print.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::list(bytes));
