@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// For each crate, those of ours that it may depend on.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("makespan-core", &[]),
     ("makespan-bounds", &["makespan-core"]),
     ("makespan-algos", &["makespan-core", "makespan-bounds"]),
     ("makespan-exec", &["makespan-core"]),
+    ("makespan-history", &["makespan-core"]),
     ("makespan-sim", &["makespan-core"]),
     ("makespan-formats", &["makespan-core"]),
     ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"]),
@@ -19,7 +20,15 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ),
     (
         "makespan-cli",
-        &["makespan-core", "makespan-exec", "makespan-sim", "makespan-formats", "makespan", "makespan-lab"],
+        &[
+            "makespan-core",
+            "makespan-exec",
+            "makespan-history",
+            "makespan-sim",
+            "makespan-formats",
+            "makespan",
+            "makespan-lab",
+        ],
     ),
     ("makespan-example", &[]),
 ];

@@ -3,7 +3,7 @@
 //! [`execute`] starts the commands of an instance's tasks, each pinned to its cores, tells the policy what happens and
 //! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every task, and a [`journal`]
 //! that survives `kill -9` at any moment, so that a resumed run repeats no finished task and loses none.
-//! [`profile`] measures a command at several allotments and fits speed-up laws to the times.
+//! [`profile`] measures a command at several allotments.
 //!
 //! Linux only: it reads `/proc`. This crate knows no algorithm; it never imports one.
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
 use makespan_exec::cores;
-use makespan_exec::profile::{Fit, MeasureOptions, MeasureProgress, Measurement, advice, fit, measure};
+use makespan_exec::profile::{MeasureOptions, MeasureProgress, Measurement, measure};
 use makespan_formats::{Language, write_instance};
+use makespan_history::law::{Fit, Sample, advice, fit};
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -47,7 +48,7 @@ pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
     });
     progress.finish_and_clear();
     let measurements = measured.map_err(|error| miette!("{error}"))?;
-    let fits = fit(&measurements);
+    let fits = fit(&samples(&measurements));
     let instance = entry(options, &measurements, fits.first(), cores)?;
     if let Some(path) = &options.output {
         write_by_ending(&instance, path)?;
@@ -57,6 +58,12 @@ pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
         Format::Json => format!("{:#}\n", json(&measurements, &fits)),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The shortest time of each allotment.
+fn samples(measurements: &[Measurement]) -> Vec<Sample> {
+    let sample = |measurement: &Measurement| Sample { processors: measurement.processors, time: measurement.minimum() };
+    measurements.iter().map(sample).collect()
 }
 
 /// An instance of this machine with the one job, by the best law; as measured where no law can be fitted.
@@ -99,7 +106,7 @@ fn text(measurements: &[Measurement], fits: &[Fit], instance: &Instance) -> Resu
             serde_json::to_string(&fit.law).unwrap_or_default()
         );
     }
-    if let Some(advice) = advice(measurements) {
+    if let Some(advice) = advice(&samples(measurements)) {
         text += &wrapped("note: ", 6, &advice);
     }
     let mut file = Vec::new();

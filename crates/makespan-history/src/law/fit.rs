@@ -2,9 +2,17 @@
 
 use makespan_core::{SpeedupLaw, Time};
 
-use super::Measurement;
 use super::downey::downey;
 use super::laws::{Point, amdahl, power, scale};
+
+/// One measured time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The allotment.
+    pub processors: u32,
+    /// How long the command took on it.
+    pub time: Time,
+}
 
 /// A speed-up law fitted to measured times.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +61,8 @@ const TIE: f64 = 0.005;
 /// squared relative error; best first, and among errors within half a per cent of the best the fewest parameters
 /// first. A law needs as many different allotments as it has parameters: 2, 2 and 3. With fewer the list is shorter,
 /// or empty, as [`advice`] explains.
-pub fn fit(measurements: &[Measurement]) -> Vec<Fit> {
-    let points = points(measurements);
+pub fn fit(samples: &[Sample]) -> Vec<Fit> {
+    let points = points(samples);
     let mut fits = Vec::new();
     if points.len() >= 2 {
         fits.push(fitted(&points, amdahl(&points), 2));
@@ -69,11 +77,23 @@ pub fn fit(measurements: &[Measurement]) -> Vec<Fit> {
     fits
 }
 
+/// The best law alone. A law of two parameters is taken as it is if its error is at most `noise`, since an error that size says
+/// nothing; then Downey's law, whose search takes milliseconds, is not fitted. `None` with fewer than two allotments.
+pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
+    let points = points(samples);
+    if points.len() < 2 {
+        return None;
+    }
+    let two = [fitted(&points, amdahl(&points), 2), fitted(&points, power(&points), 2)];
+    let better = two.into_iter().min_by(|a, b| a.error.total_cmp(&b.error))?;
+    if points.len() == 2 || better.error <= noise { Some(better) } else { fit(samples).into_iter().next() }
+}
+
 /// What the number of measured allotments does not allow, in one sentence; `None` when every law can be fitted and
 /// checked.
-pub fn advice(measurements: &[Measurement]) -> Option<String> {
+pub fn advice(samples: &[Sample]) -> Option<String> {
     let say = |text: &str| Some(text.to_owned());
-    match points(measurements).len() {
+    match points(samples).len() {
         0 => say("there is no time to fit a law to"),
         1 => say("one allotment shows no speed-up: no law is fitted; write the job as rigid, or measure 2 allotments"),
         2 => say("two allotments fix the laws of Amdahl and of powers exactly, so their error says nothing; \
@@ -84,12 +104,11 @@ pub fn advice(measurements: &[Measurement]) -> Option<String> {
 }
 
 /// The shortest time of each allotment, ascending.
-fn points(measurements: &[Measurement]) -> Vec<Point> {
+fn points(samples: &[Sample]) -> Vec<Point> {
     let mut shortest = std::collections::BTreeMap::new();
-    let useful = |measurement: &&Measurement| measurement.processors > 0 && measurement.minimum() > Time::ZERO;
-    for measurement in measurements.iter().filter(useful) {
-        let time = shortest.entry(measurement.processors).or_insert(Time::MAX);
-        *time = measurement.minimum().min(*time);
+    for sample in samples.iter().filter(|sample| sample.processors > 0 && sample.time > Time::ZERO) {
+        let time = shortest.entry(sample.processors).or_insert(Time::MAX);
+        *time = sample.time.min(*time);
     }
     shortest.into_iter().map(|(processors, time)| Point { processors, seconds: time.seconds() }).collect()
 }

@@ -1,0 +1,125 @@
+//! What the runs of one command, or of one template, say together.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use makespan_core::{Profile, SpeedupLaw, Time};
+
+use super::robust::deviation;
+use super::size::{Size, Sized};
+use super::speedup::Speedup;
+use crate::store::{LONGEST, Recalled};
+
+/// Times by allotment and by the size of the input files, learned from runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Model {
+    size: Size,
+    /// How it speeds up; `None` where all runs had one allotment and say nothing of others.
+    pub law: Option<SpeedupLaw>,
+    /// The allotments between which its times are known.
+    pub known: RangeInclusive<u32>,
+    pub runs: u32,
+    /// The standard deviation of times over what is expected, relative to it.
+    pub spread: f64,
+}
+
+impl Model {
+    /// Learns from successes, the latest first, of which the latest `recent` of each allotment count. Those on this machine are
+    /// preferred to others, and among these those in this folder. `None` of none.
+    pub fn of(rows: &[Recalled], recent: usize) -> Option<Self> {
+        let mut runs = chosen(rows, recent);
+        let mut size = Size::of(&sequential(&runs, None))?;
+        // Which sizes ran on which allotments is no accident: each of law and size is found with the other taken out.
+        let mut speedup = Speedup::of(&runs, &size);
+        if let Speedup::Unknown { most_often } = speedup {
+            runs.retain(|run| run.processors == most_often);
+        }
+        size = Size::of(&sequential(&runs, speedup.law()))?;
+        if size.is_line() && speedup.law().is_some() {
+            speedup = Speedup::of(&runs, &size);
+            size = Size::of(&sequential(&runs, speedup.law()))?;
+        }
+        let law = speedup.law();
+        let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
+        let expected = |run: &Recalled| size.seconds(run.inputs) * fraction(run.processors);
+        let spread = deviation(runs.iter().map(|run| run.seconds / expected(run) - 1.0));
+        let known = match speedup {
+            Speedup::Known { ref allotments, .. } => allotments.clone(),
+            Speedup::Unknown { most_often } => most_often..=most_often,
+        };
+        Some(Self { size, law, known, runs: runs.len() as u32, spread })
+    }
+
+    /// The same times, sped up as another model is, where this one does not know how.
+    pub fn with_speedup_of(self, other: &Self) -> Self {
+        let ran = *self.known.start();
+        match (self.law, other.law) {
+            (None, Some(law)) if other.known.contains(&ran) => {
+                let size = self.size.scaled(1.0 / law.time_fraction(ran));
+                Self { size, law: Some(law), known: other.known.clone(), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The expected time. Beyond the known allotments it is by the law, and without one the longest that is possible: no speed-up
+    /// on more processors, a perfect one on fewer.
+    pub fn time(&self, processors: u32, inputs: Option<u64>) -> Time {
+        let fraction = match self.law {
+            Some(law) => law.time_fraction(processors),
+            None => (f64::from(*self.known.end()) / f64::from(processors)).max(1.0),
+        };
+        bounded(self.size.seconds(inputs) * fraction)
+    }
+
+    /// The times on those of the wanted allotments that are known, or on the next one.
+    pub fn profile(&self, wanted: &RangeInclusive<u32>, inputs: Option<u64>) -> Option<Profile> {
+        let (low, high) = (*wanted.start().max(self.known.start()), *wanted.end().min(self.known.end()));
+        let only = if low < high {
+            None
+        } else if low == high {
+            Some(low)
+        } else if wanted.start() > self.known.end() {
+            Some(*wanted.start())
+        } else {
+            Some(*wanted.end())
+        };
+        let profile = match (self.law, only) {
+            (Some(law), None) => Profile::law(bounded(self.size.seconds(inputs)), law, low, high),
+            (None, None) => Profile::rigid(low, self.time(low, inputs)),
+            (_, Some(processors)) => Profile::rigid(processors, self.time(processors, inputs)),
+        };
+        profile.ok()
+    }
+}
+
+/// Those that count.
+fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
+    let rows = preferred(preferred(rows.iter().collect(), |row| row.here), |row| row.in_folder);
+    let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut take = |row: &&Recalled| {
+        let taken = taken.entry(row.processors).or_default();
+        *taken += 1;
+        *taken <= recent
+    };
+    rows.into_iter().filter(|row| take(row)).collect()
+}
+
+/// The better ones, if there are any.
+fn preferred<'a>(rows: Vec<&'a Recalled>, better: fn(&Recalled) -> bool) -> Vec<&'a Recalled> {
+    let some: Vec<&Recalled> = rows.iter().copied().filter(|row| better(row)).collect();
+    if some.is_empty() { rows } else { some }
+}
+
+/// What runs would have taken on one processor.
+fn sequential(runs: &[&Recalled], law: Option<SpeedupLaw>) -> Vec<Sized> {
+    let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
+    runs.iter().map(|run| Sized { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()
+}
+
+/// A time that can be planned with.
+pub(super) fn bounded(seconds: f64) -> Time {
+    let longest = Time::from_ticks(LONGEST);
+    let time = if seconds.is_finite() { Time::from_seconds_f64(seconds.max(0.0)).unwrap_or(longest) } else { longest };
+    time.clamp(Time::TICK, longest)
+}

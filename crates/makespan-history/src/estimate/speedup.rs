@@ -1,0 +1,112 @@
+//! How runs speed up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use makespan_core::SpeedupLaw;
+
+use super::model::bounded;
+use super::robust::median;
+use super::size::Size;
+use crate::law::{Sample, best};
+use crate::store::Recalled;
+
+/// What runs say of their speed-up.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Speedup {
+    /// This law, between the fewest and the most processors that it is fitted to.
+    Known { law: SpeedupLaw, allotments: RangeInclusive<u32> },
+    /// Nothing.
+    Unknown {
+        /// The allotment of most runs; of several the largest.
+        most_often: u32,
+    },
+}
+
+/// Logarithms of median times by allotment: of one command, or of all.
+type Times = BTreeMap<u32, f64>;
+
+/// Medians of a few runs are this far off without a cause.
+const NOISE: f64 = 0.05;
+
+/// Runs that an allotment must have where commands differ, to be compared with another one.
+const ENOUGH: usize = 3;
+
+impl Speedup {
+    /// The best law through the times of each command at several allotments. Where no command has such, the medians of all commands
+    /// at each allotment are compared, sizes of input files taken out.
+    pub fn of(runs: &[&Recalled], size: &Size) -> Self {
+        let times = within_commands(runs).or_else(|| between_commands(runs, size)).unwrap_or_default();
+        let sample = |(&processors, logarithm): (&u32, &f64)| Sample { processors, time: bounded(logarithm.exp()) };
+        let samples: Vec<Sample> = times.iter().map(sample).collect();
+        let ends = times.first_key_value().zip(times.last_key_value());
+        match (best(&samples, NOISE), ends) {
+            (Some(fit), Some((fewest, most))) => Self::Known { law: fit.law, allotments: *fewest.0..=*most.0 },
+            _ => Self::Unknown { most_often: most_often(runs) },
+        }
+    }
+
+    pub fn law(&self) -> Option<SpeedupLaw> {
+        match self {
+            Self::Known { law, .. } => Some(*law),
+            Self::Unknown { .. } => None,
+        }
+    }
+}
+
+fn most_often(runs: &[&Recalled]) -> u32 {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for run in runs {
+        *counts.entry(run.processors).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|&(processors, count)| (count, processors)).map_or(1, |(processors, _)| processors)
+}
+
+/// Times at several allotments relative to each other, by commands that have some at several. Commands differ by a factor each,
+/// which is taken out together with the effect of allotments by sweeps of medians.
+///
+/// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
+fn within_commands(runs: &[&Recalled]) -> Option<Times> {
+    const SWEEPS: usize = 20;
+    let mut by_command: BTreeMap<i64, Vec<&Recalled>> = BTreeMap::new();
+    for run in runs {
+        by_command.entry(run.command).or_default().push(run);
+    }
+    let commands: Vec<Times> = by_command.values().map(|runs| times(runs)).filter(|times| times.len() > 1).collect();
+    let allotments: BTreeSet<u32> = commands.iter().flat_map(|times| times.keys().copied()).collect();
+    let mut effects: Times = allotments.iter().map(|&processors| (processors, 0.0)).collect();
+    for _ in 0..SWEEPS {
+        let factor = |times: &Times| median(times.iter().map(|(processors, time)| time - effects[processors]));
+        let factors: Vec<f64> = commands.iter().map(|times| factor(times).unwrap_or(0.0)).collect();
+        let effect = |processors: u32| {
+            let of = commands.iter().zip(&factors).filter_map(|(times, factor)| Some(times.get(&processors)? - factor));
+            median(of).unwrap_or(0.0)
+        };
+        effects = allotments.iter().map(|&processors| (processors, effect(processors))).collect();
+    }
+    (effects.len() > 1).then_some(effects)
+}
+
+/// The times of one command by allotment. If it never ran on one processor, the time on processors tells how long it would take
+/// there; what waits for something else keeps no processor busy, and more of them do not help it as far as one sees.
+fn times(runs: &[&Recalled]) -> Times {
+    let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        by_allotment.entry(run.processors).or_default().push(run.seconds);
+    }
+    let on_one = |run: &&Recalled| Some(run.cpu?.clamp(run.seconds, run.seconds * f64::from(run.processors)));
+    let alone = if by_allotment.contains_key(&1) { None } else { median(runs.iter().filter_map(on_one)) };
+    let measured = by_allotment.into_iter().filter_map(|(processors, times)| Some((processors, median(times)?)));
+    measured.chain(alone.map(|seconds| (1, seconds))).map(|(processors, seconds)| (processors, seconds.ln())).collect()
+}
+
+/// Median times by allotment over all commands, where there are enough of each.
+fn between_commands(runs: &[&Recalled], size: &Size) -> Option<Times> {
+    let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        by_allotment.entry(run.processors).or_default().push(run.seconds / size.factor(run.inputs));
+    }
+    let enough = by_allotment.into_iter().filter(|(_, times)| times.len() >= ENOUGH);
+    let times: Times = enough.filter_map(|(processors, times)| Some((processors, median(times)?.ln()))).collect();
+    (times.len() > 1).then_some(times)
+}

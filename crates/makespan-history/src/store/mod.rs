@@ -1,0 +1,130 @@
+//! The database.
+
+mod append;
+mod entry;
+mod export;
+mod filter;
+mod recall;
+mod schema;
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::HistoryError;
+use schema::{Kind, STEPS};
+
+pub use entry::Entry;
+pub use filter::Filter;
+pub(crate) use recall::{LONGEST, Recalled};
+
+/// How long one waits for another process that writes. Each writes for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The history of earlier runs: a file of SQLite, with a write-ahead log, which several processes may use at once. A process
+/// that is killed loses the records that it had not handed over, and no other.
+#[derive(Debug)]
+pub struct History {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl History {
+    /// Opens a history, to read and write. The file and its folder are made where they are missing, readable by their owner
+    /// alone: commands may contain secrets.
+    ///
+    /// # Errors
+    /// [`HistoryError`].
+    pub fn open(path: &Path) -> Result<Self, HistoryError> {
+        Self::with_steps(path, &STEPS)
+    }
+
+    fn with_steps(path: &Path, steps: &[&str]) -> Result<Self, HistoryError> {
+        make_file(path).map_err(|error| unavailable(path, &error))?;
+        let fail = |error| HistoryError::of(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+        connection.busy_timeout(PATIENCE).map_err(fail)?;
+        let known = steps.len() as i64;
+        match schema::kind(&connection).map_err(fail)? {
+            Kind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
+            Kind::Ours(version) if version > known => {
+                return Err(HistoryError::Later { path: path.to_owned(), version, known });
+            }
+            Kind::Ours(_) => {}
+        }
+        if connection.is_readonly(rusqlite::MAIN_DB).map_err(fail)? {
+            return Err(HistoryError::ReadOnly { path: path.to_owned() });
+        }
+        prepare(&mut connection, steps).map_err(fail)?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether every page and every index is as SQLite wrote it. Reads the whole file.
+    ///
+    /// # Errors
+    /// [`HistoryError::Damaged`] where one is not.
+    pub fn check(&self) -> Result<(), HistoryError> {
+        let verdict = self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        match verdict.map_err(|error| self.error(error))? {
+            verdict if verdict == "ok" => Ok(()),
+            reason => Err(HistoryError::Damaged { path: self.path.clone(), reason }),
+        }
+    }
+
+    fn error(&self, error: rusqlite::Error) -> HistoryError {
+        HistoryError::of(&self.path, error)
+    }
+}
+
+/// The write-ahead log and the tables. Which journal there is can be changed by one process at a time only, which does not wait.
+fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::Error> {
+    const TRIES: u32 = 100;
+    let mut tried = 1;
+    // A file system without shared memory keeps the journal that it has, which is as safe.
+    while let Err(error) = connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())) {
+        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || tried == TRIES {
+            return Err(error);
+        }
+        tried += 1;
+        std::thread::sleep(PATIENCE / TRIES);
+    }
+    // Of a write-ahead log the file is synced before its pages are written back: a power cut may lose the last records and
+    // damages nothing.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    schema::migrate(connection, steps)
+}
+
+fn make_file(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn unavailable(path: &Path, error: &io::Error) -> HistoryError {
+    let path = path.to_owned();
+    match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => HistoryError::ReadOnly { path },
+        io::ErrorKind::StorageFull => HistoryError::Full { path },
+        _ => HistoryError::Unavailable { path, reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Records out, to be learned from.
+
+use makespan_core::{Platform, Time};
+use rusqlite::Row;
+
+use super::History;
+use crate::{Command, HistoryError};
+
+/// Times beyond this are not believed: ten years.
+pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
+
+/// A success that can be learned from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recalled {
+    /// The number of its command.
+    pub command: i64,
+    pub processors: u32,
+    pub seconds: f64,
+    /// Seconds on processors.
+    pub cpu: Option<f64>,
+    pub inputs: Option<u64>,
+    /// Whether it ran on the machine that was asked for.
+    pub here: bool,
+    /// Whether it ran in the folder that was asked for.
+    pub in_folder: bool,
+}
+
+const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
+
+impl History {
+    /// The latest successes of a command, the latest first: the order in which they came, since clocks may be wrong.
+    pub(crate) fn of_command(
+        &self,
+        command: &Command,
+        host: &str,
+        folder: &str,
+        limit: usize,
+    ) -> Result<Vec<Recalled>, HistoryError> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM runs WHERE command = (SELECT id FROM commands WHERE words = ?1)
+             AND ending = 'succeeded' ORDER BY id DESC LIMIT {limit}"
+        );
+        self.recalled(&text, &super::append::json(command.words()), host, folder)
+    }
+
+    /// The latest successes of all commands of a template that the user stated, or else of one with holes.
+    pub(crate) fn of_template(
+        &self,
+        template: &str,
+        stated: bool,
+        host: &str,
+        folder: &str,
+        limit: usize,
+    ) -> Result<Vec<Recalled>, HistoryError> {
+        let column = if stated { "stated" } else { "template" };
+        let text = format!(
+            "SELECT {COLUMNS} FROM commands JOIN runs ON runs.command = commands.id
+             WHERE {column} = ?1 AND ending = 'succeeded' ORDER BY runs.id DESC LIMIT {limit}"
+        );
+        self.recalled(&text, template, host, folder)
+    }
+
+    fn recalled(&self, text: &str, key: &str, host: &str, folder: &str) -> Result<Vec<Recalled>, HistoryError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached(text)?;
+            let rows = statement.query_map([key], |row| believed(row, host, folder))?;
+            rows.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+        };
+        read().map_err(|error| self.error(error))
+    }
+
+    /// Processor-seconds of the latest records of a machine, and how much of it was to learn.
+    pub(crate) fn work(&self, host: &str) -> Result<(f64, f64), HistoryError> {
+        const LATEST: usize = 10_000;
+        let text =
+            format!("SELECT processors, wall, explored FROM runs WHERE host = ?1 ORDER BY id DESC LIMIT {LATEST}");
+        let read = || {
+            let mut statement = self.connection.prepare_cached(&text)?;
+            let mut rows = statement.query([host])?;
+            let (mut all, mut explored) = (0.0, 0.0);
+            while let Some(row) = rows.next()? {
+                let (processors, wall): (i64, i64) = (row.get(0)?, row.get(1)?);
+                if let (Some(processors), Some(seconds)) = (believed_processors(processors), believed_time(wall)) {
+                    let work = f64::from(processors) * seconds;
+                    all += work;
+                    explored += if row.get::<_, i64>(2)? == 0 { 0.0 } else { work };
+                }
+            }
+            Ok((all, explored))
+        };
+        read().map_err(|error| self.error(error))
+    }
+}
+
+/// A row, unless its figures cannot be.
+fn believed(row: &Row<'_>, host: &str, folder: &str) -> Result<Option<Recalled>, rusqlite::Error> {
+    let number = |column: usize| row.get_ref(column).map(|value| value.as_i64().ok());
+    let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
+    let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));
+    let (Some(processors), Some(seconds)) = (processors, seconds) else { return Ok(None) };
+    // A clock of the processors may be a tick ahead; more than they can have worked is wrong.
+    let possible = |cpu: &f64| *cpu <= 1.1 * seconds * f64::from(processors) + 0.1;
+    Ok(Some(Recalled {
+        command: number(6)?.unwrap_or(0),
+        processors,
+        seconds,
+        cpu: number(2)?.and_then(believed_time).filter(possible),
+        inputs: number(3)?.and_then(|bytes| u64::try_from(bytes).ok()),
+        here: is(4, host)?,
+        in_folder: is(5, folder)?,
+    }))
+}
+
+fn believed_processors(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| (1..=Platform::MAX_PROCESSORS).contains(number))
+}
+
+fn believed_time(ticks: i64) -> Option<f64> {
+    (1..=LONGEST).contains(&ticks).then(|| Time::from_ticks(ticks).seconds())
+}
