@@ -4,6 +4,7 @@ mod failures;
 mod flow;
 mod generate;
 mod graphs;
+mod history;
 mod machines;
 mod needs;
 mod project;
@@ -22,6 +23,11 @@ pub use failures::FailureOptions;
 pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
+#[expect(unused_imports, reason = "`run` will take it")]
+pub use history::{
+    HistoryAction, HistoryChoice, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
+    HistoryOptions,
+};
 pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
@@ -54,6 +60,8 @@ pub enum Command {
     Run(RunOptions),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
+    /// Show, forget or export what earlier runs took
+    History(HistoryOptions),
     /// Draw a random instance
     Generate(GenerateOptions),
     /// Convert an instance to another format

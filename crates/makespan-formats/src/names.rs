@@ -24,7 +24,7 @@ fn needs_guard(name: &str) -> bool {
 
 impl CsvNames {
     /// The name as it is written.
-    pub(crate) fn write(self, name: &str) -> Cow<'_, str> {
+    pub fn write(self, name: &str) -> Cow<'_, str> {
         match self {
             Self::Guarded if needs_guard(name) => Cow::Owned(format!("{GUARD}{name}")),
             _ => Cow::Borrowed(name),

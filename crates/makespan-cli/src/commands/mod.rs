@@ -5,6 +5,7 @@ pub mod bound;
 pub mod compare;
 pub mod convert;
 pub mod generate;
+pub mod history;
 pub mod plan;
 pub mod profile;
 pub mod reproduce;

@@ -12,6 +12,7 @@ mod flows;
 mod graphs;
 mod guarded;
 mod guesses;
+mod history;
 mod interrupt;
 mod kills;
 mod layout;

@@ -30,11 +30,13 @@ processors = { min = 1, max = 6 }
 /// A temporary folder in which the command runs.
 pub struct Sandbox {
     folder: TempDir,
+    /// Where the history of its runs is: a test neither learns from others nor teaches its user's.
+    home: TempDir,
 }
 
 impl Sandbox {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
     /// A sandbox that holds [`SMALL`] as `small.toml`.
@@ -46,6 +48,11 @@ impl Sandbox {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// The history of its runs.
+    pub fn history(&self) -> PathBuf {
+        self.home.path().join("history.sqlite")
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
@@ -75,6 +82,7 @@ impl Sandbox {
 
     pub fn with_arguments(&self, arguments: &[String]) -> Said {
         let mut command = assert_cmd::cargo_bin_cmd!("makespan");
+        command.env("MAKESPAN_HISTORY", self.history());
         command.args(arguments).current_dir(self.folder.path()).timeout(Duration::from_mins(1));
         Said::new(&arguments.join(" "), &command.output().unwrap())
     }
@@ -82,7 +90,7 @@ impl Sandbox {
     /// A process that the test drives itself.
     pub fn command(&self, line: &str) -> std::process::Command {
         let mut command = std::process::Command::new(assert_cmd::cargo_bin!("makespan"));
-        command.args(words(line)).current_dir(self.folder.path());
+        command.args(words(line)).current_dir(self.folder.path()).env("MAKESPAN_HISTORY", self.history());
         command
     }
 }

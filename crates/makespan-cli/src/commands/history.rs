@@ -1,0 +1,213 @@
+//! `makespan history`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use makespan_core::Time;
+use makespan_history::{Entry, Filter, History, default_path, now};
+use miette::{Result, miette};
+use serde_json::json;
+
+use crate::args::{
+    Format, HistoryAction, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
+    HistoryOptions,
+};
+use crate::output::{check_target, csv_names, emit, shown, table, write_file};
+use crate::summary::figure;
+
+/// Records that are shown as text.
+const SHOWN: usize = 20;
+/// Columns of the table.
+const WIDTH: usize = 80;
+
+pub fn history(options: &HistoryOptions) -> Result<ExitCode> {
+    match &options.action {
+        None => list(&options.list),
+        Some(HistoryAction::Forget(options)) => forget(options),
+        Some(HistoryAction::Export(options)) => export(options),
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(options: &HistoryListOptions) -> Result<()> {
+    let filter = filter(&options.filter)?;
+    let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
+    let opened = open(&options.filter)?;
+    let (entries, count) = match &opened.history {
+        Some(history) => (
+            history.entries(&filter, limit.min(i64::MAX as usize)).map_err(fail)?,
+            history.count(&filter).map_err(fail)?,
+        ),
+        None => (Vec::new(), 0),
+    };
+    if options.format == Format::Json {
+        let records: Vec<_> = entries.iter().map(record).collect();
+        return emit(&format!("{:#}\n", json!({ "history": opened.name(), "records": records })));
+    }
+    if count == 0 {
+        return emit(&match opened.history {
+            Some(_) => format!("no records in {}\n", opened.name()),
+            None => format!("there is no history yet: `makespan run` begins {}\n", opened.name()),
+        });
+    }
+    let which = if entries.len() as u64 == count {
+        String::new()
+    } else {
+        format!(", the latest {} of them above", entries.len())
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    emit(&format!("{}\n{count} record{plural} in {}{which}\n", rows(&entries), opened.name()))
+}
+
+fn forget(options: &HistoryForgetOptions) -> Result<()> {
+    let filter = filter(&options.filter)?;
+    let mut opened = open(&options.filter)?;
+    let forgotten = opened.history.as_mut().map_or(Ok(0), |history| history.forget(&filter)).map_err(fail)?;
+    let plural = if forgotten == 1 { "" } else { "s" };
+    emit(&format!("{forgotten} record{plural} removed from {}\n", opened.name()))
+}
+
+fn export(options: &HistoryExportOptions) -> Result<()> {
+    if let Some(path) = &options.output {
+        check_target(path)?;
+    }
+    let filter = filter(&options.filter)?;
+    let opened = open(&options.filter)?;
+    let Some(history) = &opened.history else {
+        return Err(miette!("{}: there is no history yet; `makespan run` begins it", opened.name()));
+    };
+    let names = csv_names(options.raw_names);
+    let mut text = Vec::new();
+    history.export(&filter, &|name| names.write(name).into_owned(), &mut text).map_err(fail)?;
+    match &options.output {
+        Some(path) => write_file(path, |out| out.write_all(&text)),
+        None => emit(&String::from_utf8_lossy(&text)),
+    }
+}
+
+/// A history that is there, or the place of one that is not.
+struct Opened {
+    path: PathBuf,
+    history: Option<History>,
+}
+
+impl Opened {
+    fn name(&self) -> String {
+        shown(&self.path.display().to_string()).into_owned()
+    }
+}
+
+/// Opens the history. None is begun: there would be nothing to say of it.
+fn open(filter: &HistoryFilter) -> Result<Opened> {
+    let path = filter.history.clone().or_else(default_path);
+    let path =
+        path.ok_or_else(|| miette!("there is no place for a history: set HOME, or name a file with --history"))?;
+    let history = if path.exists() { Some(History::open(&path).map_err(fail)?) } else { None };
+    Ok(Opened { path, history })
+}
+
+fn filter(options: &HistoryFilter) -> Result<Filter> {
+    let before = match &options.older_than {
+        None => None,
+        Some(age) => {
+            let age = Time::parse(age).map_err(|error| miette!("--older-than: {error}"))?;
+            Some(now().saturating_sub(age.ticks() / Time::TICKS_PER_SECOND))
+        }
+    };
+    Ok(Filter { command: options.command.clone(), host: options.host.clone(), before })
+}
+
+fn fail(error: makespan_history::HistoryError) -> miette::Report {
+    miette!("{error}")
+}
+
+/// A table of at most 80 columns, whose commands are cut to what is left of the line.
+fn rows(entries: &[Entry]) -> String {
+    let heading = ["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory", "command"];
+    let now = now();
+    let cells: Vec<Vec<String>> = entries.iter().map(|entry| cells(entry, now)).collect();
+    let width = |column: usize| {
+        cells.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
+    };
+    // Two spaces are between columns.
+    let before: usize = (0..heading.len() - 1).map(|column| width(column) + 2).sum();
+    let left = WIDTH.saturating_sub(before).max(heading[6].len());
+    let mut rows: Vec<Vec<String>> = cells;
+    for row in &mut rows {
+        row[6] = shortened(&row[6], left);
+    }
+    // The table puts figures to the right, and commands are none.
+    let longest = rows.iter().map(|row| row[6].chars().count()).max().unwrap_or(0);
+    for row in &mut rows {
+        row[6] = format!("{:<longest$}", row[6]);
+    }
+    let mut heading = heading.map(str::to_owned);
+    heading[6] = format!("{:<longest$}", heading[6]);
+    table(&heading.each_ref().map(String::as_str), 2, rows)
+}
+
+fn cells(entry: &Entry, now: i64) -> Vec<String> {
+    let seconds = |nanoseconds: i64| figure(Time::from_ticks(nanoseconds).seconds());
+    let outcome = match (entry.ending.as_str(), entry.status) {
+        ("failed", Some(status)) => format!("failed {status}"),
+        (ending, _) => ending.to_owned(),
+    };
+    vec![
+        age(now, entry.ended),
+        outcome,
+        entry.processors.to_string(),
+        seconds(entry.wall),
+        entry.cpu.map_or("-".into(), seconds),
+        entry.memory.map_or("-".into(), bytes),
+        shown(&entry.line).into_owned(),
+    ]
+}
+
+/// How long ago, in one unit; `-` of an instant to come, which a wrong clock told.
+fn age(now: i64, then: i64) -> String {
+    match now.saturating_sub(then) {
+        seconds if seconds < 0 => "-".into(),
+        seconds if seconds < 100 => format!("{seconds} s"),
+        seconds if seconds < 6000 => format!("{} min", seconds / 60),
+        seconds if seconds < 172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// Bytes in a binary unit.
+fn bytes(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// At most this many characters, the last of which says that there are more.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+fn record(entry: &Entry) -> serde_json::Value {
+    let seconds = |nanoseconds: i64| Time::from_ticks(nanoseconds).seconds();
+    json!({
+        "id": entry.id,
+        "command": entry.line,
+        "template": entry.template,
+        "folder": entry.folder,
+        "host": entry.host,
+        "processors": entry.processors,
+        "wall": seconds(entry.wall),
+        "cpu": entry.cpu.map(seconds),
+        "memory": entry.memory,
+        "outcome": entry.ending,
+        "status": entry.status,
+        "ended": entry.ended,
+        "inputs": entry.inputs,
+        "explored": entry.explored,
+    })
+}
