@@ -23,7 +23,6 @@ pub use failures::FailureOptions;
 pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
-#[expect(unused_imports, reason = "`run` will take it")]
 pub use history::{
     HistoryAction, HistoryChoice, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
     HistoryOptions,
@@ -135,6 +134,9 @@ pub struct PlanOptions {
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Take times that the instance does not state from this history of earlier runs
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
     /// Write the schedule with its bounds as JSON
     #[arg(long, short, value_name = "FILE.json")]
     pub output: Option<PathBuf>,
@@ -238,6 +240,8 @@ pub struct RunOptions {
     pub oversubscribe: bool,
     #[command(flatten)]
     pub failures: FailureOptions,
+    #[command(flatten)]
+    pub history: HistoryChoice,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ mod input;
 mod machine;
 mod makefile;
 mod output;
+mod past;
 mod progress;
 mod snakefile;
 mod summary;

@@ -40,6 +40,12 @@ impl SourceOptions {
         }
     }
 
+    /// The command that stands before the arguments, if there is one.
+    pub fn stated_template(&self) -> Option<String> {
+        let words: Vec<&str> = self.template.iter().map(String::as_str).take_while(|word| *word != ":::").collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// What the folder of a run is named after.
     pub fn stem(&self) -> String {
         let stem = match &self.instance {

@@ -20,11 +20,16 @@ use miette::{Result, miette};
 use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::input::{Loaded, load};
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
+use crate::past::Past;
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let begin = Instant::now();
-    let Loaded { instance, mut remarks } = load(&options.input)?;
+    let mut loaded = load(&options.input)?;
+    if let Some(file) = &options.history {
+        loaded = Past::read(file)?.teach(loaded)?.loaded;
+    }
+    let Loaded { instance, mut remarks } = loaded;
     // A time limit is for the whole command: checking and writing a plan take about as long as reading.
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance);

@@ -13,11 +13,13 @@ use std::process::ExitCode;
 use makespan_core::{Bound, Instance, Schedule};
 use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
 use makespan_formats::schedule::ScheduleFile;
+use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::Loaded;
 use crate::output::{emit, emit_lines, shown, write_file};
+use crate::past::Past;
 use crate::summary;
 use decider::Decider;
 use outcome::Outcomes;
@@ -38,7 +40,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Source { loaded: Loaded { instance, remarks }, oversubscribed } = source;
+    let Source { loaded, oversubscribed } = source;
+    let mut past = Past::open(&options.history, options.source.stated_template());
+    let taught = past.teach(loaded)?;
+    let memory = past.memory(&taught);
+    let learned = taught.learned;
+    let Loaded { instance, remarks } = taught.loaded;
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
@@ -62,6 +69,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         None => {
             // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
             write_plan(&folder, &instance, &planned)?;
+            if learned {
+                // The plan is of these times, which no other file states.
+                write_file(&folder::own(&folder, folder::INSTANCE)?, |out| {
+                    write_instance(&instance, Language::Json, out)
+                })?;
+            }
             planned
         }
     };
@@ -76,7 +89,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         summary::placements(&instance, &begun.schedule)
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;
-    let mut watch = Watch::new(&instance, quiet);
+    let mut watch = Watch::new(&instance, quiet, memory);
     let mut trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
     let succeeded = trace.all_succeeded(&instance);

@@ -16,6 +16,7 @@ mod history;
 mod interrupt;
 mod kills;
 mod layout;
+mod learning;
 mod lists;
 mod makefiles;
 mod mangled;

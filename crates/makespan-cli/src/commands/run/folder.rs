@@ -14,8 +14,11 @@ use crate::output::shown;
 /// The plan that the run began with.
 pub const PLAN: &str = "plan.json";
 
+/// The instance with the times that were learned, where any were.
+pub const INSTANCE: &str = "instance.json";
+
 /// What a run writes beside its journal and the output of its jobs.
-const FILES: [&str; 5] = [PLAN, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
+const FILES: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
 /// The folder that the options name; otherwise `runs/NAME-k`, the latest one to resume or the next free one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {

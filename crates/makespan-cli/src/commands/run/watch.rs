@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, TaskId};
-use makespan_exec::{Observer, Progress};
+use makespan_exec::{Measured, Observer, Progress};
 
 use crate::output::{complain, shown};
+use crate::past::Memory;
 
 /// The bars of a run, and why jobs did not succeed.
 pub struct Watch<'a> {
@@ -20,10 +21,11 @@ pub struct Watch<'a> {
     log: Vec<LogEntry>,
     /// Whether nothing is shown.
     quiet: bool,
+    memory: Memory,
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(instance: &'a Instance, quiet: bool) -> Self {
+    pub fn new(instance: &'a Instance, quiet: bool, memory: Memory) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bars = MultiProgress::with_draw_target(target);
         let whole = bars.add(ProgressBar::new(instance.tasks()));
@@ -31,13 +33,14 @@ impl<'a> Watch<'a> {
         whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
         let (lines, reasons) = (BTreeMap::new(), BTreeMap::new());
-        Self { instance, bars, whole, lines, reasons, interrupted: Vec::new(), log: Vec::new(), quiet }
+        Self { instance, bars, whole, lines, reasons, interrupted: Vec::new(), log: Vec::new(), quiet, memory }
     }
 
-    /// Removes the bars.
+    /// Removes the bars, and waits until what happened is in the history.
     pub fn finish(&mut self) {
         self.whole.finish_and_clear();
         self.lines.values().for_each(ProgressBar::finish_and_clear);
+        self.memory.finish();
     }
 
     /// Why jobs were not started or were ended.
@@ -86,6 +89,7 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Watch<'_> {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
+        self.memory.started(running.task, self.instance);
         if self.bars.is_hidden() {
             return;
         }
@@ -120,6 +124,10 @@ impl Observer for Watch<'_> {
             let _ = self.bars.println(format!("job `{}` did not succeed", shown(&name)));
         }
         self.refresh(progress);
+    }
+
+    fn measured(&mut self, measured: &Measured<'_>) {
+        self.memory.measured(measured);
     }
 
     fn told(&mut self, entry: &LogEntry) {
