@@ -8,10 +8,7 @@ use std::process::{Command, Stdio};
 /// any. Of AMD's a lower layer may let `visible` through.
 pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
     let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));
-    let count = [nvidia(Path::new("/dev")), amd()]
-        .into_iter()
-        .find(|&count| count > 0)
-        .or_else(told_by_nvidia)?;
+    let count = [nvidia(Path::new("/dev")), amd()].into_iter().find(|&count| count > 0).or_else(told_by_nvidia)?;
     Some((0..count).map(|number| number.to_string()).collect())
 }
 
