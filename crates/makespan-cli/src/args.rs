@@ -92,6 +92,9 @@ pub struct InstanceOptions {
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,
+    /// The trace of a run of Nextflow (-with-trace), for its graph of processes in DOT (-with-dag)
+    #[arg(long, value_name = "TRACE.txt")]
+    pub nextflow_trace: Option<PathBuf>,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,

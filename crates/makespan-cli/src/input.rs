@@ -61,6 +61,7 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         platform: machines.platform.clone(),
         network: machines.network,
         storage: machines.storage.clone(),
+        trace: options.nextflow_trace.as_deref().map(text_of).transpose()?,
         speedup,
         seed: speedup_seed,
         strict,
@@ -72,6 +73,18 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
     };
     let Loaded { instance, remarks } = from_file(found)?;
     Ok(Loaded { instance: machines.closing(instance)?, remarks })
+}
+
+/// All of a text file.
+fn text_of(path: &Path) -> Result<String> {
+    const MOST: u64 = 1 << 30;
+    let name = path.display();
+    let size = path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?.len();
+    if size > MOST {
+        return Err(miette!("{name}: its content is larger than the limit of {MOST} bytes"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?;
+    String::from_utf8(bytes).map_err(|_| miette!("{name}: the text is not UTF-8"))
 }
 
 /// `16x8`, or a file: the machines, with the times when they are not open.

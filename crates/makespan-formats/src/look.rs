@@ -56,6 +56,9 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>) -> Result<Format, 
 }
 
 fn not_read(what: &str) -> String {
+    if what.contains("Nextflow") {
+        return format!("this is {what}");
+    }
     format!("this is {what}, which is not read; give {KNOWN}")
 }
 
@@ -94,6 +97,11 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
     let shebang = text.starts_with(b"#!");
     if shebang {
         return Some("a script (it begins with `#!`); a list that runs it has the line `sh FILE`, and a script");
+    }
+    if first.split('\t').any(|name| name == "realtime") {
+        return Some(
+            "a trace of Nextflow, which goes with its graph in DOT (plan FILE.dot --nextflow-trace TRACE) and is no instance",
+        );
     }
     if is_yaml(first) {
         return Some("YAML");

@@ -29,6 +29,8 @@ pub struct ReadOptions {
     /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
     /// files are there at once.
     pub storage: Option<String>,
+    /// The text of a trace of Nextflow, with the tasks and times of the processes in its graph in DOT.
+    pub trace: Option<String>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
@@ -52,6 +54,7 @@ impl Default for ReadOptions {
             platform: None,
             network: None,
             storage: None,
+            trace: None,
             speedup: None,
             seed: 0,
             strict: false,
@@ -183,6 +186,10 @@ fn read_as_it_is(
         return planned_workflow(input, format, name, options);
     }
     refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
+    if options.trace.is_some() {
+        let problem = format!("a trace of Nextflow goes with its graph in DOT, and this file is {format}");
+        return Err(FormatError::content(name, Place::default(), problem));
+    }
     if format.is_log() {
         return planned_log(input, format, name, options);
     }
@@ -333,7 +340,8 @@ fn planned_workflow(
     let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
     let text = text(&mut input, name)?;
     let storage = options.storage.as_deref();
-    let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage };
+    let trace = options.trace.as_deref();
+    let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage, trace };
     let (instance, remarks) = workflow::read(name, &text, format, &options)?;
     Ok(ReadInstance { instance, format, remarks })
 }

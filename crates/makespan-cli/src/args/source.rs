@@ -9,7 +9,7 @@ use super::MachineOptions;
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
 pub struct SourceOptions {
-    /// A list of shell commands, one a line, or any instance whose jobs have commands: native JSON or TOML, DOT, WfFormat, XML
+    /// A list of shell commands, one a line, or any instance whose jobs have commands: native JSON or TOML, DOT, XML
     /// of compound jobs; - is standard input
     #[arg(required_unless_present = "template")]
     pub instance: Option<PathBuf>,

@@ -37,10 +37,10 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, gantt, report, jobs, &options.period.unroll];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
+    check_targets(&options.input.instance, &targets)?;
     check_pictures(&options.pictures)?;
     check_kind("--output", options.output.as_ref(), &["json"])?;
     check_kind("--swf", options.swf.as_ref(), &["swf"])?;
-    check_targets(&options.input.instance, &targets)?;
     let length = options.period.period.as_deref().map(tree::length).transpose()?;
     let Planned { algorithm, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
     remarks.extend(more);

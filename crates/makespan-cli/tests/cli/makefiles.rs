@@ -117,3 +117,30 @@ fn nodes_in_dot_have_commands() {
     assert_eq!(sandbox.read("log"), "a\nb\nc\n");
     sandbox.makespan("plan flow.dot").refused(&["flow.dot", "--processors"]);
 }
+
+#[test]
+fn a_graph_of_nextflow_is_planned_with_its_trace() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "dag.dot",
+        "digraph \"flow\" {\nv0 [label=\"align\"];\nv1 [shape=point];\nv0 -> v1;\nv2 [label=\"sort\"];\nv1 -> v2;\n}\n",
+    );
+    let row = |name: &str, time: &str| format!("{name}\tCOMPLETED\t{time}\t2\n");
+    let trace = "name\tstatus\trealtime\tcpus\n".to_owned()
+        + &row("align (a)", "2s")
+        + &row("align (b)", "4s")
+        + &row("sort (a)", "1m 1s");
+    sandbox.write("trace.txt", trace);
+    let plan = "plan dag.dot --nextflow-trace trace.txt --processors 4";
+    let said = sandbox.makespan(&format!("{plan} --objective makespan")).succeeds();
+    assert!(
+        said.contains("a graph of 3 tasks") && said.contains("63.000") && said.contains("paired by their tags"),
+        "{said}"
+    );
+    sandbox.makespan("plan trace.txt --nextflow-trace trace.txt").refused(&[
+        "trace.txt",
+        "this is a trace of Nextflow",
+        "plan FILE.dot",
+    ]);
+    sandbox.makespan("plan dag.dot --nextflow-trace none.txt --processors 2").refused(&["none.txt", "No such file"]);
+}

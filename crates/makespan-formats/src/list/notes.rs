@@ -188,10 +188,9 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     for c in text.chars() {
         match mark {
             Some(open) if c == open => mark = None,
-            Some(_) => word.push(c),
             None if matches!(c, '"' | '\'') => mark = Some(c),
             None if c.is_whitespace() => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
-            None => word.push(c),
+            _ => word.push(c),
         }
     }
     if let Some(open) = mark {

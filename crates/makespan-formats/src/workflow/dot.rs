@@ -164,6 +164,25 @@ struct Parts {
 }
 
 pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
+    let job = Job::compound(name, parts(text)?.graph()?);
+    Ok(Read::of(vec![job], Vec::new()))
+}
+
+/// The labels of nodes, and edges by their numbers.
+type Drawn = (Vec<String>, Vec<(u32, u32)>);
+
+/// The label of each node, or its name where it has none, and the edges: a graph that another program has drawn, and that says
+/// nothing of times.
+pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
+    let Parts { names, tasks, edges, .. } = parts(text)?;
+    let label = |(name, (attributes, _)): (&String, &(Attributes, usize))| {
+        attributes.get("label").filter(|label| !label.is_empty()).unwrap_or(name).clone()
+    };
+    let labels = names.iter().zip(&tasks).map(label).collect();
+    Ok((labels, edges.iter().map(|&(from, to, ..)| (from, to)).collect()))
+}
+
+fn parts(text: &str) -> Result<Parts, Wrong> {
     let mut tokens = Tokens { rest: text, line: 1 };
     let mut first = tokens.word("`digraph`")?;
     if first == "strict" {
@@ -181,8 +200,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     if let Some(token) = tokens.next()? {
         return Err(tokens.wrong(format!("the graph has ended and {} follows; one graph is read", shown(Some(&token)))));
     }
-    let job = Job::compound(name, parts.graph()?);
-    Ok(Read::of(vec![job], Vec::new()))
+    Ok(parts)
 }
 
 impl Parts {

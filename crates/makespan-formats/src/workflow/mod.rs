@@ -10,6 +10,7 @@ mod dot;
 mod draft;
 mod fitted;
 mod machines;
+mod nextflow;
 mod stage;
 mod stg;
 #[cfg(test)]
@@ -81,6 +82,8 @@ pub(crate) struct Options<'a> {
     pub(crate) strict: bool,
     /// The node that holds files from outside.
     pub(crate) storage: Option<&'a str>,
+    /// The trace of the run of Nextflow of which a graph in DOT has the processes.
+    pub(crate) trace: Option<&'a str>,
 }
 
 /// Reads a file of one of these formats; what is remarked is said beside the instance.
@@ -92,12 +95,19 @@ pub(crate) fn read(
 ) -> Result<(Instance, Vec<String>), FormatError> {
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
     let name = job_name(file);
-    let read = match format {
-        Format::WfFormat => wfformat::read(file, text, options.strict)?,
-        Format::Dax => dax::read(text, &name).map_err(wrong)?,
-        Format::Stg => stg::read(text, &name).map_err(wrong)?,
-        Format::Dot => dot::read(text, &name).map_err(wrong)?,
-        _ => compound_xml::read(text).map_err(wrong)?,
+    let read = match (format, options.trace) {
+        (Format::Dot, Some(trace)) => nextflow::read(text, trace, &name).map_err(wrong)?,
+        (_, Some(_)) => {
+            let problem = format!(
+                "a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), and this file is {format}"
+            );
+            return Err(FormatError::content(file, Place::default(), problem));
+        }
+        (Format::WfFormat, None) => wfformat::read(file, text, options.strict)?,
+        (Format::Dax, None) => dax::read(text, &name).map_err(wrong)?,
+        (Format::Stg, None) => stg::read(text, &name).map_err(wrong)?,
+        (Format::Dot, None) => dot::read(text, &name).map_err(wrong)?,
+        (_, None) => compound_xml::read(text).map_err(wrong)?,
     };
     let Read { jobs, mut remarks, platform, outside } = read;
     let own = options.platform.is_none();

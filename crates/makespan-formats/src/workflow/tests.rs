@@ -186,7 +186,7 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     assert_eq!(shown(&read(DOT, Format::Dot).instance), "a:1.5 b:2 c d:2 a>b:5000000 b>c d:5000000 a>c d:3s");
     let wrong = |from: &str, to: &str, expect: &str| refused(&DOT.replacen(from, to, 1), "a.dot", expect);
     wrong("b -> \"c d\"", "b -- \"c d\"", "a.dot:3: `--` is an edge without direction");
-    wrong(", time=2", ", work=0, time=2", "a.dot:2: node `b`: it has both `time` and `work`");
+    wrong(", time=2", ", work=0, time=2", "a.dot:2: node `a`: it has both `time` and `work`");
     wrong("strict di", "", "expected `digraph`, found `graph`");
     wrong("a -> \"c d\"", "\"c d\" -> a", "in a cycle: a -> b -> c d -> a");
     wrong("b; ", "subgraph x { b }; ", "subgraphs are not read");

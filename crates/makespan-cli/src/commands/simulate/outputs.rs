@@ -28,11 +28,6 @@ enum Kind {
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
     let SimulationOutputs { jobs, swf, paje, log, report, raw_names: _ } = outputs;
-    check_kind("--jobs", jobs.as_ref(), &["csv"])?;
-    check_kind("--swf", swf.as_ref(), &["swf"])?;
-    check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
-    check_kind("--log", log.as_ref(), &["csv"])?;
-    check_kind("--report", report.as_ref(), &["html", "htm"])?;
     let mut targets = Vec::new();
     for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
         let Some(path) = path else { continue };
@@ -43,6 +38,11 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
     }
     let paths: Vec<&Path> = targets.iter().map(|target| target.path.as_path()).chain(report.as_deref()).collect();
     check_targets(trace, &paths)?;
+    check_kind("--jobs", jobs.as_ref(), &["csv"])?;
+    check_kind("--swf", swf.as_ref(), &["swf"])?;
+    check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
+    check_kind("--log", log.as_ref(), &["csv"])?;
+    check_kind("--report", report.as_ref(), &["html", "htm"])?;
     Ok(targets)
 }
 
