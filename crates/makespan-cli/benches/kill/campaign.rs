@@ -154,6 +154,7 @@ impl<'a> Scene<'a> {
 
     fn spawn(&self, retry: bool) -> Child {
         let mut command = Command::new(self.makespan);
+        command.env("MAKESPAN_HISTORY", self.sandbox.path().join("history.sqlite"));
         command.args(["run", "i.toml", "--oversubscribe", "--folder", "f", "--resume"]);
         command.args(retry.then_some("--retry-failed")).current_dir(self.sandbox.path());
         command.args(self.retries.then_some(["--retry", TRIES]).into_iter().flatten());

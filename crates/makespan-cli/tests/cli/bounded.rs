@@ -22,7 +22,11 @@ impl Sandbox {
         let script = format!("ulimit -v {LIMIT}; exec '{}' {line}", assert_cmd::cargo_bin!("makespan").display());
         let mut command = Command::new("sh");
         // An arena of the allocator for each thread takes address space and no memory.
-        command.args(["-c", &script]).env("MALLOC_ARENA_MAX", "1").current_dir(self.path(""));
+        command
+            .args(["-c", &script])
+            .env("MALLOC_ARENA_MAX", "1")
+            .env("MAKESPAN_HISTORY", self.history())
+            .current_dir(self.path(""));
         let said = Said::new(line, &command.output().unwrap());
         assert!(start.elapsed() < PATIENCE, "makespan {line}: {:?}", start.elapsed());
         said

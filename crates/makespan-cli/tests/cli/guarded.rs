@@ -337,6 +337,7 @@ fn a_run_on_a_full_disk_can_be_stopped() {
         makespan.display()
     );
     let mut command = std::process::Command::new("unshare");
+    command.env("MAKESPAN_HISTORY", sandbox.history());
     command.args(["-rm", "sh", "-c", &script]).current_dir(sandbox.path(".")).stdout(Stdio::piped());
     let Ok(mut child) = command.stderr(Stdio::piped()).spawn() else {
         eprintln!("SKIPPED: there is no unshare here, which this test needs");
@@ -390,6 +391,7 @@ fn few_open_files_are_no_failure() {
     sandbox.write("i.toml", shell_jobs(24, &jobs));
     let makespan = assert_cmd::cargo_bin!("makespan");
     let mut command = std::process::Command::new("sh");
+    command.env("MAKESPAN_HISTORY", sandbox.history());
     command.args(["-c", &format!("ulimit -n 20; exec {} {RUN}", makespan.display())]).current_dir(sandbox.path("."));
     let said = Said::new(RUN, &command.output().unwrap());
     assert!(said.status == Some(0) && said.out.contains("24 of 24 jobs succeeded"), "{said:?}");

@@ -83,6 +83,7 @@ fn progress_is_shown_on_a_terminal_only() {
     assert!(!sandbox.makespan("run i.toml").succeeds().contains("elapsed"));
     let bin = assert_cmd::cargo_bin!("makespan").display().to_string();
     let mut terminal = std::process::Command::new("script");
+    terminal.env("MAKESPAN_HISTORY", sandbox.history());
     terminal.args(["-qec", &format!("'{bin}' run i.toml"), "/dev/null"]).current_dir(sandbox.path(""));
     let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
         eprintln!("skipped: there is no program `script` to make a terminal");
