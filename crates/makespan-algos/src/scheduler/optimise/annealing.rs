@@ -32,6 +32,8 @@ pub(super) struct Annealing<'a> {
     /// Of a task in the first solution.
     mean_cost: f64,
     cooling: Cooling,
+    /// Whether it begins beyond its limit.
+    comes_back: bool,
 }
 
 /// A solution with its rank; the lowest is best.
@@ -65,6 +67,11 @@ const CYCLES_IN_NODES: f64 = 8.0;
 /// A schedule that costs so many temperatures more than may be accepted, up to a place from which on the order is that of the present one, is given up: what
 /// comes after rarely makes up for it.
 const GIVEN_UP: f64 = 10.0;
+/// A solution is sorted by its starts once in as many changes as there are tasks, and in so many at least; in so many where the search comes back within
+/// its limit, since that is also when the price of what passes it is adapted.
+const OFTEN: usize = 64;
+/// A search that has not kept its limit after this share of the time leaves the rest to one that does.
+const PATIENCE: f64 = 0.6;
 
 impl<'a> Annealing<'a> {
     /// A search from a solution on.
@@ -104,6 +111,7 @@ impl<'a> Annealing<'a> {
             floor,
             mean_cost: 0.0,
             cooling: Cooling { hottest: 0.0, coldest: COLDEST, cycles: 1.0 },
+            comes_back: false,
         };
         annealing.sort();
         let tasks = annealing.present.order.len();
@@ -114,6 +122,27 @@ impl<'a> Annealing<'a> {
     /// What is minimised, of the present solution.
     pub(super) fn value(&self) -> f64 {
         self.value
+    }
+
+    /// The same search, which begins beyond its limit: what passes it becomes dearer soon, and the search ends early where that does not
+    /// help.
+    pub(super) fn coming_back(self) -> Self {
+        Self { comes_back: true, ..self }
+    }
+
+    /// Where the search stands.
+    pub(super) fn present(&self) -> &Solution {
+        &self.present
+    }
+
+    /// Whether it began beyond its limit.
+    pub(super) fn is_coming_back(&self) -> bool {
+        self.comes_back
+    }
+
+    /// Whether a solution was found that keeps the limit, if there is one.
+    pub(super) fn keeps_limit(&self) -> bool {
+        self.best.rank.is_finite()
     }
 
     /// The best solution.
@@ -184,7 +213,8 @@ impl<'a> Annealing<'a> {
             self.aim();
         }
         // In the order of the starts a change of places is a change of the schedule nearby.
-        if improved && self.goal.is_makespan() || self.random.random_range(0..self.present.order.len().max(64)) == 0 {
+        let every = if self.comes_back { OFTEN } else { self.present.order.len().max(OFTEN) };
+        if improved && self.goal.is_makespan() || self.random.random_range(0..every) == 0 {
             self.sort();
         }
     }
@@ -274,6 +304,10 @@ impl<'a> Annealing<'a> {
 impl Neighbourhood for Annealing<'_> {
     fn is_optimal(&self) -> bool {
         self.goal.is_best(self.best.rank, self.best.makespan, self.floor)
+    }
+
+    fn is_over(&self, done: f64) -> bool {
+        self.comes_back && done >= PATIENCE && !self.keeps_limit()
     }
 
     fn step(&mut self, done: f64) {

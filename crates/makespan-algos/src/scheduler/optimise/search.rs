@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
         // One insertion takes seconds here, so it is made once, and only while there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
-        let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?);
+        let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
         Some(start::schedule(self.instance, &self.choices, &solution))
     }
 
@@ -284,7 +284,7 @@ impl Each<'_> {
         // The shortest so far, where there is one: what a limit is most likely to let pass.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
-            solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
+            solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));
         }
         let annealing = |solution: Solution, price: f64| {
             let limit = task.limit.map(|limit| (limit.ticks(), price));
@@ -301,11 +301,18 @@ impl Each<'_> {
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
-            // What passes the limit is given some time to come back within it.
+            // What passes the limit is given some time to come back within it: a short one at a low price, and some searches a long one
+            // at a high price, which is better in short searches of many tasks.
             search.run(&mut fits, is_cool);
-            let found = search.into_best();
-            let within = shortest.filter(|_| found.rank.is_infinite()).unwrap_or(found.solution);
-            search = annealing(within, goal::HIGH);
+            if is_cool && !search.keeps_limit() {
+                search = annealing(search.present().clone(), goal::HIGH).coming_back();
+                search.run(&mut course, is_cool);
+            }
+            if !search.keeps_limit() {
+                search = annealing(shortest.expect("the best of the catalogue"), goal::HIGH);
+            } else if !search.is_coming_back() {
+                search = annealing(search.into_best().solution, goal::HIGH);
+            }
         }
         search.run(&mut course, is_cool);
         search.into_best()

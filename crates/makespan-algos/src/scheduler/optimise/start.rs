@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::change::Solution;
 use crate::free_time::Skyline;
-use crate::kernel::choices::Choices;
+use crate::kernel::choices::{Choice, Choices};
 use crate::kernel::fit::Fit;
 use crate::kernel::list::{self, Allotted};
 use crate::search::Course;
@@ -71,12 +71,20 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// The same tasks in the same order by serial insertion.
-pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice]) -> Solution {
+/// The same tasks in the same order by serial insertion. An allotment on which a task alone would pass the limit becomes the first
+/// that does not: prices stop at the limit and do not see what runs beyond it.
+pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit: Option<Time>) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
     order.sort_by_key(|&task| (priced[task as usize].start, task));
-    let chosen = priced.iter().map(|choice| choices.nearest(choice.job.0, choice.processors)).collect();
-    Solution { order, chosen }
+    let most = limit.map_or(i64::MAX, Time::ticks);
+    let within = |choice: &PricedChoice| {
+        let (task, nearest) = (choice.job.0, choices.nearest(choice.job.0, choice.processors));
+        let all = choices.of(task);
+        let passes = |choice: &Choice| choice.time > most.saturating_sub(choices.release(task));
+        let short = all.partition_point(passes).min(all.len() - 1) as u32;
+        nearest.max(short)
+    };
+    Solution { order, chosen: priced.iter().map(within).collect() }
 }
 
 /// A schedule as an order and allotments, where allotments that were thinned out become the next smaller one.
