@@ -29,7 +29,7 @@ fn tasks_run_in_order_and_find_each_others_files() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond(LEFT));
     let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
-    assert!(said.contains("planned by heft") && said.contains("2 of 2 jobs succeeded"), "{said}");
+    assert!(said.contains("planned by optimise") && said.contains("2 of 2 jobs succeeded"), "{said}");
     assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
     let ran = sandbox.read("ran");

@@ -218,7 +218,7 @@ fn graphs_of_parallel_tasks_with_needs_run() {
     let graph = format!("[[jobs]]\nname = 'g'\n{}{edge}", tasks.concat());
     sandbox.write("i.toml", on(2, "resources.memory = '2MiB'", &[graph, job("z", "after = ['g']", "echo z >> ran")]));
     let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
-    assert!(said.contains("planned by list"), "{said}");
+    assert!(said.contains("planned by optimise"), "{said}");
     assert_eq!(sandbox.read("ran"), "2 wide\n1 last\nz\n");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
 }

@@ -15,6 +15,8 @@ use crate::scheduler::{Wholes, Wish};
 const MOST: usize = 1000;
 /// The most that are put into the plan one by one, each at the best place; of more the order says where.
 const FEW: usize = 16;
+/// The most of these times the tasks of the plan: each place is tried by an insertion of all.
+const PLACED: usize = 2000;
 /// What the area of a task costs, as a share of what is paid by those that came in as long before as what waits takes on all processors.
 /// Measured on moldable replays at loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
@@ -91,7 +93,8 @@ impl Kept {
     pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
         let instance = view.instance;
         self.prepare(instance);
-        let few = new.len() <= FEW && self.plan.order.len() + new.len() <= MOST;
+        let few = new.len() <= FEW && new.len() * self.plan.order.len() <= PLACED;
+        let few = few && self.plan.order.len() + new.len() <= MOST;
         for task in new {
             if few && !self.given.contains_key(&task) {
                 self.insert_at_best(instance, task, outlook);
