@@ -35,7 +35,7 @@ pub enum HistoryError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// What `SQLite` says.
         reason: String,
     },
     /// It is a database of another program.
@@ -68,7 +68,7 @@ pub enum HistoryError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// What `SQLite` says.
         source: rusqlite::Error,
     },
     /// What was exported could not be written.
@@ -77,7 +77,7 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
-    /// What an error of SQLite means for a file.
+    /// What an error of `SQLite` means for a file.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -96,7 +96,7 @@ impl HistoryError {
     }
 }
 
-/// Whether the file, or the folder in which its log is made, may not be written. SQLite only says that it cannot open something.
+/// Whether the file, or the folder in which its log is made, may not be written. `SQLite` only says that it cannot open something.
 fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let guarded = folder.metadata().is_ok_and(|folder| folder.permissions().readonly());
@@ -104,7 +104,7 @@ fn is_read_only(path: &Path) -> bool {
     guarded || matches!(refused, Some(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied))
 }
 
-/// The words of SQLite, without those of its binding.
+/// The words of `SQLite`, without those of its binding.
 fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

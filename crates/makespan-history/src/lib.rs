@@ -1,6 +1,6 @@
 //! What happened in earlier runs, and what can be expected of the next.
 //!
-//! A [`History`] is a SQLite database with a [`Record`] of each process that a run started: its [`Command`], how long it took on
+//! A [`History`] is a database of `SQLite` with a [`Record`] of each process that a run started: its [`Command`], how long it took on
 //! how many processors, what it used and how it ended. [`estimate`] makes times from it for tasks that state none, and
 //! [`law`] fits speed-up laws to times at several allotments. [`Recorder`] appends from a thread of its own, so that a run never
 //! waits for the disk, and gives up with one message where the history cannot be written.

@@ -9,8 +9,8 @@ use super::Format;
 /// Which history times are estimated from, and what runs is added to.
 #[derive(Args)]
 pub struct HistoryChoice {
-    /// Estimate times from this history, and add what runs to it [default: $MAKESPAN_HISTORY, or makespan/history.sqlite in
-    /// $XDG_DATA_HOME or ~/.local/share]
+    /// Estimate times from this history, and add what runs to it [default: ~/.local/share/makespan/history.sqlite, or where the
+    /// environment says; docs/history.md]
     #[arg(long, value_name = "FILE", conflicts_with = "no_history")]
     pub history: Option<PathBuf>,
     /// Neither read nor write a history
@@ -38,7 +38,7 @@ pub enum HistoryAction {
 /// Which records.
 #[derive(Args)]
 pub struct HistoryFilter {
-    /// The history [default: $MAKESPAN_HISTORY, or makespan/history.sqlite in $XDG_DATA_HOME or ~/.local/share]
+    /// The history [default: ~/.local/share/makespan/history.sqlite, or where the environment says; docs/history.md]
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     /// Records of commands like this, such as 'gzip *'; * stands for any text, ? for any character

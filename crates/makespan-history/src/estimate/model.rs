@@ -106,7 +106,7 @@ fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
 }
 
 /// The better ones, if there are any.
-fn preferred<'a>(rows: Vec<&'a Recalled>, better: fn(&Recalled) -> bool) -> Vec<&'a Recalled> {
+fn preferred(rows: Vec<&Recalled>, better: fn(&Recalled) -> bool) -> Vec<&Recalled> {
     let some: Vec<&Recalled> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }
 }

@@ -27,13 +27,13 @@ impl Line {
     }
 
     /// The line of Theil and Sen: the median of the slopes between all pairs of points, and the median intercept with it. Up to
-    /// 29 % of the points may be anywhere. `None` where no two points differ in `x`. O(n^2).
+    /// 29 % of the points may be anywhere. `None` where no two points differ in `x`: a slope that is not finite is none. O(n^2).
     ///
     /// P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of the American Statistical
     /// Association 63, 1968, doi:10.1080/01621459.1968.10480934.
     pub fn theil_sen(points: &[(f64, f64)]) -> Option<Self> {
         let pairs = points.iter().enumerate().flat_map(|(at, a)| points[at + 1..].iter().map(move |b| (a, b)));
-        let slopes = pairs.filter(|(a, b)| a.0 != b.0).map(|(a, b)| (b.1 - a.1) / (b.0 - a.0));
+        let slopes = pairs.map(|(a, b)| (b.1 - a.1) / (b.0 - a.0));
         let slope = median(slopes)?;
         let intercept = median(points.iter().map(|(x, y)| y - slope * x))?;
         Some(Self { intercept, slope })

@@ -25,7 +25,7 @@ pub(crate) use recall::{LONGEST, Recalled};
 /// How long one waits for another process that writes. Each writes for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The history of earlier runs: a file of SQLite, with a write-ahead log, which several processes may use at once. A process
+/// The history of earlier runs: a file of `SQLite`, with a write-ahead log, which several processes may use at once. A process
 /// that is killed loses the records that it had not handed over, and no other.
 #[derive(Debug)]
 pub struct History {
@@ -69,7 +69,7 @@ impl History {
         &self.path
     }
 
-    /// Whether every page and every index is as SQLite wrote it. Reads the whole file.
+    /// Whether every page and every index is as `SQLite` wrote it. Reads the whole file.
     ///
     /// # Errors
     /// [`HistoryError::Damaged`] where one is not.
