@@ -57,6 +57,11 @@ impl Course {
         Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
     }
 
+    /// Whether work beside its steps is free: they are counted, and nobody asked it to stop.
+    pub(crate) fn leaves_time(&self) -> bool {
+        matches!(self.limit, Limit::Steps(_)) && !self.stop.is_requested()
+    }
+
     /// The part of the way that is done, before one more step; `None` when it is over.
     pub(crate) fn step(&mut self) -> Option<f64> {
         let done = match self.limit {
@@ -66,5 +71,20 @@ impl Course {
         };
         self.steps += 1;
         (done < 1.0 && !self.stop.is_requested()).then_some(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_free_only_beside_steps_and_until_it_is_stopped() {
+        let stop = Stop::default();
+        let timed = Course::until(Instant::now() + Duration::from_hours(1), &stop);
+        let counted = Course::of(3, &stop);
+        assert!(counted.leaves_time() && !timed.leaves_time());
+        stop.request();
+        assert!(!counted.leaves_time() && !timed.leaves_time());
     }
 }

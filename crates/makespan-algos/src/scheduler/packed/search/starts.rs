@@ -7,7 +7,7 @@ use crate::search::Course;
 
 /// Prices for area when choices are made while tasks are inserted.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
-/// Lists are tried for this share of the course at most by each scheme, but as many as have so many tasks together whatever the course is.
+/// Lists are tried for this share of the course at most by each scheme. Where steps are counted, as many as have so many tasks together are no steps.
 const TRIED: f64 = 0.1;
 const TASKS: usize = 40_000;
 
@@ -22,16 +22,16 @@ pub(super) struct Starts<'p, 'a> {
 struct Trying<'t> {
     course: &'t mut Course,
     until: f64,
-    /// How many more are tried whatever the course is.
-    certain: usize,
+    /// How many more are tried beside the steps of the course.
+    free: usize,
     best: Option<(f64, Listed)>,
 }
 
 impl Trying<'_> {
     /// Whether another one may be tried.
     fn goes_on(&mut self) -> bool {
-        if self.certain > 0 {
-            self.certain -= 1;
+        if self.free > 0 && self.course.leaves_time() {
+            self.free -= 1;
             return true;
         }
         self.course.step().is_some_and(|done| done <= self.until)
@@ -53,7 +53,7 @@ impl<'p, 'a> Starts<'p, 'a> {
 
     fn trying<'t>(&self, from: f64, course: &'t mut Course) -> Trying<'t> {
         let tasks = self.lists.first().map_or(1, |list| list.len().max(1));
-        Trying { course, until: from + TRIED, certain: TASKS / tasks, best: None }
+        Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
     /// The best by events, if any can be carried out. Known lists are tried, and others until one is found.
