@@ -39,16 +39,17 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>) -> Result<Format, 
         return Ok(Format::Toml);
     }
     let listed = ending.is_none_or(|ending| LISTS.contains(&ending));
+    if first.split('\t').any(|name| name == "realtime") {
+        return Err(
+            "this is a trace of Nextflow, which goes with its graph in DOT: plan FILE.dot --nextflow-trace TRACE"
+                .into(),
+        );
+    }
     if let Some(what) = other(text, &first) {
         return Err(not_read(what));
     }
     if listed {
         return Ok(Format::List);
-    }
-    let ending = ending.unwrap_or_default();
-    // As a message this is the reader's, who knows the place.
-    if text.iter().any(|byte| matches!(byte, b'=' | b'[')) && !ending.is_empty() && ending == "toml" {
-        return Ok(Format::Toml);
     }
     Err(format!(
         "the format is not known; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none"
@@ -56,9 +57,6 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>) -> Result<Format, 
 }
 
 fn not_read(what: &str) -> String {
-    if what.contains("Nextflow") {
-        return format!("this is {what}");
-    }
     format!("this is {what}, which is not read; give {KNOWN}")
 }
 
@@ -97,11 +95,6 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
     let shebang = text.starts_with(b"#!");
     if shebang {
         return Some("a script (it begins with `#!`); a list that runs it has the line `sh FILE`, and a script");
-    }
-    if first.split('\t').any(|name| name == "realtime") {
-        return Some(
-            "a trace of Nextflow, which goes with its graph in DOT (plan FILE.dot --nextflow-trace TRACE) and is no instance",
-        );
     }
     if is_yaml(first) {
         return Some("YAML");
