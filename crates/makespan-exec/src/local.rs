@@ -29,9 +29,6 @@ use crate::traces::Traces;
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long nothing must happen until a shim is started ahead.
-const QUIET: Duration = Duration::from_millis(3);
-
 /// Most shims that are started ahead.
 const SPARES: usize = 2;
 
@@ -53,8 +50,6 @@ pub(crate) struct Local {
     shims: BTreeMap<TaskId, Shim>,
     /// Shims that have no task yet.
     spares: Vec<Spare>,
-    /// Whether one could not be started; then no other is until a task needs one.
-    lacking: bool,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
     starts: u64,
     sender: Sender<(TaskId, u64)>,
@@ -88,7 +83,6 @@ impl Local {
             begun: Instant::now(),
             shims: BTreeMap::new(),
             spares: Vec::new(),
-            lacking: false,
             starts: 0,
             sender,
             ends,
@@ -119,7 +113,6 @@ impl Local {
             environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
         };
         let duty = || Duty { task: start.task, number: self.starts, marks: marks.clone(), group: group.clone() };
-        self.lacking = false;
         let ready = loop {
             let spare = self.spares.pop().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
             if spare.take(duty()) {
@@ -141,16 +134,12 @@ impl Local {
         Spare::start(&self.shim, &self.cores, self.files.mark(), self.sender.clone())
     }
 
-    fn is_short_of_spares(&self) -> bool {
-        !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
-    }
-
-    /// Starts a shim ahead for a task that may start when another ends.
+    /// Starts shims ahead for tasks that may start when others end.
     fn refill(&mut self) {
-        match self.spare() {
-            Ok(spare) => self.spares.push(spare),
-            // What the system lacks now is for those that are needed now.
-            Err(_) => self.lacking = true,
+        if self.spares.len() < SPARES.min(self.shims.len())
+            && let Ok(spare) = self.spare()
+        {
+            self.spares.push(spare);
         }
     }
 
@@ -231,16 +220,18 @@ impl Host for Local {
     fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let begun = Instant::now();
         loop {
-            let left = timeout.saturating_sub(begun.elapsed());
-            // Jobs that have just been let run come first.
-            let ahead = left > QUIET && self.is_short_of_spares();
-            match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
-                Ok((task, start)) if self.shims.get(&task).is_some_and(|shim| shim.start == start) => {
-                    return Some(task);
+            if !timeout.is_zero() {
+                match self.ends.try_recv() {
+                    Ok((task, start)) if self.shims.get(&task).is_some_and(|shim| shim.start == start) => {
+                        return Some(task);
+                    }
+                    Ok(_) => continue,
+                    Err(_) => self.refill(),
                 }
-                Err(_) if ahead => self.refill(),
-                Ok(_) => {}
-                Err(_) => return None,
+            }
+            let (task, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
+            if self.shims.get(&task).is_some_and(|shim| shim.start == start) {
+                return Some(task);
             }
         }
     }
