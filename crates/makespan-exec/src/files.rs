@@ -1,6 +1,6 @@
 //! The folder of a run.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -52,13 +52,14 @@ impl Files {
         &self.folder
     }
 
-    /// Makes empty files for the output and the errors of a task; those of an earlier attempt are lost.
-    pub fn outputs(&self, task: TaskId) -> io::Result<[PathBuf; 2]> {
-        let paths = ["out", "err"].map(|ending| self.folder.join(format!("{}.{ending}", self.names[task.index()])));
-        for path in &paths {
-            writable(path)?.set_len(0)?;
-        }
-        Ok(paths)
+    /// Empty files for the output and the errors of a task; those of an earlier attempt are lost.
+    pub fn outputs(&self, task: TaskId) -> io::Result<(File, File)> {
+        let create = |ending: &str| {
+            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[task.index()])))?;
+            file.set_len(0)?;
+            Ok::<File, io::Error>(file)
+        };
+        Ok((create("out")?, create("err")?))
     }
 
     /// Where the shim writes the exit status of one attempt.

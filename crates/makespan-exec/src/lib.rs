@@ -34,7 +34,6 @@ mod recover;
 mod resources;
 mod session;
 mod shim;
-mod spare;
 mod status;
 mod storage;
 mod tasks;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
@@ -18,19 +19,16 @@ use nix::unistd::Pid;
 use crate::files::Files;
 use crate::group::Group;
 use crate::host::{Host, Left, Refusal, Start};
+use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
-use crate::shim::{self, Order};
-use crate::spare::{Duty, Spare};
+use crate::shim;
 use crate::storage::is_passing;
 use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Most shims that are started ahead.
-const SPARES: usize = 2;
 
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
@@ -48,8 +46,6 @@ pub(crate) struct Local {
     limits: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
-    /// Shims that have no task yet.
-    spares: Vec<Spare>,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
     starts: u64,
     sender: Sender<(TaskId, u64)>,
@@ -82,15 +78,14 @@ impl Local {
             limits: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
-            spares: Vec::new(),
             starts: 0,
             sender,
             ends,
         }
     }
 
-    /// A shim that has been told of a task, and waits.
-    fn spawn(&mut self, start: &Start<'_>) -> Result<(Child, Option<ChildStdin>), Refusal> {
+    /// The process of a shim, whose end is told when nothing of its task is left.
+    fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
         let allotment = start.processors.len();
         let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
@@ -98,49 +93,28 @@ impl Local {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
         };
-        let outputs = self.files.outputs(start.task).map_err(refuse)?;
+        let (out, err) = self.files.outputs(start.task).map_err(refuse)?;
         let marks = self.files.marks(start.name);
+        let mut command = Command::new(&self.shim);
         let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
-        let gpus = start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
-        let environment = allotment_environment(allotment).chain(marks.iter().cloned()).chain(gpus);
-        let order = Order {
-            status: self.files.status(start.task, start.attempt).into(),
-            group: group.as_ref().map(|group| group.path().into()),
-            memory: start.memory.filter(|_| self.limits),
-            cores: cores_of(start.processors, &self.cores),
-            outputs: outputs.map(Into::into),
-            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
-            environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
-        };
-        let duty = || Duty { task: start.task, number: self.starts, marks: marks.clone(), group: group.clone() };
-        let ready = loop {
-            let spare = self.spares.pop().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(duty()) {
-                break spare;
+        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.task, start.attempt));
+        command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
+        command.arg(start.memory.filter(|_| self.limits).map_or_else(String::new, |bytes| bytes.to_string()));
+        command.arg(program).args(&words[1..]);
+        command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
+        command.envs(start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(",")))));
+        command.stdin(Stdio::piped()).stdout(out).stderr(err);
+        let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
+        let on_exit = move |killed: Option<i32>| {
+            if killed.is_some() {
+                // It could not see to the end of all that descends from it.
+                let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+                Traces { session: killed, marks, group }.end(Duration::ZERO);
             }
-            // Somebody has killed it.
-            spare.dismiss();
+            // A session that is gone has no use for it.
+            let _ = sender.send((task, number));
         };
-        let Spare { child, mut input, .. } = ready;
-        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
-        if let Some(input) = &mut input {
-            // A shim that was killed meanwhile is reported by its end.
-            let _ = input.write_all(line.as_bytes());
-        }
-        Ok((child, input))
-    }
-
-    fn spare(&self) -> std::io::Result<Spare> {
-        Spare::start(&self.shim, &self.cores, self.files.mark(), self.sender.clone())
-    }
-
-    /// Starts shims ahead for tasks that may start when others end.
-    fn refill(&mut self) {
-        if self.spares.len() < SPARES.min(self.shims.len())
-            && let Ok(spare) = self.spare()
-        {
-            self.spares.push(spare);
-        }
+        launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
     }
 
     fn signal(&self, task: TaskId, signal: Signal) {
@@ -190,8 +164,8 @@ impl Host for Local {
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
         self.starts += 1;
-        let (child, input) = self.spawn(start)?;
-        let pid = child.id() as i32;
+        let mut child = self.spawn(start)?;
+        let (pid, input) = (child.id() as i32, child.stdin.take());
         self.shims.insert(start.task, Shim { child, input, start: self.starts });
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
             self.call_off(start.task);
@@ -220,15 +194,6 @@ impl Host for Local {
     fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let begun = Instant::now();
         loop {
-            if !timeout.is_zero() {
-                match self.ends.try_recv() {
-                    Ok((task, start)) if self.shims.get(&task).is_some_and(|shim| shim.start == start) => {
-                        return Some(task);
-                    }
-                    Ok(_) => continue,
-                    Err(_) => self.refill(),
-                }
-            }
             let (task, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
             if self.shims.get(&task).is_some_and(|shim| shim.start == start) {
                 return Some(task);
@@ -279,7 +244,6 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
-        std::mem::take(&mut self.spares).into_iter().for_each(Spare::dismiss);
         if let Some(group) = &self.group {
             if group.is_populated() {
                 group.kill();
