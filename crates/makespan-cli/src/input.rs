@@ -20,6 +20,8 @@ pub const STANDARD_INPUT: &str = "-";
 pub struct Loaded {
     pub instance: Instance,
     pub remarks: Vec<String>,
+    /// Names of jobs come from the numbers of lines, so that an edit changes them.
+    pub has_made_up_names: bool,
 }
 
 /// The machines that the options state.
@@ -71,8 +73,8 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
     let Some(found) = instance_at(&options.instance, &read)? else {
         return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
     };
-    let Loaded { instance, remarks } = from_file(found)?;
-    Ok(Loaded { instance: machines.closing(instance)?, remarks })
+    let loaded = from_file(found)?;
+    Ok(Loaded { instance: machines.closing(loaded.instance)?, ..loaded })
 }
 
 /// All of a text file.
@@ -122,8 +124,8 @@ pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Option<Loade
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, &read)? else { return Ok(None) };
-    let Loaded { instance, remarks } = from_file(found)?;
-    Ok(Some(Loaded { instance: machines.closing(instance)?, remarks }))
+    let loaded = from_file(found)?;
+    Ok(Some(Loaded { instance: machines.closing(loaded.instance)?, ..loaded }))
 }
 
 /// Reads an instance from a file or, named `-`, from standard input.
@@ -182,7 +184,7 @@ pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
 }
 
 fn from_file(read: Result<ReadInstance, FormatError>) -> Result<Loaded> {
-    let ReadInstance { instance, mut remarks, .. } = read.map_err(|error| miette!("{error}"))?;
+    let ReadInstance { instance, mut remarks, format } = read.map_err(|error| miette!("{error}"))?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Loaded { instance, remarks })
+    Ok(Loaded { instance, remarks, has_made_up_names: format == Format::List })
 }

@@ -174,7 +174,7 @@ impl Place {
 impl Lesson {
     /// The instance of the jobs, with a remark that says what was learned.
     fn applied(self, loaded: Loaded, jobs: Vec<Job>) -> Result<Taught> {
-        let Loaded { instance: guessed, mut remarks } = loaded;
+        let Loaded { instance: guessed, mut remarks, has_made_up_names } = loaded;
         let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
         let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
         // What was said of guesses may not be true any more.
@@ -184,7 +184,7 @@ impl Lesson {
         remarks.push(self.remark);
         let id = |&(job, number): &(usize, usize)| instance.job(JobId(job as u32)).task(number as u32);
         let trials = self.trials.iter().map(id).collect();
-        Ok(Taught { loaded: Loaded { instance, remarks }, learned: true, trials })
+        Ok(Taught { loaded: Loaded { instance, remarks, has_made_up_names }, learned: true, trials })
     }
 }
 

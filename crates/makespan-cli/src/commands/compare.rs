@@ -23,7 +23,7 @@ struct Row {
 }
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
-    let Loaded { instance, mut remarks } = load(&options.input)?;
+    let Loaded { instance, mut remarks, .. } = load(&options.input)?;
     let specs = match &options.algorithms {
         Some(list) => split(list),
         None => makespan::compared(&instance),

@@ -29,7 +29,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     if let Some(file) = &options.history {
         loaded = Past::read(file)?.teach(loaded)?.loaded;
     }
-    let Loaded { instance, mut remarks } = loaded;
+    let Loaded { instance, mut remarks, .. } = loaded;
     // A time limit is for the whole command: checking and writing a plan take about as long as reading.
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance);

@@ -45,13 +45,18 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let taught = past.teach(loaded)?;
     let memory = past.memory(&taught);
     let learned = taught.learned;
-    let Loaded { instance, remarks } = taught.loaded;
+    let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
     let decider = Decider::new(options, &instance)?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
     let oversubscribe = options.oversubscribe || oversubscribed;
-    let mut execution = ExecuteOptions { oversubscribe, stop: stop.clone(), ..ExecuteOptions::new(&folder) };
+    let mut execution = ExecuteOptions {
+        oversubscribe,
+        made_up_names: has_made_up_names,
+        stop: stop.clone(),
+        ..ExecuteOptions::new(&folder)
+    };
     options.failures.apply(&mut execution)?;
     instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;

@@ -204,3 +204,15 @@ fn a_command_that_is_a_folder_is_refused() {
     sandbox.makespan("run n.toml").refused(&["`n`", "./bin, which is a folder"]);
     assert_eq!(sandbox.entries(), ["bin", "c.txt", "n.toml"]);
 }
+
+#[test]
+fn a_line_put_in_repeats_nothing_that_is_done() {
+    let sandbox = Sandbox::new();
+    sandbox.write("commands.txt", "echo a >> out.txt\necho b >> out.txt; test -e there\necho c >> out.txt\n");
+    let said = sandbox.makespan("run commands.txt --folder f");
+    assert_eq!(said.status, Some(1), "{said:?}");
+    // All lines have other numbers now, and one command is mended.
+    sandbox.write("commands.txt", "echo new >> out.txt\necho a >> out.txt\necho b2 >> out.txt\necho c >> out.txt\n");
+    sandbox.makespan("run commands.txt --folder f --resume").succeeds();
+    assert_eq!(sandbox.sorted("out.txt"), ["a", "b", "b2", "c", "new"]);
+}

@@ -69,7 +69,7 @@ fn made(options: &SourceOptions) -> Result<Loaded> {
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
     let remarks = instance.notes().iter().map(|note| note.describe(&instance)).collect();
-    Ok(Loaded { instance, remarks })
+    Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 
 /// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.
