@@ -219,7 +219,6 @@ pub struct CompareOptions {
 }
 
 #[derive(Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub struct RunOptions {
     #[command(flatten)]
     pub source: SourceOptions,

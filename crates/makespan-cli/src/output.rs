@@ -46,8 +46,10 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn new(tone: Tone, text: String) -> Self {
-        Self { tone, text: text.trim_end_matches('\n').to_owned() }
+    pub fn new(tone: Tone, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        text.truncate(text.trim_end_matches('\n').len());
+        Self { tone, text }
     }
 
     pub fn plain(text: String) -> Self {

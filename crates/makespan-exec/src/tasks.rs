@@ -151,13 +151,22 @@ impl Mapping {
             let more = if tasks.len() > NAMED { " .." } else { "" };
             format!("{}{more}", first.join(", "))
         };
-        let mut parts = vec![format!("{done} jobs have ended and are not run again")];
+        let mut parts = vec![match done {
+            1 => "1 job has ended and is not run again".to_owned(),
+            _ => format!("{done} jobs have ended and are not run again"),
+        }];
         let kinds = [
-            (&self.edited, "do something else now, or wait for one that does, and are run", new),
-            (&self.new, "are new", new),
-            (&self.removed, "were removed", old),
+            (
+                &self.edited,
+                "does something else now, or waits for one that does, and is run",
+                "do something else now, or wait for one that does, and are run",
+                new,
+            ),
+            (&self.new, "is new", "are new", new),
+            (&self.removed, "was removed", "were removed", old),
         ];
-        for (tasks, what, names) in kinds.into_iter().filter(|(tasks, ..)| !tasks.is_empty()) {
+        for (tasks, one, many, names) in kinds.into_iter().filter(|(tasks, ..)| !tasks.is_empty()) {
+            let what = if tasks.len() == 1 { one } else { many };
             parts.push(format!("{} {what}: {}", tasks.len(), named(tasks, names)));
         }
         format!("the instance was edited since the run began: {}", parts.join("; "))

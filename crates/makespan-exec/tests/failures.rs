@@ -231,7 +231,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     assert_eq!(ran, ["new"]);
     assert_eq!(trace.runs.len(), 5);
     let said = heard.messages.concat();
-    assert!(said.contains("1 are new: `new`") && said.contains("1 were removed: `d`"), "{said}");
+    assert!(said.contains("1 is new: `new`") && said.contains("1 was removed: `d`"), "{said}");
     // A command that was mended: it runs, and so does what waits for one that was edited.
     edited[0] = job("bad", 1, &format!("{ok};"));
     let position = edited.iter().position(|job| job.name == "a").unwrap();

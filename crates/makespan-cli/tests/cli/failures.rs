@@ -85,7 +85,7 @@ fn a_typo_is_mended_and_the_run_goes_on() {
     sandbox.write("i.toml", jobs("echo b >> log", "0.07"));
     let said = sandbox.makespan(&format!("{RUN} --resume"));
     assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.err.contains("2 jobs have ended and are not run again; 1 do something else now"), "{said:?}");
+    assert!(said.err.contains("2 jobs have ended and are not run again; 1 does something else now"), "{said:?}");
     let mut lines: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, ["a", "b", "c"]);
@@ -93,7 +93,7 @@ fn a_typo_is_mended_and_the_run_goes_on() {
     // A job that is gone and one that is new.
     sandbox.write("i.toml", shell_jobs(1, &[("c", "0.05", "echo c >> log"), ("d", "0.05", "echo d >> log")]));
     let said = sandbox.makespan(&format!("{RUN} --resume"));
-    assert!(said.err.contains("1 are new: `d`; 2 were removed: `a`, `b`"), "{said:?}");
+    assert!(said.err.contains("1 is new: `d`; 2 were removed: `a`, `b`"), "{said:?}");
     assert_eq!(sandbox.read("log").lines().count(), 4);
 }
 

@@ -213,6 +213,11 @@ fn a_line_put_in_repeats_nothing_that_is_done() {
     assert_eq!(said.status, Some(1), "{said:?}");
     // All lines have other numbers now, and one command is mended.
     sandbox.write("commands.txt", "echo new >> out.txt\necho a >> out.txt\necho b2 >> out.txt\necho c >> out.txt\n");
-    sandbox.makespan("run commands.txt --folder f --resume").succeeds();
+    let said = sandbox.makespan("run commands.txt --folder f --resume");
+    assert_eq!(said.status, Some(0), "{said:?}");
+    says(
+        &said.err,
+        &["2 jobs have ended and are not run again", "2 are new: `1-echo-new-out.txt`, `3-echo-b2-out.txt`"],
+    );
     assert_eq!(sandbox.sorted("out.txt"), ["a", "b", "b2", "c", "new"]);
 }

@@ -146,9 +146,10 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
         .filter(|time: &f64| time.is_finite())
         .collect();
     let count = times.len() as f64;
-    let mean = times.iter().sum::<f64>() / count;
+    // Hundredths of a second are written: 0.00 was less than half of one.
+    let mean = (times.iter().sum::<f64>() / count).max(0.005);
     let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / count;
-    let time = Time::parse(&format!("{mean:.6}")).ok().filter(|&time| time > Time::ZERO)?;
+    let time = Time::parse(&format!("{mean:.6}")).ok().filter(|&time| time > Time::ZERO && count > 0.0)?;
     Some((time, times.len() as u32, variance.sqrt() / mean))
 }
 

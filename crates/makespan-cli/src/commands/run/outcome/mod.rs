@@ -178,7 +178,7 @@ impl<'a> Outcomes<'a> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
         let mut lines = vec![Line::new(tone, wrapped("", 2, &text).trim_end().to_owned())];
-        let tail = tail::of(self.folder, self.instance, task).into_iter().flat_map(|tail| tail.shown());
+        let tail = tail::of(self.folder, self.instance, task).into_iter().flat_map(tail::Tail::shown);
         lines.extend(tail.map(|line| Line::plain(format!("  | {line}"))));
         lines
     }
@@ -227,7 +227,7 @@ impl<'a> Outcomes<'a> {
     /// The table of what did not succeed, for the page of the run.
     pub fn section(&self) -> Section {
         let row = |&task: &TaskId| {
-            let tail = tail::of(self.folder, self.instance, task).map_or_else(String::new, |tail| tail.text());
+            let tail = tail::of(self.folder, self.instance, task).map_or_else(String::new, tail::Tail::text);
             vec![self.instance.name(task).into_owned(), self.kind(task).words().to_owned(), self.reason(task), tail]
         };
         let troubles = self.troubles();
