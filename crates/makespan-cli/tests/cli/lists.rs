@@ -221,3 +221,23 @@ fn a_line_put_in_repeats_nothing_that_is_done() {
     );
     assert_eq!(sandbox.sorted("out.txt"), ["a", "b", "b2", "c", "new"]);
 }
+
+#[test]
+fn a_session_that_was_killed_before_its_journal_is_no_obstacle() {
+    let sandbox = Sandbox::new();
+    sandbox.write("commands.txt", "echo a >> out.txt\n");
+    sandbox.makespan("run commands.txt --folder first").succeeds();
+    for resume in ["", " --resume"] {
+        let folder = sandbox.path("killed");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::copy(sandbox.path("first/plan.json"), folder.join("plan.json")).unwrap();
+        // Without the lock of a session it is somebody's plan.
+        sandbox
+            .makespan(&format!("run commands.txt --folder killed{resume}"))
+            .refused(&["plan.json", "belongs to no run"]);
+        std::fs::write(folder.join("lock"), "").unwrap();
+        sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).succeeds();
+    }
+    assert_eq!(sandbox.sorted("out.txt"), ["a"; 3]);
+}

@@ -53,7 +53,7 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
 fn check_strange(folder: &Path) -> Result<()> {
     let kind = |name: &str| folder.join(name).symlink_metadata().ok().map(|metadata| metadata.file_type());
     let is_own = |name: &&&str| kind(name).is_some_and(|kind| !kind.is_symlink());
-    match FILES.iter().find(is_own).filter(|_| kind(makespan_exec::journal::FILE).is_none()) {
+    match FILES.iter().find(is_own).filter(|_| !is_of_a_run(folder)) {
         Some(name) => Err(miette!(
             "{} is there and belongs to no run; name another folder, or move the file away",
             shown(&folder.join(name).display().to_string())
@@ -62,12 +62,19 @@ fn check_strange(folder: &Path) -> Result<()> {
     }
 }
 
+/// Whether a session has begun in a folder. One that was killed before it wrote its journal leaves the lock, which is empty, and perhaps
+/// its plan.
+fn is_of_a_run(folder: &Path) -> bool {
+    let metadata = |name: &str| folder.join(name).symlink_metadata();
+    let is_lock = |metadata: fs::Metadata| metadata.is_file() && metadata.len() == 0;
+    metadata(makespan_exec::journal::FILE).is_ok() || metadata("lock").is_ok_and(is_lock)
+}
+
 /// Refuses to resume in a folder that holds something, but neither a journal nor the lock of a session that ended before it wrote
 /// one: it is of somebody else.
 fn check_begun(folder: &Path) -> Result<()> {
-    let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    if empty || is_there(makespan_exec::journal::FILE) || is_there("lock") || is_there("status") {
+    if empty || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
         return Ok(());
     }
     Err(miette!(
