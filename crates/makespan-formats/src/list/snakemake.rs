@@ -143,7 +143,7 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
     let column = lines.next()?.split('\t').position(|name| name == "s")?;
     let times: Vec<f64> = lines
         .filter_map(|line| line.split('\t').nth(column)?.parse().ok())
-        .filter(|time: &f64| time.is_finite())
+        .filter(|time: &f64| time.is_finite() && *time >= 0.0)
         .collect();
     let count = times.len() as f64;
     // Hundredths of a second are written: 0.00 was less than half of one.
@@ -186,6 +186,7 @@ mod tests {
         assert!(read_snakemake("Snakefile", "Nothing to be done.\n", &platform, |_| None).unwrap().is_none());
         let checkpoint = read_snakemake("S", "checkpoint c:\n    output: a\n", &platform, |_| None).unwrap_err();
         assert!(checkpoint.to_string().contains("`c` is a checkpoint"));
-        assert_eq!((measured("s\n"), measured("x\n1\n"), measured("s\n0\n")), (None, None, None));
+        assert_eq!((measured("s\n"), measured("x\n1\n"), measured("s\n-1\n")), (None, None, None));
+        assert_eq!(measured("s\n0.00\n"), Some((Time::parse("5ms").unwrap(), 1, 0.0)));
     }
 }
