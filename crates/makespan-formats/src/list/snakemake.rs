@@ -146,10 +146,11 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
         .filter(|time: &f64| time.is_finite() && *time >= 0.0)
         .collect();
     let count = times.len() as f64;
-    // Hundredths of a second are written: 0.00 was less than half of one.
-    let mean = (times.iter().sum::<f64>() / count).max(0.005);
+    let mean = times.iter().sum::<f64>() / count;
     let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / count;
-    let time = Time::parse(&format!("{mean:.6}")).ok().filter(|&time| time > Time::ZERO && count > 0.0)?;
+    // Hundredths of a second are written: 0.00 was less than half of one.
+    let mean = if times.is_empty() { return None } else { mean.max(0.005) };
+    let time = Time::parse(&format!("{mean:.6}")).ok()?;
     Some((time, times.len() as u32, variance.sqrt() / mean))
 }
 
