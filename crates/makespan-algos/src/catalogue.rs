@@ -14,6 +14,7 @@ use makespan_core::Scheduler;
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
+pub(crate) use spec::objective_named;
 pub use spec::{Spec, SpecError};
 
 pub(crate) use entry::Build;

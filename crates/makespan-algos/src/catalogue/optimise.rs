@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use makespan_core::{Objective, Time};
 
+use super::spec::objective_named;
 use super::{Spec, SpecError, critical_jobs};
 use crate::scheduler::{Budget, Optimise, Target};
 
@@ -36,18 +37,13 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
 }
 
 fn target(text: &str) -> Result<Target, String> {
-    match text {
-        "makespan" => Ok(Target::Objective(Objective::Makespan)),
-        "weighted-completion" => Ok(Target::Objective(Objective::WeightedCompletion)),
-        "mean-flow" => Ok(Target::Objective(Objective::MeanFlow)),
-        "cost" => Ok(Target::Objective(Objective::Cost)),
-        "max-lateness" => Ok(Target::Objective(Objective::MaxLateness)),
-        "weighted-lateness" => Ok(Target::Objective(Objective::WeightedLateness)),
-        "pareto" => Ok(Target::Front),
-        _ => {
-            Err("one of makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness, pareto".into())
-        }
+    if text == "pareto" {
+        return Ok(Target::Front);
     }
+    let found = objective_named(text, Objective::OF_TIME.into_iter().chain([Objective::Cost]));
+    found.map(Target::Objective).ok_or_else(|| {
+        "one of makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness, pareto".into()
+    })
 }
 
 fn factor(text: &str) -> Result<Option<f64>, String> {

@@ -1,6 +1,12 @@
 //! The text form of an algorithm with its parameters. A value may be a spec: `batch[scheduler=demt[shuffles=5]]`.
 
+use makespan_core::Objective;
 use thiserror::Error;
+
+/// The one of these objectives that a spec calls so, such as `mean-flow`.
+pub(crate) fn objective_named(text: &str, of: impl IntoIterator<Item = Objective>) -> Option<Objective> {
+    of.into_iter().find(|objective| objective.name().replace('_', "-") == text)
+}
 
 /// `name[key=value,..]`, taken apart.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy,
     Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
-use crate::catalogue::{Entry, Parameter, Spec, SpecError};
+use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
 
 /// What a policy has besides an entry of the catalogue.
@@ -255,8 +255,7 @@ const OBJECTIVES: &str = "makespan, weighted-completion, mean-flow, max-lateness
 const STEPS: &str = "a number from 0 to 1000000";
 
 fn objective(text: &str) -> Result<Objective, String> {
-    let found = Objective::OF_TIME.into_iter().find(|objective| objective.name().replace('_', "-") == text);
-    found.ok_or_else(|| OBJECTIVES.to_owned())
+    objective_named(text, Objective::OF_TIME).ok_or_else(|| OBJECTIVES.to_owned())
 }
 
 fn steps(text: &str) -> Result<u64, String> {

@@ -173,3 +173,22 @@ impl<'a> Play<'a> {
         play.started
     }
 }
+
+/// Narrow tasks that come so often that eight processors are never free together while each plan begins with what is best now, and among
+/// them the task [`WIDE`], which takes all eight.
+#[cfg(test)]
+pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
+    use makespan_core::{Job, Platform, Profile};
+    let seconds = Time::from_seconds;
+    let narrow = |index: i64| {
+        let job = Job::new(index.to_string(), Profile::rigid(2, seconds(20)).unwrap());
+        job.with_release(seconds(5 * index))
+    };
+    let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
+    let jobs = (0..100).map(narrow).chain([wide]).collect();
+    Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap()
+}
+
+/// The wide one.
+#[cfg(test)]
+pub(super) const WIDE: TaskId = TaskId(100);

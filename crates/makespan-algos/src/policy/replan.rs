@@ -204,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::play::Play;
+    use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
     /// Runs the policy against run times that are the estimates times a percentage; returns starts and ends.
     fn play(instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<(Time, Time, TaskId)> {
@@ -265,20 +265,13 @@ mod tests {
         done
     }
 
-    /// Narrow tasks come so often that eight processors are never free together while each plan begins with what fits now.
     #[test]
     fn a_wide_job_is_not_put_off_for_ever() {
         let seconds = Time::from_seconds;
-        let narrow = |index: i64| {
-            let job = Job::new(index.to_string(), Profile::rigid(2, seconds(20)).unwrap());
-            job.with_release(seconds(5 * index))
-        };
-        let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
-        let tasks = (0..100).map(narrow).chain([wide]).collect();
-        let instance = Instance::new(Platform::flat(8).unwrap(), tasks, vec![]).unwrap();
+        let instance = a_wide_job_among_narrow_ones();
         let start = |policy: &mut dyn Policy| {
             let played = Play::starts(&instance, policy, &|task, on| instance.time(task, on));
-            played.iter().find(|at| at.task == TaskId(100)).unwrap().start
+            played.iter().find(|at| at.task == WIDE).unwrap().start
         };
         let fcfs = start(crate::policy::policy("fcfs", 1).unwrap().as_mut());
         for spec in ["list", "list[order=saf]", "demt[shuffles=0]"] {

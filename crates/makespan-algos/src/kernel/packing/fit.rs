@@ -113,20 +113,11 @@ impl State {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
             return 0;
         }
-        let mut room = self.open(machines, node, duration).min(wanted.processors);
+        let room = self.open(machines, node, duration).min(wanted.processors);
         if room == 0 || wanted.demands.is_empty() {
             return room;
         }
-        let left = &self.left[node * machines.resources..];
-        for demand in wanted.demands {
-            if room == 0 {
-                return 0;
-            }
-            if demand.kind == ResourceKind::OfNodes {
-                room = demand.need.fitting(left[demand.resource.index()], room, wanted.processors);
-            }
-        }
-        room
+        wanted.fitting(&self.left[node * machines.resources..], room)
     }
 
     /// Where a task fits now, and where `beside` is given there, too: how long it runs, and in `rooms` the nodes. `None` where it
@@ -353,6 +344,17 @@ impl State {
 }
 
 impl Wanted<'_> {
+    /// How many of so many processors of a node the task could have by what the node has left of resources.
+    #[inline]
+    pub(super) fn fitting(&self, left: &[u64], mut room: u32) -> u32 {
+        for demand in self.demands {
+            if room > 0 && demand.kind == ResourceKind::OfNodes {
+                room = demand.need.fitting(left[demand.resource.index()], room, self.processors);
+            }
+        }
+        room
+    }
+
     /// A task of an instance on some of its allotments.
     pub fn of(
         instance: &Instance,

@@ -164,7 +164,7 @@ impl Kept {
         self.waiting.remove(&(instance.release(task), task));
         self.line.remove(&(self.key(instance, task), task));
         if let Some(number) = self.numbers.remove(&task) {
-            self.plan.order.retain(|&other| other != number);
+            self.take(number);
         }
     }
 
@@ -219,6 +219,12 @@ impl Kept {
     pub fn cost(&self, reserved: &[Reservation]) -> f64 {
         let skyline = Skyline::default();
         self.residual(&skyline).cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
+    }
+
+    /// When a task of the plan starts by these reservations.
+    pub fn start_of(&self, number: u32, reserved: &[Reservation]) -> Option<Time> {
+        let placed = self.plan.order.iter().zip(reserved).find(|(at, _)| **at == number);
+        placed.map(|(_, reservation)| reservation.start)
     }
 
     /// Takes a task out of the order.

@@ -43,7 +43,7 @@ impl Promise {
     pub fn broken(&self, kept: &Kept, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, start, position) = self.given?;
         let number = kept.number(task)?;
-        let planned = kept.plan.order.iter().zip(reserved).find(|(at, _)| **at == number)?.1.start;
+        let planned = kept.start_of(number, reserved)?;
         if planned <= start {
             return None;
         }
@@ -63,8 +63,7 @@ impl Promise {
             return;
         };
         let Some(number) = kept.number(oldest) else { return };
-        let planned = kept.plan.order.iter().zip(reserved).find(|(at, _)| **at == number);
-        let Some(start) = planned.map(|(_, reservation)| reservation.start) else { return };
+        let Some(start) = kept.start_of(number, reserved) else { return };
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {
             self.given = Some((oldest, latest, kept.plan.chosen[number as usize]));

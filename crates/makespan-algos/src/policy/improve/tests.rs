@@ -2,12 +2,12 @@
 
 use makespan_core::{
     Cluster, Context, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule,
-    SpeedupLaw, TaskId, Time, Weight, validate,
+    SpeedupLaw, Time, Weight, validate,
 };
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::play::Play;
+use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
 /// Width or parallelism, time, weight, whether moldable.
 type Row = (u32, i64, u64, bool);
@@ -60,20 +60,13 @@ proptest! {
     }
 }
 
-/// Narrow tasks come so often that eight processors are never free together while each plan begins with what costs least.
 #[test]
 fn a_wide_job_is_not_put_off_for_ever() {
     let seconds = Time::from_seconds;
-    let narrow = |index: i64| {
-        let job = Job::new(index.to_string(), Profile::rigid(2, seconds(20)).unwrap());
-        job.with_release(seconds(5 * index))
-    };
-    let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
-    let jobs = (0..100).map(narrow).chain([wide]).collect();
-    let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+    let instance = a_wide_job_among_narrow_ones();
     let start = |keep: Keep| {
         let mut policy = Improve::new(Improving { keep, steps: 200, ..Improving::default() }, 1);
-        played(&instance, &mut policy).iter().find(|at| at.task == TaskId(100)).unwrap().start
+        played(&instance, &mut policy).iter().find(|at| at.task == WIDE).unwrap().start
     };
     assert!(start(Keep::Oldest) <= seconds(150), "{}", start(Keep::Oldest));
     assert!(start(Keep::None) > seconds(450), "{}", start(Keep::None));

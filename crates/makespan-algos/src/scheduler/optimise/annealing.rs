@@ -135,11 +135,6 @@ impl<'a> Annealing<'a> {
         &self.present
     }
 
-    /// Whether it began beyond its limit.
-    pub(super) fn is_coming_back(&self) -> bool {
-        self.comes_back
-    }
-
     /// Whether a solution was found that keeps the limit, if there is one.
     pub(super) fn keeps_limit(&self) -> bool {
         self.best.rank.is_finite()

@@ -305,14 +305,18 @@ impl Each<'_> {
             // at a high price, which is better in short searches of many tasks.
             search.run(&mut fits, is_cool);
             if is_cool && !search.keeps_limit() {
-                search = annealing(search.present().clone(), goal::HIGH).coming_back();
-                search.run(&mut course, is_cool);
+                let mut back = annealing(search.present().clone(), goal::HIGH).coming_back();
+                back.run(&mut course, is_cool);
+                if back.keeps_limit() {
+                    return back.into_best();
+                }
             }
-            if !search.keeps_limit() {
-                search = annealing(shortest.expect("the best of the catalogue"), goal::HIGH);
-            } else if !search.is_coming_back() {
-                search = annealing(search.into_best().solution, goal::HIGH);
-            }
+            let within = if search.keeps_limit() {
+                search.into_best().solution
+            } else {
+                shortest.expect("the best of the catalogue")
+            };
+            search = annealing(within, goal::HIGH);
         }
         search.run(&mut course, is_cool);
         search.into_best()

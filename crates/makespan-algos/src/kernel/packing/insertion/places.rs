@@ -60,15 +60,8 @@ impl Sought<'_> {
     }
 
     /// How many processors it could have on a node with so much of everything left.
-    fn room(&self, resources: &[u64], free: u64) -> u32 {
-        let processors = self.wanted.processors;
-        let mut room = free.min(processors.into()) as u32;
-        for demand in self.wanted.demands {
-            if room > 0 && demand.kind == ResourceKind::OfNodes {
-                room = demand.need.fitting(resources[demand.resource.index()], room, processors);
-            }
-        }
-        room
+    fn room(&self, (free, resources): (u64, &[u64])) -> u32 {
+        self.wanted.fitting(resources, free.min(self.wanted.processors.into()) as u32)
     }
 }
 
@@ -147,9 +140,7 @@ impl Places {
     fn left_beside(&mut self, machines: &Machines, calendar: &Calendar, node: usize, period: Period) -> (u64, u64) {
         let steps = &calendar.nodes[node];
         steps.least(steps.step_at(period.start), period.end, &mut self.least);
-        let cells = self.least.len() - machines.resources;
-        let free = self.least[..cells].iter().sum();
-        (free, machines.wealth(node))
+        (split(&self.least, machines).0, machines.wealth(node))
     }
 
     /// When the task can start first on a node that has all of its processors, at the latest at `latest`.
@@ -189,10 +180,9 @@ impl Places {
         latest: i64,
     ) -> Option<i64> {
         let steps = &calendar.nodes[node];
-        let cells = steps.width() - machines.resources;
         let enough = |row: &[u64], asked: &[u64]| {
-            row[..cells].iter().sum::<u64>() >= asked[0]
-                && row[cells..].iter().zip(&asked[1..]).all(|(left, asked)| left >= asked)
+            let (free, left) = split(row, machines);
+            free >= asked[0] && left.iter().zip(&asked[1..]).all(|(left, asked)| left >= asked)
         };
         let mut step = steps.begin(ready);
         let mut start = ready.max(steps.begins(step));
@@ -254,7 +244,7 @@ impl Places {
         let processors = sought.wanted.processors;
         let empty = |&node: &u32| {
             let own = &machines.amounts[node as usize * machines.resources..][..machines.resources];
-            u64::from(sought.room(own, machines.nodes[node as usize].processors.into()))
+            u64::from(sought.room((machines.nodes[node as usize].processors.into(), own)))
         };
         if nodes.iter().map(empty).sum::<u64>() < processors.into() {
             return None;
@@ -278,9 +268,7 @@ impl Places {
                     *cursor += 1;
                 }
                 next = next.min(steps.until(*cursor));
-                let row = steps.row(*cursor);
-                let cells = row.len() - machines.resources;
-                sum += u64::from(sought.room(&row[cells..], row[..cells].iter().sum()));
+                sum += u64::from(sought.room(split(steps.row(*cursor), machines)));
             }
             if sum >= processors.into() && self.fits(machines, calendar, sought, nodes, start, duration) {
                 return Some(start);
@@ -311,8 +299,7 @@ impl Places {
                 continue;
             }
             calendar.nodes[node as usize].least(cursor, start.saturating_add(duration), &mut self.least);
-            let cells = self.least.len() - machines.resources;
-            let room = sought.room(&self.least[cells..], self.least[..cells].iter().sum());
+            let room = sought.room(split(&self.least, machines));
             rooms[node as usize] = room;
             sum += u64::from(room);
         }
@@ -378,4 +365,10 @@ impl Places {
             }
         }
     }
+}
+
+/// How many processors a row of amounts of a node has, and what it has of resources.
+fn split<'r>(row: &'r [u64], machines: &Machines) -> (u64, &'r [u64]) {
+    let (cells, resources) = row.split_at(row.len() - machines.resources);
+    (cells.iter().sum(), resources)
 }
