@@ -1,9 +1,10 @@
 //! The process around every job.
 //!
-//! A shim waits for one line on its input, so that no job runs that the journal does not know: if the session dies before,
-//! the input closes and the shim leaves. It runs the command in a process group of its own, and when the command has ended
-//! it leaves the exit status in a file; without a session that is on disk before the shim ends. All signals are blocked from its birth on, so
-//! nothing but SIGKILL ends it early. It is the subreaper of all that descends from it: a process of the job that leaves its
+//! A shim is told its job by one line on its input, which may come long after its start, and waits for another, so that no
+//! job runs that the journal does not know: if the session dies before, the input closes and the shim leaves. It runs the
+//! command in a process group of its own, and when the command has ended it leaves the exit status in a file; without a
+//! session that is on disk before the shim ends. All signals are blocked from its birth on, so nothing but SIGKILL ends it
+//! early. It is the subreaper of all that descends from it: a process of the job that leaves its
 //! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
@@ -12,13 +13,14 @@
 
 mod accounting;
 mod job;
+mod order;
 mod small;
 
-use std::ffi::OsString;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::SystemTime;
 
@@ -30,8 +32,10 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
+pub(crate) use order::Order;
 pub(crate) use small::small;
 
+use crate::folder::Folder;
 use crate::group::Group;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
@@ -68,12 +72,8 @@ pub fn serve() {
             println!("{}", small::PROTOCOL);
             std::process::exit(0);
         }
-        let (Some(status), Some(group), Some(memory)) = (arguments.next(), arguments.next(), arguments.next()) else {
-            std::process::exit(NEVER)
-        };
-        let memory = memory.to_str().and_then(|text| text.parse().ok());
-        let command: Vec<OsString> = arguments.collect();
-        std::process::exit(Shim::serve(&PathBuf::from(status), (&PathBuf::from(group), memory), &command));
+        let (Some(held), Some(named)) = (arguments.next(), arguments.next()) else { std::process::exit(NEVER) };
+        std::process::exit(Shim::serve(Path::new(&held), Path::new(&named)));
     }
 }
 
@@ -81,6 +81,8 @@ pub fn serve() {
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened")]
 struct Shim {
     signals: SignalFd,
+    /// For the output and the errors of the job.
+    outputs: [File; 2],
     /// The control group of the job, where there is one.
     group: Option<Group>,
     /// Whether this process is in it, too.
@@ -95,22 +97,21 @@ struct Shim {
 }
 
 impl Shim {
-    fn serve(path: &Path, (group, memory): (&Path, Option<u64>), command: &[OsString]) -> i32 {
+    /// Guards the job of the run in this folder that is told on the input: as the session holds it, and by its name.
+    fn serve(held: &Path, named: &Path) -> i32 {
         let all = SigSet::all();
         let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
         // Where it is a leader of a group already it stays where it is.
         let _ = setsid();
         let signals =
             prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
-        let signals = match signals {
-            Ok(signals) => signals,
-            Err(error) => {
-                eprintln!("makespan: cannot guard the job: {error}");
-                return NEVER;
-            }
-        };
+        let folder = Folder::open(held).ok();
+        let within = folder.as_ref().map_or_else(|| named.to_owned(), Folder::path);
+        let Some(order) = Order::read() else { return NEVER };
+        let (Ok(signals), Ok(outputs)) = (signals, order.prepare(&within)) else { return NEVER };
         let mut shim = Self {
             signals,
+            outputs,
             group: None,
             inside: false,
             main: None,
@@ -119,22 +120,27 @@ impl Shim {
             killing: false,
             stopped: false,
         };
-        let Some(mut slot) = shim.reserve(path) else { return NEVER };
+        let Some(mut slot) = shim.reserve(&within.join(&order.status)) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
             return NEVER;
         };
-        shim.group = Group::make(group);
-        if let (Some(group), Some(bytes)) = (&shim.group, memory)
+        shim.group = order.group.as_ref().and_then(|group| Group::make(Path::new(group)));
+        if let (Some(group), Some(bytes)) = (&shim.group, order.memory)
             && let Err(error) = group.set_limit(bytes)
         {
-            eprintln!("makespan: cannot limit the memory of the job: {error}");
+            shim.say(&format!("cannot limit the memory of the job: {error}"));
         }
-        let status = shim.run(command);
+        let status = shim.run(&order);
         shim.leave(&mut slot, claim, status);
         shim.end_rest();
         shim.remove_group();
         status
+    }
+
+    /// Writes a line among the errors of the job.
+    fn say(&self, text: &str) {
+        let _ = writeln!(&self.outputs[1], "makespan: {text}");
     }
 
     /// Takes room for the status, as soon as there is some; `None` when the session is gone or wants the job to end.
@@ -149,23 +155,23 @@ impl Shim {
     }
 
     /// Runs the command until its own process has ended; what it left behind may go on.
-    fn run(&mut self, command: &[OsString]) -> i32 {
+    fn run(&mut self, order: &Order) -> i32 {
         self.heed(0);
         let mut told = false;
         while self.main.is_none() && self.status.is_none() {
             if self.asked || self.killing {
                 return 128 + Signal::SIGTERM as i32;
             }
-            match self.spawn(command) {
+            match self.spawn(order) {
                 Ok(pid) => self.main = Some(pid),
                 Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                     if !std::mem::replace(&mut told, true) {
-                        eprintln!("makespan: cannot start the command yet: {error}; trying again");
+                        self.say(&format!("cannot start the command yet: {error}; trying again"));
                     }
                     self.heed(PAUSE);
                 }
                 Err(error) => {
-                    eprintln!("makespan: cannot start the command: {error}");
+                    self.say(&format!("cannot start the command: {error}"));
                     return if error == Errno::ENOENT { 127 } else { 126 };
                 }
             }
@@ -180,14 +186,14 @@ impl Shim {
     }
 
     /// Starts the command. A process is born in the group of its parent, so this one goes there meanwhile.
-    fn spawn(&mut self, command: &[OsString]) -> Result<Pid, Errno> {
+    fn spawn(&mut self, order: &Order) -> Result<Pid, Errno> {
         self.inside = self.group.as_ref().is_some_and(|group| group.enter().is_ok());
         if !self.inside
             && let Some(group) = self.group.take()
         {
             group.remove();
         }
-        let started = job::spawn(command);
+        let started = job::spawn(order, &self.outputs);
         self.step_out();
         started
     }
