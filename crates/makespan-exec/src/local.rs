@@ -1,6 +1,6 @@
 //! The processes of this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -55,11 +55,11 @@ pub(crate) struct Local {
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
     /// Shims that have no task yet.
-    spares: Vec<Spare>,
+    spares: VecDeque<Spare>,
     /// Whether one could not be started; then no other is until a task needs one.
     lacking: bool,
-    /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
-    starts: u64,
+    /// Numbers the shims, so that the end of an earlier one is not taken for that of a later one.
+    started: u64,
     sender: Sender<(TaskId, u64)>,
     ends: Receiver<(TaskId, u64)>,
 }
@@ -70,7 +70,9 @@ struct Shim {
     child: Child,
     /// While it is open, the shim knows that we are there.
     input: Option<ChildStdin>,
-    start: u64,
+    number: u64,
+    /// The control group of its task.
+    group: Option<Group>,
 }
 
 impl Local {
@@ -91,16 +93,16 @@ impl Local {
             limits: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
-            spares: Vec::new(),
+            spares: VecDeque::new(),
             lacking: false,
-            starts: 0,
+            started: 0,
             sender,
             ends,
         }
     }
 
     /// A shim that has been told of a task, and waits.
-    fn spawn(&mut self, start: &Start<'_>) -> Result<(Child, Option<ChildStdin>), Refusal> {
+    fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let allotment = start.processors.len();
         let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
@@ -111,39 +113,39 @@ impl Local {
         let outputs = self.files.outputs(start.task);
         self.empty(&outputs).map_err(refuse)?;
         let marks = self.files.marks(start.name);
-        let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
         let gpus = start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
         let environment = allotment_environment(allotment).chain(marks.iter().cloned()).chain(gpus);
         let order = Order {
             status: self.files.status_within(start.task, start.attempt),
-            group: group.as_ref().map(|group| group.path().into()),
             memory: start.memory.filter(|_| self.limits),
             cores: cores_of(start.processors, &self.cores),
             outputs,
             command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
             environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
         };
-        let duty = || Duty { task: start.task, number: self.starts, marks: marks.clone(), group: group.clone() };
         self.lacking = false;
         let ready = loop {
-            let spare = self.spares.pop().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(duty()) {
+            let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
+            if spare.take(Duty { task: start.task, marks: marks.clone() }) {
                 break spare;
             }
             // Somebody has killed it.
             spare.dismiss();
         };
-        let Spare { child, mut input, .. } = ready;
+        let Spare { child, mut input, number, group, .. } = ready;
         let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
         if let Some(input) = &mut input {
             // A shim that was killed meanwhile is reported by its end.
             let _ = input.write_all(line.as_bytes());
         }
-        Ok((child, input))
+        Ok(Shim { child, input, number, group })
     }
 
-    fn spare(&self) -> io::Result<Spare> {
-        Spare::start(&self.shim, &self.cores, (&self.files, self.folder.as_ref()), self.sender.clone())
+    fn spare(&mut self) -> io::Result<Spare> {
+        self.started += 1;
+        let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
+        let folder = (&*self.files, self.folder.as_ref());
+        Spare::start(&self.shim, &self.cores, folder, (self.started, group), self.sender.clone())
     }
 
     /// Makes empty files in the folder of the run; what they held is lost.
@@ -159,7 +161,7 @@ impl Local {
     /// Starts a shim ahead for a task that may start when another ends.
     fn refill(&mut self) {
         match self.spare() {
-            Ok(spare) => self.spares.push(spare),
+            Ok(spare) => self.spares.push_back(spare),
             // What the system lacks now is for those that are needed now.
             Err(_) => self.lacking = true,
         }
@@ -211,10 +213,9 @@ impl Host for Local {
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
-        self.starts += 1;
-        let (child, input) = self.spawn(start)?;
-        let pid = child.id() as i32;
-        self.shims.insert(start.task, Shim { child, input, start: self.starts });
+        let shim = self.spawn(start)?;
+        let pid = shim.child.id() as i32;
+        self.shims.insert(start.task, shim);
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
             self.call_off(start.task);
             Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true }
@@ -232,6 +233,7 @@ impl Host for Local {
         if let Some(mut shim) = self.shims.remove(&task) {
             drop(shim.input.take());
             let _ = shim.child.wait();
+            shim.group.as_ref().map(Group::remove);
         }
     }
 
@@ -246,7 +248,7 @@ impl Host for Local {
             // Jobs that have just been let run come first.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
-                Ok((task, start)) if self.shims.get(&task).is_some_and(|shim| shim.start == start) => {
+                Ok((task, number)) if self.shims.get(&task).is_some_and(|shim| shim.number == number) => {
                     return Some(task);
                 }
                 Err(_) if ahead => self.refill(),
@@ -257,7 +259,11 @@ impl Host for Local {
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
-        self.shims.remove(&task).map_or(-1, |mut shim| shim.child.wait().map_or(-1, exit_status))
+        self.shims.remove(&task).map_or(-1, |mut shim| {
+            let status = shim.child.wait().map_or(-1, exit_status);
+            shim.group.as_ref().map(Group::remove);
+            status
+        })
     }
 
     fn is_alive(&self, shim: Identity) -> bool {

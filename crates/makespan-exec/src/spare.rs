@@ -23,6 +23,10 @@ pub(crate) struct Spare {
     pub child: Child,
     /// While it is open, the shim knows that we are there.
     pub input: Option<ChildStdin>,
+    /// Tells it from others of the session.
+    pub number: u64,
+    /// The control group of its task, where there may be one.
+    pub group: Option<Group>,
     phase: Arc<Mutex<Phase>>,
 }
 
@@ -38,10 +42,7 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Duty {
     pub task: TaskId,
-    /// Tells this start of the task from others.
-    pub number: u64,
     pub marks: Vec<(&'static str, String)>,
-    pub group: Option<Group>,
 }
 
 impl Spare {
@@ -50,6 +51,7 @@ impl Spare {
         program: &Path,
         cores: &[usize],
         (files, folder): (&Files, Option<&Folder>),
+        (number, group): (u64, Option<Group>),
         ends: Sender<(TaskId, u64)>,
     ) -> io::Result<Self> {
         let named = files.folder();
@@ -57,23 +59,24 @@ impl Spare {
         let (name, value) = files.mark();
         let mut command = Command::new(program);
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(held).arg(named).env(name, value);
+        command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let phase = Arc::new(Mutex::new(Phase::Free));
-        let own = phase.clone();
+        let (own, its_group) = (phase.clone(), group.clone());
         let on_exit = move |killed: Option<i32>| {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
-            let Phase::Taken(Duty { task, number, marks, group }) = phase else { return };
+            let Phase::Taken(Duty { task, marks }) = phase else { return };
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
                 let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks, group }.end(Duration::ZERO);
+                Traces { session: killed, marks, group: its_group }.end(Duration::ZERO);
             }
             // A session that is gone has no use for it.
             let _ = ends.send((task, number));
         };
         let mut child = launch(command, cores.to_vec(), true, on_exit)?;
         let input = child.stdin.take();
-        Ok(Self { child, input, phase })
+        Ok(Self { child, input, number, group, phase })
     }
 
     /// Gives it a task. Whether it is still there to take one.
@@ -90,5 +93,6 @@ impl Spare {
     pub fn dismiss(mut self) {
         drop(self.input.take());
         let _ = self.child.wait();
+        self.group.as_ref().map(Group::remove);
     }
 }

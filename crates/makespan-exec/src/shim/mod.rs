@@ -13,6 +13,7 @@
 
 mod accounting;
 mod job;
+mod membership;
 mod order;
 mod small;
 
@@ -22,21 +23,23 @@ use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
+use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
 
 use crate::folder::Folder;
-use crate::group::Group;
+use crate::machine::pin_thread;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
@@ -72,8 +75,10 @@ pub fn serve() {
             println!("{}", small::PROTOCOL);
             std::process::exit(0);
         }
-        let (Some(held), Some(named)) = (arguments.next(), arguments.next()) else { std::process::exit(NEVER) };
-        std::process::exit(Shim::serve(Path::new(&held), Path::new(&named)));
+        let (Some(held), Some(named), Some(group)) = (arguments.next(), arguments.next(), arguments.next()) else {
+            std::process::exit(NEVER)
+        };
+        std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
     }
 }
 
@@ -83,10 +88,7 @@ struct Shim {
     signals: SignalFd,
     /// For the output and the errors of the job.
     outputs: [File; 2],
-    /// The control group of the job, where there is one.
-    group: Option<Group>,
-    /// Whether this process is in it, too.
-    inside: bool,
+    membership: Membership,
     /// The job's own process; that it has none means that it has not started or has ended.
     main: Option<Pid>,
     /// How it ended, and whether it had been asked to.
@@ -96,45 +98,49 @@ struct Shim {
     stopped: bool,
 }
 
+/// Guards the job that is told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
+/// be that of the job.
+fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
+    let all = SigSet::all();
+    let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
+    // Where it is a leader of a group already it stays where it is.
+    let _ = setsid();
+    let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
+    let folder = Folder::open(held).ok();
+    let within = folder.as_ref().map_or_else(|| named.to_owned(), Folder::path);
+    let mut membership = Membership::of(group);
+    let told = Order::read().and_then(|order| Some((order.open(&within).ok()?, order)));
+    let (Some((outputs, order)), Ok(signals)) = (told, signals) else {
+        if is_alone() {
+            membership.remove();
+        }
+        return NEVER;
+    };
+    let mut shim =
+        Shim { signals, outputs, membership, main: None, status: None, asked: false, killing: false, stopped: false };
+    let status = shim.serve(&within.join(&order.status), &order);
+    if is_alone() {
+        shim.membership.remove();
+    }
+    status
+}
+
 impl Shim {
-    /// Guards the job of the run in this folder that is told on the input: as the session holds it, and by its name.
-    fn serve(held: &Path, named: &Path) -> i32 {
-        let all = SigSet::all();
-        let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-        // Where it is a leader of a group already it stays where it is.
-        let _ = setsid();
-        let signals =
-            prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
-        let folder = Folder::open(held).ok();
-        let within = folder.as_ref().map_or_else(|| named.to_owned(), Folder::path);
-        let Some(order) = Order::read() else { return NEVER };
-        let (Ok(signals), Ok(outputs)) = (signals, order.prepare(&within)) else { return NEVER };
-        let mut shim = Self {
-            signals,
-            outputs,
-            group: None,
-            inside: false,
-            main: None,
-            status: None,
-            asked: false,
-            killing: false,
-            stopped: false,
-        };
-        let Some(mut slot) = shim.reserve(&within.join(&order.status)) else { return NEVER };
+    /// Waits until the job may run, runs it and leaves its status at this path.
+    fn serve(&mut self, path: &Path, order: &Order) -> i32 {
+        let Some(mut slot) = self.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
             return NEVER;
         };
-        shim.group = order.group.as_ref().and_then(|group| Group::make(Path::new(group)));
-        if let (Some(group), Some(bytes)) = (&shim.group, order.memory)
+        if let (Some(group), Some(bytes)) = (self.membership.group(), order.memory)
             && let Err(error) = group.set_limit(bytes)
         {
-            shim.say(&format!("cannot limit the memory of the job: {error}"));
+            self.say(&format!("cannot limit the memory of the job: {error}"));
         }
-        let status = shim.run(&order);
-        shim.leave(&mut slot, claim, status);
-        shim.end_rest();
-        shim.remove_group();
+        let status = self.run(order);
+        self.leave(&mut slot, claim, status);
+        self.end_rest();
         status
     }
 
@@ -148,7 +154,7 @@ impl Shim {
         loop {
             match Slot::reserve(&Disk, path) {
                 Ok(slot) => return Some(slot),
-                Err(_) if self.is_alone() || self.asked || self.killing => return None,
+                Err(_) if is_alone() || self.asked || self.killing => return None,
                 Err(_) => self.heed(PAUSE),
             }
         }
@@ -185,53 +191,37 @@ impl Shim {
         }
     }
 
-    /// Starts the command. A process is born in the group of its parent, so this one goes there meanwhile.
+    /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
     fn spawn(&mut self, order: &Order) -> Result<Pid, Errno> {
-        self.inside = self.group.as_ref().is_some_and(|group| group.enter().is_ok());
-        if !self.inside
-            && let Some(group) = self.group.take()
-        {
-            group.remove();
-        }
+        let here = Pid::from_raw(0);
+        let all = sched_getaffinity(here)?;
+        pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
         let started = job::spawn(order, &self.outputs);
-        self.step_out();
-        started
-    }
-
-    /// Leaves the control group of the job. Whether this process is out of it.
-    fn step_out(&mut self) -> bool {
-        if self.inside {
-            self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
+        let _ = sched_setaffinity(here, &all);
+        if started.is_ok() {
+            self.membership.started(order.memory.is_some());
         }
-        !self.inside
+        started
     }
 
     /// Kills all that lives of the job.
     fn kill_all(&mut self) {
-        if self.step_out() {
-            self.group.as_ref().map(Group::kill);
-        }
+        self.membership.kill();
         signal_descendants(Signal::SIGKILL);
-    }
-
-    fn remove_group(&mut self) {
-        self.step_out();
-        if let Some(group) = &self.group {
-            group.remove();
-            // A session that is gone does not do it.
-            if self.is_alone() {
-                group.remove_run();
-            }
-        }
     }
 
     /// Waits for a signal; not for long while processes are being killed, since new ones may come.
     fn wait(&mut self) {
         if self.killing {
             self.kill_all();
-            self.heed(GLANCE);
-        } else {
-            self.heed(u16::MAX);
+            return self.heed(GLANCE);
+        }
+        match self.membership.stay() {
+            None => self.heed(u16::MAX),
+            Some(Duration::ZERO) => {
+                self.membership.step_out();
+            }
+            Some(stay) => self.heed(u16::try_from(stay.as_millis() + 1).unwrap_or(u16::MAX)),
         }
     }
 
@@ -285,9 +275,9 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let accounting = accounting::of_job(self.group.as_ref(), status != 0);
+        let accounting = accounting::of_job(self.membership.group(), status != 0);
         let left = Status { claim, exit: status, asked, stopped: self.stopped, ended, accounting };
-        while slot.fill(&Disk, &left, self.is_alone()).is_err() && self.is_alone() && !self.killing {
+        while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
             self.heed(PAUSE);
         }
     }
@@ -299,15 +289,14 @@ impl Shim {
             self.wait();
         }
     }
+}
 
-    /// Whether the session is gone.
-    #[expect(clippy::unused_self, reason = "it is the shim's input")]
-    fn is_alone(&self) -> bool {
-        let input = std::io::stdin();
-        let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
-        let _ = poll(&mut polled, PollTimeout::ZERO);
-        polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
-    }
+/// Whether the session is gone.
+fn is_alone() -> bool {
+    let input = std::io::stdin();
+    let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+    let _ = poll(&mut polled, PollTimeout::ZERO);
+    polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
 }
 
 /// The line that lets the job run; `None` when the session is gone.

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::pin_thread;
 use crate::storage::writable;
 
 /// A job as its shim needs to know it.
@@ -16,8 +15,6 @@ use crate::storage::writable;
 pub(crate) struct Order {
     /// Where the exit status goes, from the folder of the run on.
     pub status: String,
-    /// The control group to be made, where there may be one.
-    pub group: Option<OsString>,
     /// Most bytes of memory, where they are to be limited.
     pub memory: Option<u64>,
     /// The cores that it runs on.
@@ -38,11 +35,9 @@ impl Order {
         serde_json::from_str(line.strip_suffix('\n')?).ok()
     }
 
-    /// Opens the outputs in the folder of the run, and pins this process to the cores.
-    pub fn prepare(&self, folder: &Path) -> io::Result<[File; 2]> {
+    /// Opens the outputs in the folder of the run.
+    pub fn open(&self, folder: &Path) -> io::Result<[File; 2]> {
         let [out, err] = &self.outputs;
-        let outputs = [writable(&folder.join(out))?, writable(&folder.join(err))?];
-        pin_thread(&self.cores)?;
-        Ok(outputs)
+        Ok([writable(&folder.join(out))?, writable(&folder.join(err))?])
     }
 }
