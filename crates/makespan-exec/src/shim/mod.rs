@@ -83,7 +83,6 @@ pub fn serve() {
 }
 
 /// What a shim knows of its job.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened")]
 struct Shim {
     signals: SignalFd,
     /// For the output and the errors of the job.
