@@ -1,13 +1,12 @@
 //! The folder of a run.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use makespan_core::{Instance, TaskId};
 
 use crate::ExecuteError;
-use crate::storage::{Storage, writable};
+use crate::storage::Storage;
 use crate::tasks::TaskList;
 
 /// The folder of the status files.
@@ -52,19 +51,19 @@ impl Files {
         &self.folder
     }
 
-    /// Empty files for the output and the errors of a task; those of an earlier attempt are lost.
-    pub fn outputs(&self, task: TaskId) -> io::Result<(File, File)> {
-        let create = |ending: &str| {
-            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[task.index()])))?;
-            file.set_len(0)?;
-            Ok::<File, io::Error>(file)
-        };
-        Ok((create("out")?, create("err")?))
+    /// The names in the folder of the files for the output and the errors of a task.
+    pub fn outputs(&self, task: TaskId) -> [String; 2] {
+        ["out", "err"].map(|ending| format!("{}.{ending}", self.names[task.index()]))
     }
 
     /// Where the shim writes the exit status of one attempt.
     pub fn status(&self, task: TaskId, attempt: u32) -> PathBuf {
-        self.folder.join(STATUS).join(self.status_name(task, attempt))
+        self.folder.join(self.status_within(task, attempt))
+    }
+
+    /// The same, from the folder on.
+    pub fn status_within(&self, task: TaskId, attempt: u32) -> String {
+        format!("{STATUS}/{}", self.status_name(task, attempt))
     }
 
     /// The name of that file.

@@ -59,9 +59,9 @@ impl Group {
         (named && straight && path.is_absolute() && genuine).then_some(Self(path))
     }
 
-    /// The group of one attempt in that of a run; it may not be there.
-    pub fn of_attempt(&self, task: usize, attempt: u32) -> Self {
-        Self(self.0.join(format!("{task}.{attempt}")))
+    /// The group of one attempt in that of a run, by the number of its shim; it may not be there.
+    pub fn of_attempt(&self, number: u64) -> Self {
+        Self(self.0.join(number.to_string()))
     }
 
     /// Makes the group of an attempt, of this path; `None` where that is not possible.
@@ -214,7 +214,7 @@ mod tests {
         };
         assert_eq!(Group::of_earlier(run.path().to_str().unwrap()), Some(run.clone()));
         for by_hand in [false, true] {
-            let attempt = run.of_attempt(3, if by_hand { 2 } else { 1 });
+            let attempt = run.of_attempt(if by_hand { 2 } else { 1 });
             assert!(Group::make(attempt.path()).is_some() && Group::make(attempt.path()).is_none());
             // It takes itself there, since other tests run in this process, and forgets all that it is known by.
             let script = format!(

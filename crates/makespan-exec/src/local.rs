@@ -1,12 +1,11 @@
 //! The processes of this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
@@ -17,18 +16,25 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::files::Files;
+use crate::folder::Folder;
 use crate::group::Group;
 use crate::host::{Host, Left, Refusal, Start};
-use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
-use crate::shim;
-use crate::storage::is_passing;
+use crate::shim::{self, Order};
+use crate::spare::{Duty, Spare};
+use crate::storage::{is_passing, writable};
 use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long nothing must happen until a shim is started ahead.
+const QUIET: Duration = Duration::from_millis(3);
+
+/// Most shims that are started ahead.
+const SPARES: usize = 2;
 
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
@@ -37,6 +43,8 @@ const OWN: &str = "/proc/self/exe";
 #[derive(Debug)]
 pub(crate) struct Local {
     files: Rc<Files>,
+    /// The folder of the run, unless it cannot be held.
+    folder: Option<Folder>,
     cores: Vec<usize>,
     shim: PathBuf,
     _small: Option<File>,
@@ -46,8 +54,12 @@ pub(crate) struct Local {
     limits: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
-    /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
-    starts: u64,
+    /// Shims that have no task yet.
+    spares: VecDeque<Spare>,
+    /// Whether one could not be started; then no other is until a task needs one.
+    lacking: bool,
+    /// Numbers the shims, so that the end of an earlier one is not taken for that of a later one.
+    started: u64,
     sender: Sender<(TaskId, u64)>,
     ends: Receiver<(TaskId, u64)>,
 }
@@ -58,7 +70,9 @@ struct Shim {
     child: Child,
     /// While it is open, the shim knows that we are there.
     input: Option<ChildStdin>,
-    start: u64,
+    number: u64,
+    /// The control group of its task.
+    group: Option<Group>,
 }
 
 impl Local {
@@ -70,6 +84,7 @@ impl Local {
         let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
         let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
         Self {
+            folder: Folder::open(files.folder()).ok(),
             files,
             cores,
             shim,
@@ -78,14 +93,16 @@ impl Local {
             limits: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
-            starts: 0,
+            spares: VecDeque::new(),
+            lacking: false,
+            started: 0,
             sender,
             ends,
         }
     }
 
-    /// The process of a shim, whose end is told when nothing of its task is left.
-    fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
+    /// A shim that has been told of a task, and waits.
+    fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let allotment = start.processors.len();
         let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
@@ -93,28 +110,61 @@ impl Local {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
         };
-        let (out, err) = self.files.outputs(start.task).map_err(refuse)?;
+        let outputs = self.files.outputs(start.task);
+        self.empty(&outputs).map_err(refuse)?;
         let marks = self.files.marks(start.name);
-        let mut command = Command::new(&self.shim);
-        let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
-        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.task, start.attempt));
-        command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
-        command.arg(start.memory.filter(|_| self.limits).map_or_else(String::new, |bytes| bytes.to_string()));
-        command.arg(program).args(&words[1..]);
-        command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
-        command.envs(start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(",")))));
-        command.stdin(Stdio::piped()).stdout(out).stderr(err);
-        let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
-        let on_exit = move |killed: Option<i32>| {
-            if killed.is_some() {
-                // It could not see to the end of all that descends from it.
-                let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks, group }.end(Duration::ZERO);
-            }
-            // A session that is gone has no use for it.
-            let _ = sender.send((task, number));
+        let gpus = start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
+        let environment = allotment_environment(allotment).chain(marks.iter().cloned()).chain(gpus);
+        let order = Order {
+            status: self.files.status_within(start.task, start.attempt),
+            memory: start.memory.filter(|_| self.limits),
+            cores: cores_of(start.processors, &self.cores),
+            outputs,
+            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
+            environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
         };
-        launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
+        self.lacking = false;
+        let ready = loop {
+            let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
+            if spare.take(Duty { task: start.task, marks: marks.clone() }) {
+                break spare;
+            }
+            // Somebody has killed it.
+            spare.dismiss();
+        };
+        let Spare { child, mut input, number, group, .. } = ready;
+        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
+        if let Some(input) = &mut input {
+            // A shim that was killed meanwhile is reported by its end.
+            let _ = input.write_all(line.as_bytes());
+        }
+        Ok(Shim { child, input, number, group })
+    }
+
+    fn spare(&mut self) -> io::Result<Spare> {
+        self.started += 1;
+        let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
+        let folder = (&*self.files, self.folder.as_ref());
+        Spare::start(&self.shim, &self.cores, folder, (self.started, group), self.sender.clone())
+    }
+
+    /// Makes empty files in the folder of the run; what they held is lost.
+    fn empty(&self, names: &[String]) -> io::Result<()> {
+        let folder = self.folder.as_ref().map_or_else(|| self.files.folder().to_owned(), Folder::path);
+        names.iter().try_for_each(|name| writable(&folder.join(name))?.set_len(0))
+    }
+
+    fn is_short_of_spares(&self) -> bool {
+        !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
+    }
+
+    /// Starts a shim ahead for a task that may start when another ends.
+    fn refill(&mut self) {
+        match self.spare() {
+            Ok(spare) => self.spares.push_back(spare),
+            // What the system lacks now is for those that are needed now.
+            Err(_) => self.lacking = true,
+        }
     }
 
     fn signal(&self, task: TaskId, signal: Signal) {
@@ -163,10 +213,9 @@ impl Host for Local {
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
-        self.starts += 1;
-        let mut child = self.spawn(start)?;
-        let (pid, input) = (child.id() as i32, child.stdin.take());
-        self.shims.insert(start.task, Shim { child, input, start: self.starts });
+        let shim = self.spawn(start)?;
+        let pid = shim.child.id() as i32;
+        self.shims.insert(start.task, shim);
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
             self.call_off(start.task);
             Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true }
@@ -184,6 +233,7 @@ impl Host for Local {
         if let Some(mut shim) = self.shims.remove(&task) {
             drop(shim.input.take());
             let _ = shim.child.wait();
+            shim.group.as_ref().map(Group::remove);
         }
     }
 
@@ -194,15 +244,26 @@ impl Host for Local {
     fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let begun = Instant::now();
         loop {
-            let (task, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
-            if self.shims.get(&task).is_some_and(|shim| shim.start == start) {
-                return Some(task);
+            let left = timeout.saturating_sub(begun.elapsed());
+            // Jobs that have just been let run come first.
+            let ahead = left > QUIET && self.is_short_of_spares();
+            match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
+                Ok((task, number)) if self.shims.get(&task).is_some_and(|shim| shim.number == number) => {
+                    return Some(task);
+                }
+                Err(_) if ahead => self.refill(),
+                Ok(_) => {}
+                Err(_) => return None,
             }
         }
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
-        self.shims.remove(&task).map_or(-1, |mut shim| shim.child.wait().map_or(-1, exit_status))
+        self.shims.remove(&task).map_or(-1, |mut shim| {
+            let status = shim.child.wait().map_or(-1, exit_status);
+            shim.group.as_ref().map(Group::remove);
+            status
+        })
     }
 
     fn is_alive(&self, shim: Identity) -> bool {
@@ -244,6 +305,7 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
+        std::mem::take(&mut self.spares).into_iter().for_each(Spare::dismiss);
         if let Some(group) = &self.group {
             if group.is_populated() {
                 group.kill();

@@ -109,7 +109,7 @@ fn what_only_its_control_group_knows_is_ended() {
         let session: serde_json::Value =
             serde_json::from_str(sandbox.read("f/journal.jsonl").lines().nth(1).unwrap()).unwrap();
         let group = PathBuf::from(session["session"]["group"].as_str().expect("a group was made"));
-        assert!(group.join("0.1").exists());
+        assert!(group.join("1").exists());
         let shim = alive(&sandbox).into_iter().find(|process| process.is_shim).unwrap();
         if how == "resumed" {
             child.kill().unwrap();

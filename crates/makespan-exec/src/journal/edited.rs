@@ -37,7 +37,21 @@ impl Journal {
         let told = format!("{described}; the journal until now is kept as {}", kept.display());
         let file = storage.open(&path).map_err(fail)?;
         let number = records.len() as u64;
-        Ok((Self { file, sound, torn: false, number, waiting: Vec::new(), ..self }, history, told))
+        Ok((
+            Self {
+                file,
+                sound,
+                written: sound,
+                whole: sound,
+                torn: false,
+                number,
+                waiting: Vec::new(),
+                in_file: 0,
+                ..self
+            },
+            history,
+            told,
+        ))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a run has done so far, on disk.
 //!
 //! `journal.jsonl` holds one [`Record`] a line and only grows. Each line carries its number and a checksum, so no damage
-//! passes for a record. Every record is on disk before what it announces happens (a start, a signal) or is told (an end);
-//! records of one instant are written together. Killed at any moment, at most the end of the file is torn, and that is
+//! passes for a record. Every record is written before what it announces happens (a start, a signal), and on disk before it is told;
+//! records of one instant are written, and synced, together. Killed at any moment, at most the end of the file is torn, and that is
 //! ignored. What cannot be written, since the disk is full, is cut off at once and kept until it can be. A lock file keeps a
 //! second run out of the folder.
 
@@ -61,12 +61,18 @@ pub struct Journal {
     file: Box<dyn Handle>,
     /// How many bytes are on disk for certain.
     sound: u64,
+    /// How many hold these and the records that have been written since, as far as they need not be written again.
+    written: u64,
+    /// How many hold whole lines, those included that are to be written again, which will be the same.
+    whole: u64,
     /// Whether there may be more bytes in the file.
     torn: bool,
     /// The number of the first record that waits.
     number: u64,
     /// Records that are not on disk yet.
     waiting: Vec<Record>,
+    /// How many of them are in the file.
+    in_file: usize,
     _lock: Option<File>,
 }
 
@@ -119,8 +125,18 @@ impl Journal {
         }
         let file = storage.open(&path).map_err(fail)?;
         let (sound, number) = (found.length().map_err(fail)?, found.records.len() as u64);
-        let mut journal =
-            Self { path: path.clone(), file, sound, torn: true, number, waiting: Vec::new(), _lock: lock };
+        let mut journal = Self {
+            path: path.clone(),
+            file,
+            sound,
+            written: sound,
+            whole: sound,
+            torn: true,
+            number,
+            waiting: Vec::new(),
+            in_file: 0,
+            _lock: lock,
+        };
         let mut records = found.records;
         if records.is_empty() {
             let header = header(instance, now);
@@ -181,42 +197,65 @@ impl Journal {
         self.waiting.retain(keep);
     }
 
-    /// Writes all records that wait. After an error none of them is in the file, all of them wait, and this can be called
-    /// again.
+    /// Writes all records that wait, and returns when they are on disk. After an error all of them that are not wait, and this can
+    /// be called again.
     ///
     /// # Errors
     /// [`JournalError::Io`], a full disk for one.
     pub fn commit(&mut self) -> Result<(), JournalError> {
-        if self.waiting.is_empty() {
+        self.write().and_then(|()| self.sync())
+    }
+
+    /// Writes all records that wait, so that whoever is killed they are known; after a loss of power they may not be. After an error
+    /// those that were not written before are not in the file.
+    pub(crate) fn write(&mut self) -> Result<(), JournalError> {
+        if self.in_file == self.waiting.len() {
             return Ok(());
         }
         self.in_place()?;
-        self.write().map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        self.write_lines().map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
-    fn write(&mut self) -> io::Result<()> {
+    fn write_lines(&mut self) -> io::Result<()> {
         let mut lines = String::new();
-        for (number, record) in (self.number..).zip(&self.waiting) {
+        for (number, record) in (self.number..).zip(&self.waiting).skip(self.in_file) {
             lines += &seal::seal(&serde_json::to_string(record)?, number);
         }
         self.cut()?;
         self.torn = true;
-        if let Err(error) = self.file.write_at(self.sound, lines.as_bytes()).and_then(|()| self.file.sync()) {
+        if let Err(error) = self.file.write_at(self.written, lines.as_bytes()) {
             // Half a record must not stay. Where even that fails, it is cut off before the next is written.
             let _ = self.cut();
             return Err(error);
         }
         self.torn = false;
-        self.sound += lines.len() as u64;
-        self.number += self.waiting.len() as u64;
-        self.waiting.clear();
+        self.written += lines.len() as u64;
+        self.whole = self.whole.max(self.written);
+        self.in_file = self.waiting.len();
         Ok(())
     }
 
-    /// Cuts off what is behind the last record that is on disk for certain.
+    /// Returns when all that was written is on disk.
+    pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
+        if self.in_file == 0 {
+            return Ok(());
+        }
+        if let Err(source) = self.file.sync() {
+            // The system may have forgotten what it could not bring to the disk, so it is written once more. Meanwhile it stays where
+            // it is: tasks run by it.
+            (self.written, self.in_file) = (self.sound, 0);
+            return Err(JournalError::Io { path: self.path.clone(), source });
+        }
+        self.sound = self.written;
+        self.number += self.in_file as u64;
+        self.waiting.drain(..std::mem::take(&mut self.in_file));
+        Ok(())
+    }
+
+    /// Cuts off what is behind the last whole line.
     fn cut(&mut self) -> io::Result<()> {
         if self.torn {
-            self.file.set_len(self.sound)?;
+            self.file.set_len(self.whole)?;
             self.torn = false;
         }
         Ok(())

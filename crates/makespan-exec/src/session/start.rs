@@ -27,7 +27,7 @@ impl Session<'_> {
         self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
-    /// Starts the shim of a task. It waits until the record of the start is on disk.
+    /// Starts the shim of a task. It waits until the record of the start is written.
     pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.instance;
@@ -90,19 +90,26 @@ impl Session<'_> {
         Vec::into_iter(due).try_for_each(|delayed| self.launch(delayed))
     }
 
-    /// Writes down what has happened. Then tasks that were started run, and the observer hears of it. While the journal
-    /// cannot be written no task starts, and nothing is told.
+    /// Writes down what has happened. Then tasks that were started run, and when all is on disk the observer hears of it. While the
+    /// journal cannot be written no task starts, and nothing is told.
     pub(super) fn commit(&mut self) {
         let now = self.now();
         if self.stalled.is_some_and(|again| now < again) {
             return;
         }
-        match self.journal.commit() {
+        let mut written = self.journal.write();
+        if self.uses_up() {
+            written = written.and_then(|()| self.journal.sync());
+        }
+        match &written {
+            Ok(()) => self.let_go(),
+            Err(_) => self.call_off(),
+        }
+        match written.and_then(|()| self.journal.sync()) {
             Ok(()) => {
                 if self.stalled.take().is_some() {
                     self.observer.message("the journal can be written again; the run goes on");
                 }
-                self.let_go();
                 self.tell_news();
             }
             Err(error) => {
@@ -110,12 +117,16 @@ impl Session<'_> {
                     self.observer.message(&format!("{error}; no job is started until the journal can be written"));
                 }
                 self.stalled = Some(now + WRITE_PAUSE);
-                self.call_off();
             }
         }
     }
 
-    /// Lets the tasks run whose records are on disk.
+    /// Whether tasks use up something that stays used up: even when the power is lost it must be known that they have started.
+    fn uses_up(&self) -> bool {
+        !self.state.instance.platform().consumables().is_empty()
+    }
+
+    /// Lets the tasks run whose records are written.
     fn let_go(&mut self) {
         for (&task, active) in self.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {

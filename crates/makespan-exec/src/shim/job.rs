@@ -1,5 +1,6 @@
 //! Starts the command of a job.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -10,26 +11,30 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::Pid;
 
+use super::Order;
+
 /// Starts a command with nothing on its input, no signal blocked, and a process group of its own. A file of the shell
 /// without `#!` is run by the shell, as a shell does.
-pub(super) fn spawn(command: &[OsString]) -> Result<Pid, Errno> {
-    let words = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
+pub(super) fn spawn(order: &Order, outputs: &[File; 2]) -> Result<Pid, Errno> {
+    let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;
     let program = words.first().ok_or(Errno::ENOENT)?;
-    match start(program, &words) {
+    match start(program, &words, order, outputs) {
         Err(Errno::ENOEXEC) => {
             let shell = CString::from(c"/bin/sh");
             let script: Vec<CString> = std::iter::once(shell.clone()).chain(words.iter().cloned()).collect();
-            start(&shell, &script)
+            start(&shell, &script, order, outputs)
         }
         started => started,
     }
 }
 
-fn start(program: &CString, words: &[CString]) -> Result<Pid, Errno> {
+fn start(program: &CString, words: &[CString], order: &Order, outputs: &[File; 2]) -> Result<Pid, Errno> {
     let mut files = PosixSpawnFileActions::init()?;
     let nothing = File::open("/dev/null").map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
+    files.add_dup2(outputs[0].as_raw_fd(), 1)?;
+    files.add_dup2(outputs[1].as_raw_fd(), 2)?;
     let mut attributes = PosixSpawnAttr::init()?;
     attributes.set_flags(
         PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK
@@ -44,6 +49,8 @@ fn start(program: &CString, words: &[CString]) -> Result<Pid, Errno> {
         let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
         CString::new(bytes).ok()
     };
-    let environment: Vec<CString> = std::env::vars_os().filter_map(entry).collect();
+    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    all.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
+    let environment: Vec<CString> = all.into_iter().filter_map(entry).collect();
     posix_spawn(program.as_c_str(), &files, &attributes, words, &environment)
 }

@@ -1,9 +1,10 @@
 //! The process around every job.
 //!
-//! A shim waits for one line on its input, so that no job runs that the journal does not know: if the session dies before,
-//! the input closes and the shim leaves. It runs the command in a process group of its own, and when the command has ended
-//! it leaves the exit status in a file; without a session that is on disk before the shim ends. All signals are blocked from its birth on, so
-//! nothing but SIGKILL ends it early. It is the subreaper of all that descends from it: a process of the job that leaves its
+//! A shim is told its job by one line on its input, which may come long after its start, and waits for another, so that no
+//! job runs that the journal does not know: if the session dies before, the input closes and the shim leaves. It runs the
+//! command in a process group of its own, and when the command has ended it leaves the exit status in a file; without a
+//! session that is on disk before the shim ends. All signals are blocked from its birth on, so nothing but SIGKILL ends it
+//! early. It is the subreaper of all that descends from it: a process of the job that leaves its
 //! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
@@ -12,27 +13,33 @@
 
 mod accounting;
 mod job;
+mod membership;
+mod order;
 mod small;
 
-use std::ffi::OsString;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
+use membership::Membership;
+pub(crate) use order::Order;
 pub(crate) use small::small;
 
-use crate::group::Group;
+use crate::folder::Folder;
+use crate::machine::pin_thread;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
@@ -68,23 +75,19 @@ pub fn serve() {
             println!("{}", small::PROTOCOL);
             std::process::exit(0);
         }
-        let (Some(status), Some(group), Some(memory)) = (arguments.next(), arguments.next(), arguments.next()) else {
+        let (Some(held), Some(named), Some(group)) = (arguments.next(), arguments.next(), arguments.next()) else {
             std::process::exit(NEVER)
         };
-        let memory = memory.to_str().and_then(|text| text.parse().ok());
-        let command: Vec<OsString> = arguments.collect();
-        std::process::exit(Shim::serve(&PathBuf::from(status), (&PathBuf::from(group), memory), &command));
+        std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
     }
 }
 
 /// What a shim knows of its job.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened")]
 struct Shim {
     signals: SignalFd,
-    /// The control group of the job, where there is one.
-    group: Option<Group>,
-    /// Whether this process is in it, too.
-    inside: bool,
+    /// For the output and the errors of the job.
+    outputs: [File; 2],
+    membership: Membership,
     /// The job's own process; that it has none means that it has not started or has ended.
     main: Option<Pid>,
     /// How it ended, and whether it had been asked to.
@@ -94,47 +97,55 @@ struct Shim {
     stopped: bool,
 }
 
+/// Guards the job that is told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
+/// be that of the job.
+fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
+    let all = SigSet::all();
+    let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
+    // Where it is a leader of a group already it stays where it is.
+    let _ = setsid();
+    let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
+    let folder = Folder::open(held).ok();
+    let within = folder.as_ref().map_or_else(|| named.to_owned(), Folder::path);
+    let mut membership = Membership::of(group);
+    let told = Order::read().and_then(|order| Some((order.open(&within).ok()?, order)));
+    let (Some((outputs, order)), Ok(signals)) = (told, signals) else {
+        if is_alone() {
+            membership.remove();
+        }
+        return NEVER;
+    };
+    let mut shim =
+        Shim { signals, outputs, membership, main: None, status: None, asked: false, killing: false, stopped: false };
+    let status = shim.serve(&within.join(&order.status), &order);
+    if is_alone() {
+        shim.membership.remove();
+    }
+    status
+}
+
 impl Shim {
-    fn serve(path: &Path, (group, memory): (&Path, Option<u64>), command: &[OsString]) -> i32 {
-        let all = SigSet::all();
-        let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-        // Where it is a leader of a group already it stays where it is.
-        let _ = setsid();
-        let signals =
-            prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
-        let signals = match signals {
-            Ok(signals) => signals,
-            Err(error) => {
-                eprintln!("makespan: cannot guard the job: {error}");
-                return NEVER;
-            }
-        };
-        let mut shim = Self {
-            signals,
-            group: None,
-            inside: false,
-            main: None,
-            status: None,
-            asked: false,
-            killing: false,
-            stopped: false,
-        };
-        let Some(mut slot) = shim.reserve(path) else { return NEVER };
+    /// Waits until the job may run, runs it and leaves its status at this path.
+    fn serve(&mut self, path: &Path, order: &Order) -> i32 {
+        let Some(mut slot) = self.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
             return NEVER;
         };
-        shim.group = Group::make(group);
-        if let (Some(group), Some(bytes)) = (&shim.group, memory)
+        if let (Some(group), Some(bytes)) = (self.membership.group(), order.memory)
             && let Err(error) = group.set_limit(bytes)
         {
-            eprintln!("makespan: cannot limit the memory of the job: {error}");
+            self.say(&format!("cannot limit the memory of the job: {error}"));
         }
-        let status = shim.run(command);
-        shim.leave(&mut slot, claim, status);
-        shim.end_rest();
-        shim.remove_group();
+        let status = self.run(order);
+        self.leave(&mut slot, claim, status);
+        self.end_rest();
         status
+    }
+
+    /// Writes a line among the errors of the job.
+    fn say(&self, text: &str) {
+        let _ = writeln!(&self.outputs[1], "makespan: {text}");
     }
 
     /// Takes room for the status, as soon as there is some; `None` when the session is gone or wants the job to end.
@@ -142,30 +153,30 @@ impl Shim {
         loop {
             match Slot::reserve(&Disk, path) {
                 Ok(slot) => return Some(slot),
-                Err(_) if self.is_alone() || self.asked || self.killing => return None,
+                Err(_) if is_alone() || self.asked || self.killing => return None,
                 Err(_) => self.heed(PAUSE),
             }
         }
     }
 
     /// Runs the command until its own process has ended; what it left behind may go on.
-    fn run(&mut self, command: &[OsString]) -> i32 {
+    fn run(&mut self, order: &Order) -> i32 {
         self.heed(0);
         let mut told = false;
         while self.main.is_none() && self.status.is_none() {
             if self.asked || self.killing {
                 return 128 + Signal::SIGTERM as i32;
             }
-            match self.spawn(command) {
+            match self.spawn(order) {
                 Ok(pid) => self.main = Some(pid),
                 Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                     if !std::mem::replace(&mut told, true) {
-                        eprintln!("makespan: cannot start the command yet: {error}; trying again");
+                        self.say(&format!("cannot start the command yet: {error}; trying again"));
                     }
                     self.heed(PAUSE);
                 }
                 Err(error) => {
-                    eprintln!("makespan: cannot start the command: {error}");
+                    self.say(&format!("cannot start the command: {error}"));
                     return if error == Errno::ENOENT { 127 } else { 126 };
                 }
             }
@@ -179,53 +190,37 @@ impl Shim {
         }
     }
 
-    /// Starts the command. A process is born in the group of its parent, so this one goes there meanwhile.
-    fn spawn(&mut self, command: &[OsString]) -> Result<Pid, Errno> {
-        self.inside = self.group.as_ref().is_some_and(|group| group.enter().is_ok());
-        if !self.inside
-            && let Some(group) = self.group.take()
-        {
-            group.remove();
+    /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
+    fn spawn(&mut self, order: &Order) -> Result<Pid, Errno> {
+        let here = Pid::from_raw(0);
+        let all = sched_getaffinity(here)?;
+        pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+        let started = job::spawn(order, &self.outputs);
+        let _ = sched_setaffinity(here, &all);
+        if started.is_ok() {
+            self.membership.started(order.memory.is_some());
         }
-        let started = job::spawn(command);
-        self.step_out();
         started
-    }
-
-    /// Leaves the control group of the job. Whether this process is out of it.
-    fn step_out(&mut self) -> bool {
-        if self.inside {
-            self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
-        }
-        !self.inside
     }
 
     /// Kills all that lives of the job.
     fn kill_all(&mut self) {
-        if self.step_out() {
-            self.group.as_ref().map(Group::kill);
-        }
+        self.membership.kill();
         signal_descendants(Signal::SIGKILL);
-    }
-
-    fn remove_group(&mut self) {
-        self.step_out();
-        if let Some(group) = &self.group {
-            group.remove();
-            // A session that is gone does not do it.
-            if self.is_alone() {
-                group.remove_run();
-            }
-        }
     }
 
     /// Waits for a signal; not for long while processes are being killed, since new ones may come.
     fn wait(&mut self) {
         if self.killing {
             self.kill_all();
-            self.heed(GLANCE);
-        } else {
-            self.heed(u16::MAX);
+            return self.heed(GLANCE);
+        }
+        match self.membership.stay() {
+            None => self.heed(u16::MAX),
+            Some(Duration::ZERO) => {
+                self.membership.step_out();
+            }
+            Some(stay) => self.heed(u16::try_from(stay.as_millis() + 1).unwrap_or(u16::MAX)),
         }
     }
 
@@ -279,9 +274,9 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let accounting = accounting::of_job(self.group.as_ref(), status != 0);
+        let accounting = accounting::of_job(self.membership.group(), status != 0);
         let left = Status { claim, exit: status, asked, stopped: self.stopped, ended, accounting };
-        while slot.fill(&Disk, &left, self.is_alone()).is_err() && self.is_alone() && !self.killing {
+        while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
             self.heed(PAUSE);
         }
     }
@@ -293,15 +288,14 @@ impl Shim {
             self.wait();
         }
     }
+}
 
-    /// Whether the session is gone.
-    #[expect(clippy::unused_self, reason = "it is the shim's input")]
-    fn is_alone(&self) -> bool {
-        let input = std::io::stdin();
-        let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
-        let _ = poll(&mut polled, PollTimeout::ZERO);
-        polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
-    }
+/// Whether the session is gone.
+fn is_alone() -> bool {
+    let input = std::io::stdin();
+    let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+    let _ = poll(&mut polled, PollTimeout::ZERO);
+    polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
 }
 
 /// The line that lets the job run; `None` when the session is gone.

@@ -1,0 +1,43 @@
+//! What a shim is told of its job before it may run: one line on its input. A shim may have been started before anybody knew
+//! the job.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::storage::writable;
+
+/// A job as its shim needs to know it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// Where the exit status goes, from the folder of the run on.
+    pub status: String,
+    /// Most bytes of memory, where they are to be limited.
+    pub memory: Option<u64>,
+    /// The cores that it runs on.
+    pub cores: Vec<usize>,
+    /// The files in that folder for its output and its errors, which are there and empty.
+    pub outputs: [String; 2],
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// What its environment has beside that of the shim.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Order {
+    /// The next line of the input; `None` when the session is gone, or has no job.
+    pub fn read() -> Option<Self> {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).ok()?;
+        serde_json::from_str(line.strip_suffix('\n')?).ok()
+    }
+
+    /// Opens the outputs in the folder of the run.
+    pub fn open(&self, folder: &Path) -> io::Result<[File; 2]> {
+        let [out, err] = &self.outputs;
+        Ok([writable(&folder.join(out))?, writable(&folder.join(err))?])
+    }
+}
