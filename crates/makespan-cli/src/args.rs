@@ -34,10 +34,18 @@ pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuest
 pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
+/// What is shown to those who ask for nothing.
+const EXAMPLES: &str = "\
+Examples:
+  makespan run commands.txt               run a list of shell commands, one a line
+  makespan run -- 'gzip -9 {}' ::: *.txt  run a command for each of many arguments
+  makespan plan batch.toml                plan jobs, and prove how good the plan is
+";
+
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
 #[derive(Parser)]
-#[command(name = "makespan", version, arg_required_else_help = true)]
+#[command(name = "makespan", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -74,6 +82,18 @@ pub enum Command {
         /// Which shell
         shell: Shell,
     },
+    /// Install manual pages and the completions of shells for this user
+    Setup(SetupOptions),
+}
+
+#[derive(Args)]
+pub struct SetupOptions {
+    /// Write below share in this folder, such as /usr/local for everybody [default: this user's, ~/.local]
+    #[arg(long, value_name = "FOLDER")]
+    pub prefix: Option<PathBuf>,
+    /// Remove what was installed
+    #[arg(long)]
+    pub remove: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -40,7 +40,8 @@ fn main() -> ExitCode {
         Command::Convert(options) => commands::convert::convert(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),
         Command::Algorithms(options) => commands::algorithms::algorithms(&options),
-        Command::Completions { shell } => commands::completions(shell),
+        Command::Completions { shell } => commands::setup::completions(shell),
+        Command::Setup(options) => commands::setup::setup(&options),
     };
     match done {
         Ok(code) => code,

@@ -18,7 +18,7 @@ mod store;
 
 pub use command::{Command, Template};
 pub use error::HistoryError;
-pub use location::default_path;
+pub use location::{data_folder, default_path};
 pub use record::{Ending, Record, folder_here, host, now};
 pub use recorder::Recorder;
 pub use store::{Entry, Filter, History};

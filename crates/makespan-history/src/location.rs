@@ -2,23 +2,32 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The file that `MAKESPAN_HISTORY` names; else `makespan/history.sqlite` in the folder for data of the XDG base directory
-/// specification: `XDG_DATA_HOME`, or `~/.local/share`. `None` where there is neither a variable nor a home.
+/// The file that `MAKESPAN_HISTORY` names; else `makespan/history.sqlite` in the folder for data ([`data_folder`]). `None` where
+/// there is neither a variable nor a home.
 pub fn default_path() -> Option<PathBuf> {
     path_from(&|name| env::var_os(name))
 }
 
+/// The user's folder for data, by the XDG base directory specification: `XDG_DATA_HOME`, or `~/.local/share`. `None` where there
+/// is neither a variable nor a home.
+pub fn data_folder() -> Option<PathBuf> {
+    data_from(&|name| env::var_os(name))
+}
+
+fn set(variable: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<PathBuf> {
+    variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 fn path_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(file) = set("MAKESPAN_HISTORY") {
-        return Some(file);
-    }
+    set(variable, "MAKESPAN_HISTORY").or_else(|| Some(data_from(variable)?.join("makespan/history.sqlite")))
+}
+
+fn data_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     // The specification: a path that is not absolute is ignored.
-    let absolute = |name: &str| set(name).filter(|path| path.is_absolute());
-    let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join(Path::new("makespan/history.sqlite")))
+    let absolute = |name: &str| set(variable, name).filter(|path| path.is_absolute());
+    absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Said, Sandbox};
 
 /// The default algorithm with a stop that is the same on every machine.
 const STEPS: &str = "optimise[steps=200,searches=2]";
@@ -184,6 +184,45 @@ fn algorithms_are_listed_with_what_one_should_know() {
     let schedulers = entries.iter().filter(|entry| entry["kind"] == "scheduler").count();
     assert_eq!(text.matches("  guarantee  ").count(), schedulers);
     assert_eq!(text.matches("  drives     ").count(), entries.len() - schedulers);
+}
+
+/// What `setup` writes is there, is what it says, and is gone after `--remove`; nothing else of the user is.
+#[test]
+fn manual_pages_and_completions_are_installed_by_one_command() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("p/share/man/man1")).unwrap();
+    sandbox.write("p/share/man/man1/other.1", "mine");
+    let said = sandbox.makespan("setup --prefix p").succeeds();
+    assert!(said.contains("manual pages") && said.contains("p/share/man/man1"), "{said}");
+    for (file, content) in [
+        ("man/man1/makespan.1", "commands.txt"),
+        ("man/man1/makespan-run.1", "fail\\-fast"),
+        ("man/man1/makespan-history-forget.1", "older\\-than"),
+        ("bash-completion/completions/makespan", "complete"),
+        ("fish/vendor_completions.d/makespan.fish", "complete"),
+        ("zsh/site-functions/_makespan", "#compdef makespan"),
+    ] {
+        let text = sandbox.read(&format!("p/share/{file}"));
+        assert!(text.contains(content), "{file} has no {content:?}:\n{text}");
+    }
+    let home = sandbox.path("home");
+    let mut command = sandbox.command("setup");
+    let said = Said::new("setup", &command.env("HOME", &home).env_remove("XDG_DATA_HOME").output().unwrap());
+    assert!(said.status == Some(0) && home.join(".local/share/man/man1/makespan-plan.1").exists(), "{said:?}");
+    sandbox.makespan("setup --prefix p --remove").succeeds();
+    assert_eq!(fs::read_dir(sandbox.path("p/share/man/man1")).unwrap().count(), 1);
+    assert!(!sandbox.path("p/share/zsh/site-functions/_makespan").exists());
+    sandbox.write("file", "");
+    let said = sandbox.makespan("setup --prefix file");
+    assert!(said.status == Some(1) && said.err.contains("cannot make the folder"), "{said:?}");
+}
+
+#[test]
+fn who_asks_for_nothing_sees_three_examples() {
+    let said = Sandbox::new().makespan("");
+    let examples: Vec<&str> = said.err.lines().filter(|line| line.starts_with("  makespan ")).collect();
+    assert_eq!(examples.len(), 3, "{said:?}");
+    assert!(examples[0].contains("run commands.txt") && examples.iter().all(|line| line.len() <= 80), "{said:?}");
 }
 
 #[test]

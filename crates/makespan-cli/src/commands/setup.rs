@@ -1,0 +1,126 @@
+//! `makespan setup`, `makespan completions`
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use makespan_history::data_folder;
+use miette::{Result, miette};
+
+use crate::args::{Arguments, SetupOptions};
+use crate::output::{emit, table, write_file};
+
+/// Shells that load completions from a folder for data: where, and what the file is called.
+const SHELLS: [(Shell, &str, &str); 3] = [
+    (Shell::Bash, "bash-completion/completions", "makespan"),
+    (Shell::Fish, "fish/vendor_completions.d", "makespan.fish"),
+    (Shell::Zsh, "zsh/site-functions", "_makespan"),
+];
+
+const MANUAL: &str = "man/man1";
+
+/// Files of one kind.
+struct Part {
+    what: &'static str,
+    folder: PathBuf,
+    /// Names and contents.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+/// Prints the completions of a shell.
+pub fn completions(shell: Shell) -> Result<ExitCode> {
+    emit(&String::from_utf8_lossy(&completion(shell)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes manual pages and completions to where programs look for them, or removes them.
+pub fn setup(options: &SetupOptions) -> Result<ExitCode> {
+    let share = match &options.prefix {
+        Some(prefix) => {
+            std::path::absolute(prefix).map_err(|error| miette!("{}: {error}", prefix.display()))?.join("share")
+        }
+        None => data_folder().ok_or_else(|| miette!("this user has no home folder; name a folder: --prefix FOLDER"))?,
+    };
+    let parts = parts(&share)?;
+    for part in &parts {
+        for (name, content) in &part.files {
+            let path = part.folder.join(name);
+            if options.remove { remove(&path) } else { write(&path, content) }?;
+        }
+    }
+    let done = if options.remove { "removed" } else { "written" };
+    let row = |part: &Part| vec![part.what.to_owned(), part.files.len().to_string(), part.folder.display().to_string()];
+    let rows = table(&[done, "files", ""], 1, parts.iter().map(row));
+    let advice = if options.remove { String::new() } else { advice(&share) };
+    emit(&(rows + &advice))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parts(share: &Path) -> Result<Vec<Part>> {
+    let mut parts = vec![Part { what: "manual pages", folder: share.join(MANUAL), files: manual()? }];
+    for (shell, folder, name) in SHELLS {
+        let what = match shell {
+            Shell::Bash => "bash completions",
+            Shell::Fish => "fish completions",
+            _ => "zsh completions",
+        };
+        parts.push(Part { what, folder: share.join(folder), files: vec![(name.to_owned(), completion(shell))] });
+    }
+    Ok(parts)
+}
+
+/// How programs find what is not in a folder that they search anyway.
+fn advice(share: &Path) -> String {
+    let zsh = share.join(SHELLS[2].1);
+    format!(
+        "\nbash and fish find their completions; zsh does with this in ~/.zshrc, before `compinit`:\n    fpath+=({})\n\
+         `man makespan` finds the pages where {} is on the PATH; elsewhere:\n    man -M {} makespan\n",
+        zsh.display(),
+        share.with_file_name("bin").display(),
+        share.join("man").display()
+    )
+}
+
+fn completion(shell: Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "makespan", &mut text);
+    text
+}
+
+/// A page for the program and one for each of its commands: names and contents.
+fn manual() -> Result<Vec<(String, Vec<u8>)>> {
+    let mut program = Arguments::command().disable_help_subcommand(true);
+    program.build();
+    let mut pages = Vec::new();
+    let mut open = vec![program];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        let source = format!("makespan {}", env!("CARGO_PKG_VERSION"));
+        let page = Man::new(command).source(source).manual("Makespan");
+        let mut text = Vec::new();
+        page.render(&mut text).map_err(|error| miette!("cannot write a manual page: {error}"))?;
+        pages.push((page.get_filename(), text));
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            miette!("{}: cannot make the folder: {error}; name one of yours: --prefix FOLDER", folder.display())
+        })?;
+    }
+    write_file(path, |out| out.write_all(content))
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(miette!("{}: cannot remove: {error}", path.display())),
+        _ => Ok(()),
+    }
+}
