@@ -37,9 +37,9 @@ pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 /// What is shown to those who ask for nothing.
 const EXAMPLES: &str = "\
 Examples:
-  makespan run commands.txt               run a list of shell commands, one a line
-  makespan run -- 'gzip -9 {}' ::: *.txt  run a command for each of many arguments
-  makespan plan batch.toml                plan jobs, and prove how good the plan is
+  makespan run commands.txt               run shell commands, one a line
+  makespan run -- 'gzip -9 {}' ::: *.txt  run a command for each argument
+  makespan plan batch.toml                plan jobs, and prove how good that is
 ";
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best

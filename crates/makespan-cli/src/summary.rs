@@ -53,6 +53,15 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// Bytes, in the unit that leaves a short number.
+pub fn bytes(count: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.iter().find(|(shift, _)| count >> shift > 0) {
+        Some((shift, unit)) => format!("{:.1} {unit}", count as f64 / (1_u64 << shift) as f64),
+        None => format!("{count} bytes"),
+    }
+}
+
 /// A value of an objective in seconds or weighted seconds, a cost, or weighted tasks a second.
 pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     let unit = match objective {

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::resources::number_behind;
 
 /// What programs call the GPUs of this machine, numbered from 0: those of NVIDIA, else those of AMD. `None` where nothing tells of
 /// any. Of AMD's a lower layer may let `visible` through.
@@ -23,17 +26,20 @@ fn nvidia(dev: &Path) -> usize {
 fn amd(nodes: &Path) -> usize {
     let Ok(entries) = fs::read_dir(nodes) else { return 0 };
     let properties = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("properties")).ok());
-    let units = |text: &str| text.lines().find_map(|line| line.strip_prefix("simd_count ")?.trim().parse::<u64>().ok());
-    properties.filter(|text| units(text).is_some_and(|units| units > 0)).count()
+    properties.filter(|text| number_behind("simd_count", text).is_some_and(|units| units > 0)).count()
 }
 
-/// What NVIDIA's own program says, where it is there: in some virtual machines GPUs have no device files of their own.
+/// What NVIDIA's own program says, where it is there: in some virtual machines GPUs have no device files of their own. It takes
+/// about a second, so it is asked once.
 fn told_by_nvidia() -> Option<usize> {
-    crate::machine::program("nvidia-smi").ok()?;
-    let mut command = Command::new("nvidia-smi");
-    command.args(["--query-gpu=index", "--format=csv,noheader"]).stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    Some(counted(&String::from_utf8_lossy(&output.stdout))).filter(|&count| count > 0)
+    static TOLD: OnceLock<Option<usize>> = OnceLock::new();
+    *TOLD.get_or_init(|| {
+        crate::machine::program("nvidia-smi").ok()?;
+        let mut command = Command::new("nvidia-smi");
+        command.args(["--query-gpu=index", "--format=csv,noheader"]).stdin(Stdio::null()).stderr(Stdio::null());
+        let output = command.output().ok().filter(|output| output.status.success())?;
+        Some(counted(&String::from_utf8_lossy(&output.stdout))).filter(|&count| count > 0)
+    })
 }
 
 /// The lines that are numbers.

@@ -27,8 +27,12 @@ pub fn memory() -> Option<u64> {
 
 /// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
 pub(crate) fn memory_kills() -> Option<u64> {
-    let text = fs::read_to_string("/proc/vmstat").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+    number_behind("oom_kill", &fs::read_to_string("/proc/vmstat").ok()?)
+}
+
+/// The number behind a word that begins a line, as the kernel's files have it.
+pub(crate) fn number_behind(word: &str, text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// `MemTotal` of `/proc/meminfo`, in bytes.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use makespan_formats::list::quoted;
 
 use super::MachineOptions;
 
@@ -85,15 +86,5 @@ impl SourceOptions {
                 (front, format!(" -- {}", words.join(" ")))
             }
         }
-    }
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

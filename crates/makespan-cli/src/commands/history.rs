@@ -13,7 +13,7 @@ use crate::args::{
     HistoryOptions,
 };
 use crate::output::{check_target, csv_names, emit, shown, table, write_file};
-use crate::summary::figure;
+use crate::summary::{bytes, figure};
 
 /// Records that are shown as text.
 const SHOWN: usize = 20;
@@ -159,7 +159,7 @@ fn cells(entry: &Entry, now: i64) -> Vec<String> {
         entry.processors.to_string(),
         seconds(entry.wall),
         entry.cpu.map_or("-".into(), seconds),
-        entry.memory.map_or("-".into(), bytes),
+        entry.memory.map_or("-".into(), |count| bytes(count.max(0).unsigned_abs())),
         shown(&entry.line).into_owned(),
     ]
 }
@@ -173,16 +173,6 @@ fn age(now: i64, then: i64) -> String {
         seconds if seconds < 172_800 => format!("{} h", seconds / 3600),
         seconds => format!("{} d", seconds / 86_400),
     }
-}
-
-/// Bytes in a binary unit.
-fn bytes(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
-        (value, unit) = (value / 1024.0, unit + 1);
-    }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
 /// At most this many characters, the last of which says that there are more.

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use makespan_core::Time;
 
+use crate::resources::number_behind;
+
 use super::{Group, SESSION, write};
 
 /// The file that says which controllers the groups below have.
@@ -85,7 +87,6 @@ impl Group {
 
     /// The number behind a word in a file of the group.
     fn entry(&self, file: &str, word: &str) -> Option<u64> {
-        let text = fs::read_to_string(self.0.join(file)).ok()?;
-        text.lines().find_map(|line| line.strip_prefix(word)?.trim().parse().ok())
+        number_behind(word, &fs::read_to_string(self.0.join(file)).ok()?)
     }
 }

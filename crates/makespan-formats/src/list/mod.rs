@@ -22,6 +22,7 @@ use lines::{Command, Wrong, commands};
 use notes::After;
 
 pub use make::{ASK, read_make};
+pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{Template, TemplateError};
 

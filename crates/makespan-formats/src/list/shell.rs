@@ -222,7 +222,7 @@ const RESERVED: [&str; 17] = [
 ];
 
 /// An argument as one word of the shell: as it is where that is safe, else in quotation marks.
-pub(super) fn quoted(argument: &str) -> String {
+pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     // `a=b` in front of a command would be an assignment.
     let means_itself = !argument.contains('=') && !RESERVED.contains(&argument);

@@ -12,7 +12,7 @@ use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace}
 use makespan_formats::report::Section;
 
 use crate::output::{Line, Tone, shown, wrapped};
-use crate::summary::figure;
+use crate::summary::{bytes, figure};
 
 /// Tasks whose failures are told; the table of jobs has all.
 const TOLD: usize = 20;
@@ -246,14 +246,5 @@ impl<'a> Outcomes<'a> {
             first: true,
             figure: None,
         }
-    }
-}
-
-/// Bytes, in the unit that leaves a short number.
-fn bytes(count: u64) -> String {
-    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
-    match units.iter().find(|(shift, _)| count >> shift > 0) {
-        Some((shift, unit)) => format!("{:.1} {unit}", count as f64 / (1_u64 << shift) as f64),
-        None => format!("{count} bytes"),
     }
 }
