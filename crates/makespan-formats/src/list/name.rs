@@ -3,10 +3,15 @@
 /// Characters of the command in its name.
 const LONGEST: usize = 24;
 
-/// The number of a line and a short form of its command, such as `3-gzip-a.txt`: letters that are safe in the name of a file.
+/// The number of a line and a short form of its command, such as `3-gzip-a.txt`: letters that are safe in the name of a file, and paths
+/// without their folders, which many lines have in common.
 pub(super) fn of_command(line: usize, command: &str) -> String {
+    let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {
+        Some((_, last)) => last,
+        None => word,
+    });
     let mut short = String::new();
-    for c in command.chars() {
+    for c in words.flat_map(|word| word.chars().chain([' '])) {
         if short.len() >= LONGEST {
             break;
         }
@@ -27,7 +32,9 @@ mod tests {
     #[test]
     fn names_are_short_and_safe() {
         assert_eq!(of_command(3, "gzip -9 a.txt"), "3-gzip-9-a.txt");
-        assert_eq!(of_command(12, "./run \"$HOME/Ü b\" > out"), "12-.-run-HOME-b-out");
+        assert_eq!(of_command(12, "./run \"$HOME/Ü b\" > out/"), "12-run-b-out");
+        assert_eq!(of_command(4, "target/release/crunch pi /data/sets/one.csv"), "4-crunch-pi-one.csv");
+        assert_eq!(of_command(5, "/ // ls"), "5-ls");
         assert_eq!(of_command(1, "(((("), "1-command");
         assert_eq!(of_command(7, &"x".repeat(100)), format!("7-{}", "x".repeat(LONGEST)));
     }
