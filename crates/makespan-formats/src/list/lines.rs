@@ -104,6 +104,14 @@ fn command<'a>(
         let problem = "`<<` begins a here-document, which needs more lines than a command of a list has; write the text to a file first";
         return Err(Wrong { place, problem: problem.into() });
     }
+    if let Some((mark, line, column)) = scanner.open_command() {
+        let place = Place { line: Some(line), column: Some(column), field: None };
+        let problem = format!("what `{mark}` begins {GOES_ON}");
+        return Err(Wrong { place, problem });
+    }
+    if let Some(operator) = scanner.operator() {
+        return Err(Wrong::at(part.0, format!("a command that ends with `{operator}` {GOES_ON}")));
+    }
     let end = text.trim_end().len();
     // A blank that was escaped belongs to its word.
     let backslashes = end - text[..end].trim_end_matches('\\').len();
@@ -127,12 +135,56 @@ fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut Stri
     None
 }
 
-/// Words with which no command begins, but a line of a script does.
-const WITHIN: [&str; 8] = ["do", "done", "then", "else", "elif", "fi", "esac", "}"];
+/// Why a line that is not a whole command is none.
+const GOES_ON: &str =
+    "goes on with the next line, and each line of a list is a command; write it on one line, or end its lines with \\";
 
-/// A file whose commands go over several lines is a script.
+/// Words with which no command begins, but a line of a script does.
+const WITHIN: [&str; 11] = ["do", "done", "then", "else", "elif", "fi", "esac", "}", "&&", "||", "|"];
+
+/// Words that begin a command of several lines, and those that end it.
+const COMPOUND: [(&str, &str); 7] = [
+    ("if", "fi"),
+    ("for", "done"),
+    ("while", "done"),
+    ("until", "done"),
+    ("select", "done"),
+    ("case", "esac"),
+    ("{", "}"),
+];
+
+/// Commands that only change the shell that runs them.
+const OF_THE_SHELL: [&str; 11] =
+    ["cd", "pushd", "popd", "export", "set", "unset", "alias", "unalias", "umask", "ulimit", "shopt"];
+
+/// A file whose commands go over several lines is a script, and so is one whose lines are meant for those below.
 fn refuse_scripts(line: usize, text: &str) -> Result<(), Wrong> {
     let first = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
+    let alone = !text.contains([';', '&', '|', '>', '<', '(', '`', '\n']);
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let assigns = first.split_once('=').is_some_and(|(name, _)| is_name(name)) && first == text.trim_end();
+    if alone && (OF_THE_SHELL.contains(&first) || assigns) {
+        let problem = format!(
+            "`{first}` alone changes nothing for the lines below: each line of a list runs in a shell of its own; write it before the \
+             command that needs it, such as `{} && ..`",
+            text.trim_end()
+        );
+        return Err(Wrong::at(line, problem));
+    }
+    let defines =
+        text.split_once('(').is_some_and(|(name, rest)| is_name(name.trim_end()) && rest.trim_start().starts_with(')'));
+    if defines || first == "function" {
+        let problem = "a function is known only on its own line: each line of a list runs in a shell of its own; write it to a script, \
+                       and run that: sh FILE";
+        return Err(Wrong::at(line, problem));
+    }
+    let ends = |last: &str| text.split(|c: char| c.is_whitespace() || ";&|()".contains(c)).any(|word| word == last);
+    if let Some((_, last)) = COMPOUND.iter().find(|(opens, last)| *opens == first && !ends(last)) {
+        return Err(Wrong::at(line, format!("what `{first}` begins does not end with `{last}`, so it {GOES_ON}")));
+    }
     if WITHIN.contains(&first) {
         let problem = format!(
             "`{first}` goes on with a command of earlier lines, and each line of a list is a command; write it on one line, \

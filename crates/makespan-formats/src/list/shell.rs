@@ -46,6 +46,10 @@ enum Frame {
 pub(super) struct Scanner {
     open: Vec<Open>,
     before: Before,
+    /// A quotation that a backquote ends which is not its own.
+    crossed: Option<Open>,
+    /// The last two characters outside of quotations that are no blanks.
+    last: [char; 2],
     /// A `here-document` begins: line and column.
     pub(super) here_document: Option<(usize, usize)>,
 }
@@ -112,7 +116,7 @@ impl Scanner {
 
     /// The quotation that is open where the text ends, with line and column of its beginning.
     pub(super) fn open_quotation(&self) -> Option<(char, usize, usize)> {
-        self.open.iter().find_map(|open| {
+        self.crossed.iter().chain(&self.open).find_map(|open| {
             let mark = match open.what {
                 Frame::Single | Frame::Dollar => '\'',
                 Frame::Double => '"',
@@ -121,6 +125,29 @@ impl Scanner {
             };
             Some((mark, open.at.0, open.at.1))
         })
+    }
+
+    /// The parenthesis or brace that is open where the text ends, with line and column.
+    pub(super) fn open_command(&self) -> Option<(&'static str, usize, usize)> {
+        self.open.iter().find_map(|open| {
+            let mark = match open.what {
+                Frame::Parenthesis | Frame::Arithmetic => "(",
+                Frame::Expansion => "${",
+                _ => return None,
+            };
+            Some((mark, open.at.0, open.at.1))
+        })
+    }
+
+    /// The operator behind which the text ends, but for blanks, if another command must follow.
+    pub(super) fn operator(&self) -> Option<&'static str> {
+        match self.last {
+            ['&', '&'] => Some("&&"),
+            ['|', '|'] => Some("||"),
+            [_, '|'] => Some("|"),
+            ['|', '&'] => Some("|&"),
+            _ => None,
+        }
     }
 
     /// Whether an apostrophe is a character like others: in double quotation marks, also in the expansions there.
@@ -138,6 +165,16 @@ impl Scanner {
     pub(super) fn read(&mut self, c: char, at: (usize, usize)) {
         let before = std::mem::replace(&mut self.before, Before::Other);
         let within = self.within();
+        let literal = before == Before::Backslash;
+        if within == Within::Words && (literal || !c.is_whitespace() && c != '\\') {
+            // What is taken literally is no operator, and the backslash that says so may end the line.
+            self.last = [self.last[1], if literal { '\\' } else { c }];
+        }
+        let crosses = c == '`' && before != Before::Backslash && within != Within::Backquotes;
+        if crosses && self.is_inside(Within::Backquotes) {
+            // A shell ends the text between backquotes at the next one, wherever that stands.
+            self.crossed = self.crossed.or(self.open.last().copied());
+        }
         match within {
             Within::Comment => {
                 if c == '\n' {
@@ -194,7 +231,9 @@ impl Scanner {
                 self.open.pop();
                 self.before = Before::Gap;
             }
-            '#' if before == Before::Gap && within == Within::Words => push(&mut self.open, Frame::Comment),
+            '#' if matches!(before, Before::Gap | Before::DollarParenthesis) && within == Within::Words => {
+                push(&mut self.open, Frame::Comment)
+            }
             '<' if within == Within::Words => match before {
                 Before::Less(1) => {
                     self.here_document.get_or_insert(at);

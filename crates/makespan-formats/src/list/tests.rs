@@ -46,6 +46,52 @@ fn a_backslash_continues_a_line() {
 }
 
 #[test]
+fn a_line_that_is_no_whole_command_is_refused() {
+    for text in
+        ["cd b &&\nrm -f *", "a ||\nb", "a |\nb", "a | # on\nb", "a |&\nb", "a && \\\n  b &&\nc", "a\n&& b", "a\n| b"]
+    {
+        refused(text, &["goes on", "write it on one line"]);
+    }
+    for text in [
+        "(a\nb)",
+        "echo $(a\nb)",
+        "echo ${a\n}",
+        "echo $((1 +\n2))",
+        "for i in 1 2; do\na\ndone",
+        "{ a\nb; }",
+        "if a; then",
+    ] {
+        refused(text, &["goes on", "begins"]);
+    }
+    for text in
+        ["cd build\nmake", "A=b", "export A=b", "set -e", "f() { a; }\nf", "f () (a)", "f( )", "function f { a; }"]
+    {
+        refused(text, &["list:1", "a shell of its own"]);
+    }
+    let fine = "cd b && rm -f *\nA=b make\n(a; b) | c &\n{ a; b; }\nfor i in 1 2; do a; done\necho 'a &&'\necho \"(\" \\&\\& \\|\ncase a in a) b;; esac\n";
+    assert_eq!(list(fine).unwrap().jobs().len(), fine.lines().count());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// What is accepted is a whole command for a shell, which does not wait for more.
+    #[test]
+    fn no_accepted_line_goes_on(words in proptest::collection::vec(0..20_usize, 1..9)) {
+        const WORDS: [&str; 20] = ["a", "b", " ", " ", "&&", "||", "|", "&", ";", "(", ")", "$(", "${a}", "${", "$((", "))", "'", "\"", "\\", "#"];
+        let text: String = words.iter().map(|&word| WORDS[word]).collect();
+        if let Ok(instance) = list(&text) {
+            for line in shell_lines(&instance) {
+                let said = Process::new("sh").args(["-n", "-c", &line]).output().unwrap();
+                let said = String::from_utf8_lossy(&said.stderr).into_owned();
+                let waits = said.contains("end of file") || said.contains("nterminated");
+                prop_assert!(!waits, "{:?}: {}", line, said);
+            }
+        }
+    }
+}
+
+#[test]
 fn notes_stand_before_a_command_and_at_its_end() {
     let text = "#: cores=1-3 memory=2GiB\n#: name=first\nmake\n\
                 gcc a.c #: gpus=1 after=first time=90s weight=2.5 deadline=1h timeout=2min priority=3 released=5\n\
@@ -78,7 +124,8 @@ fn what_is_wrong_is_said_with_its_line() {
     refused("a `b\n", &["list:1:3"]);
     refused("a \\\n \"b\n", &["list:2:2"]);
     refused("cat <<EOF\nb\nEOF\n", &["list:1:6", "here-document"]);
-    refused("for i in 1 2\ndo\n  echo $i\ndone\n", &["list:2", "`do`", "script"]);
+    refused("for i in 1 2\ndo\n  echo $i\ndone\n", &["list:1", "`for`", "`done`"]);
+    refused("a\ndo\n", &["list:2", "`do`", "script"]);
     for (note, parts) in [
         ("cores=0", &["list:2: cores", "`0`"] as &[&str]),
         ("cores=3-2", &["`3-2`"]),
