@@ -15,6 +15,7 @@ mod summary;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use args::{Arguments, Command};
 
@@ -65,10 +66,40 @@ fn misused(error: &clap::Error) -> ! {
         ("cannot parse float from empty string", "write a number such as 0.5"),
     ];
     let said = error.to_string();
-    if error.kind() != clap::error::ErrorKind::ValueValidation || !WORDS.iter().any(|(rust, _)| said.contains(rust)) {
-        error.exit();
-    }
-    let said = WORDS.iter().fold(said, |said, (rust, words)| said.replace(rust, words));
+    let for_run = std::env::args_os().nth(1).is_some_and(|word| word == "run");
+    let said = match error.kind() {
+        ErrorKind::ValueValidation if said.contains(" is not in ") => between(&said),
+        ErrorKind::ValueValidation if WORDS.iter().any(|(rust, _)| said.contains(rust)) => {
+            WORDS.iter().fold(said, |said, (rust, words)| said.replace(rust, words))
+        }
+        ErrorKind::UnknownArgument if for_run && said.contains("':::'") => {
+            "error: a command with arguments stands behind --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into()
+        }
+        ErrorKind::MissingRequiredArgument
+            if for_run && said.split("Usage:").next().is_some_and(|missing| missing.contains("<INSTANCE")) =>
+        {
+            "error: there is nothing to run; name a list of commands, - for one on \
+            standard input, or a command: makespan run -- 'gzip -9 {}' ::: *.txt\n\nFor more information, try '--help'."
+                .into()
+        }
+        ErrorKind::InvalidUtf8 => {
+            let word = std::env::args_os().find(|word| word.to_str().is_none()).unwrap_or_default();
+            let word = word.to_string_lossy().into_owned();
+            format!("error: the argument `{word}` is no text in UTF-8, which names and commands are; rename the file")
+        }
+        _ => error.exit(),
+    };
     output::complain(said.trim_end());
     std::process::exit(error.exit_code());
+}
+
+/// What is said of a number that is not within its limits, in words.
+fn between(said: &str) -> String {
+    let Some((before, range)) = said.split_once(" is not in ") else { return said.to_owned() };
+    let (range, rest) = range.split_once('\n').unwrap_or((range, ""));
+    match range.split_once("..=") {
+        Some((least, most)) if !least.is_empty() => format!("{before} is not between {least} and {most}\n{rest}"),
+        Some((_, most)) => format!("{before} is more than {most}\n{rest}"),
+        None => format!("{before} is less than {}\n{rest}", range.trim_end_matches("..")),
+    }
 }

@@ -86,13 +86,14 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// What is added to a claim that holds for guessed times only.
-pub fn if_guesses(instance: &Instance) -> &'static str {
-    if instance.has_guesses() { " if the guesses hold" } else { "" }
+/// What is added to a claim that holds only for times that nobody stated.
+pub fn condition(instance: &Instance) -> String {
+    instance.condition().map_or_else(String::new, |what| format!(" if {what} hold"))
 }
 
 /// Objectives beside their bounds, then the other metrics.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
+    let condition = condition(instance);
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
         let ratio = ratio(instance, schedule, bound);
@@ -101,11 +102,11 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
             value(objective, objective.value(instance, schedule)),
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { if_guesses(instance) } else { "" },
+            gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { &condition } else { "" },
         ]
     });
-    let bound = if instance.has_guesses() { "bound if the guesses hold" } else { "proven bound" };
-    let mut text = table(&["objective", "value (s)", bound, "ratio", ""], 1, rows);
+    let bound = if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") };
+    let mut text = table(&["objective", "value (s)", &bound, "ratio", ""], 1, rows);
     let metrics = Metrics::of(instance, schedule);
     let _ = writeln!(
         text,
@@ -129,8 +130,8 @@ pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let about = "the front; each bound holds among schedules of at most the makespan under `within`";
-    let guesses = if_guesses(instance);
-    format!("\n{about}{guesses}:\n{}", table(&heading, 1, rows))
+    let condition = condition(instance);
+    format!("\n{about}{condition}:\n{}", table(&heading, 1, rows))
 }
 
 /// The headings and cells of a front.
@@ -160,8 +161,8 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
     (heading.to_vec(), rows.collect())
 }
 
-/// The jobs by start, a bag in one line, or how many placements there are when these are too many to read.
-pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
+/// The jobs by start, a bag in one line, or how many placements there are, and where they are shown, when these are too many to read.
+pub fn placements(instance: &Instance, schedule: &Schedule, elsewhere: &str) -> String {
     let mut bags: BTreeMap<JobId, Bag> = BTreeMap::new();
     let mut rows: Vec<(Time, Vec<String>)> = Vec::new();
     let placements = schedule.placements();
@@ -174,7 +175,7 @@ pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
         }
     }
     if rows.len() + bags.len() > LISTED {
-        return format!("{} placements; --output, --gantt or --report shows them\n", placements.len());
+        return format!("{} placements; {elsewhere}\n", placements.len());
     }
     rows.extend(bags.into_iter().map(|(id, bag)| (bag.start, bag.row(instance.job(id)))));
     rows.sort_by_key(|(start, _)| *start);

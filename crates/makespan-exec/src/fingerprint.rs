@@ -1,10 +1,12 @@
 //! A hash of an instance's content.
 
-use makespan_core::{Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time};
+use makespan_core::{
+    Estimate, Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time,
+};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of everything that the instance states, in hexadecimal: the same on every machine and in every version that
-/// writes the same journal.
+/// SHA-256 of everything that the instance states, in hexadecimal, which times that nobody stated are not: the same on every
+/// machine and in every version that writes the same journal.
 pub fn fingerprint(instance: &Instance) -> String {
     hashed(instance, true)
 }
@@ -90,7 +92,7 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let command = &instance.task(task).command;
     does.number(command.len() as u64);
     command.iter().for_each(|word| does.text(word));
-    if command.iter().any(|word| word.contains("{processors}")) {
+    if command.iter().any(|word| word.contains("{processors}")) && is_stated(instance, task) {
         let profile = instance.profile(task);
         does.number(u64::from(profile.min_processors()));
         does.number(u64::from(profile.max_processors()));
@@ -105,6 +107,12 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let mut states = states.hex();
     states.truncate(DIGITS);
     (does, states)
+}
+
+/// Whether the times of a task are those of its file. Others, and the allotments that go with them, are as much as was known when it was
+/// read: they tell no instance from another.
+fn is_stated(instance: &Instance, task: TaskId) -> bool {
+    instance.task(task).estimate == Estimate::Stated
 }
 
 /// Fields of known length one after another, so that no two contents give the same bytes.
@@ -185,7 +193,11 @@ impl Fields {
         self.number(job.task_weight().millionths());
         self.time(job.release);
         self.time(instance.walltime(task).unwrap_or(Time::MAX));
-        self.profile(instance.profile(task));
+        if is_stated(instance, task) {
+            self.profile(instance.profile(task));
+        } else {
+            self.text("unknown time");
+        }
         let command = instance.command(task);
         self.number(command.len() as u64);
         for part in command.iter() {

@@ -94,7 +94,7 @@ fn is_toml(line: &str) -> bool {
 fn other(text: &[u8], first: &str) -> Option<&'static str> {
     let shebang = text.starts_with(b"#!");
     if shebang {
-        return Some("a script (it begins with `#!`); a list that runs it has the line `sh FILE`, and a script");
+        return Some("a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)");
     }
     if is_yaml(first) {
         return Some("YAML");

@@ -76,7 +76,7 @@ fn bounds_line(instance: &Instance, bounds: &[Bound]) -> String {
         let sign = if bound.objective.is_maximised() { "<=" } else { ">=" };
         format!("{} {sign} {}", bound.objective, summary::value(bound.objective, bound.value.clone()))
     };
-    format!("proven{}: {}\n", summary::if_guesses(instance), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+    format!("proven{}: {}\n", summary::condition(instance), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
 }
 
 /// Value and ratio of one objective; stars mark the best.

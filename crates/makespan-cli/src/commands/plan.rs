@@ -118,7 +118,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
             summary::objectives(instance, &file.schedule, &bounds),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
                 + &strategy.map_or(String::new(), strategy::text),
-            summary::placements(instance, &file.schedule)
+            summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")
         ),
     };
     // Nothing comes after it, so a million placements are not freed one by one.

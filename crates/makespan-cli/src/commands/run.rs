@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use makespan_core::{Bound, Instance, Schedule};
 use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
+use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
@@ -47,7 +48,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let learned = taught.learned;
     let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
     let decider = Decider::new(options, &instance)?;
-    let folder = folder::choose(options)?;
+    let mut folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
     let oversubscribe = options.oversubscribe || oversubscribed;
@@ -62,14 +63,19 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&instance, &execution).map_err(|error| miette!("{error}"))?;
-    let earlier = || resume.then(|| folder::planned(&folder, &instance)).flatten();
-    let planned = match earlier() {
+    let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
+    let planned = match earlier(&folder) {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
+    if options.folder.is_none() && !resume {
+        // Others may have taken the number that was free.
+        folder = folder::claim(options)?;
+        execution.folder.clone_from(&folder);
+    }
     // Nobody else began a run here while this one was planned, and nobody will.
     let reserved = reserve(&instance, &execution).map_err(|error| miette!("{error}"))?;
-    let begun = match earlier() {
+    let begun = match earlier(&folder) {
         Some(begun) => begun,
         None => {
             // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
@@ -91,7 +97,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         begun.algorithm,
         summary::remarks(&remarks),
         summary::objectives(&instance, &begun.schedule, &begun.bounds),
-        summary::placements(&instance, &begun.schedule)
+        summary::placements(&instance, &begun.schedule, "the report in the folder of the run shows them")
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
@@ -123,6 +129,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
     let (source, last) = options.source.words();
     let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
+    let folder = quoted(&folder);
     let folder = shown(&folder);
     let failures = options.failures.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");

@@ -45,16 +45,17 @@ pub fn setup(options: &SetupOptions) -> Result<ExitCode> {
         }
         None => data_folder().ok_or_else(|| miette!("this user has no home folder; name a folder: --prefix FOLDER"))?,
     };
-    let parts = parts(&share)?;
-    for part in &parts {
-        for (name, content) in &part.files {
-            let path = part.folder.join(name);
-            if options.remove { remove(&path) } else { write(&path, content) }?;
+    let mut rows = Vec::new();
+    for Part { what, folder, files } in parts(&share)? {
+        let mut count = 0;
+        for (name, content) in files {
+            let path = folder.join(name);
+            count += u32::from(if options.remove { remove(&path) } else { write(&path, &content) }?);
         }
+        rows.push(vec![what.to_owned(), count.to_string(), folder.display().to_string()]);
     }
     let done = if options.remove { "removed" } else { "written" };
-    let row = |part: &Part| vec![part.what.to_owned(), part.files.len().to_string(), part.folder.display().to_string()];
-    let rows = table(&[done, "files", ""], 1, parts.iter().map(row));
+    let rows = table(&[done, "files", ""], 1, rows);
     let advice = if options.remove { String::new() } else { advice(&share) };
     emit(&(rows + &advice))?;
     Ok(ExitCode::SUCCESS)
@@ -109,18 +110,20 @@ fn manual() -> Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<()> {
+/// Whether a file was written.
+fn write(path: &Path, content: &[u8]) -> Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| {
             miette!("{}: cannot make the folder: {error}; name one of yours: --prefix FOLDER", folder.display())
         })?;
     }
-    write_file(path, |out| out.write_all(content))
+    write_file(path, |out| out.write_all(content)).map(|()| true)
 }
 
-fn remove(path: &Path) -> Result<()> {
+/// Whether a file was there to be removed.
+fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(miette!("{}: cannot remove: {error}", path.display())),
-        _ => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true).map_err(|error| miette!("{}: cannot remove: {error}", path.display())),
     }
 }

@@ -179,3 +179,37 @@ fn stated_times_are_kept() {
     let text = sandbox.makespan("run list.txt --folder g").succeeds();
     assert!(text.contains("learned") && (planned(&sandbox, "g")[0].1 - 2.0).abs() < 1e-6, "{text}");
 }
+
+/// What a history teaches between two sessions is no edit: nothing is repeated, and attempts are counted on.
+#[test]
+fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
+    let sandbox = Sandbox::new();
+    sandbox.write("list.txt", "#: cores=1-2\nsleep 0.1; echo {processors} >> wide\necho x >> tries; false\n");
+    for folder in ["one", "two"] {
+        let run = format!("run list.txt --retry 1 --folder {folder} --processors 2 --oversubscribe");
+        assert_eq!(sandbox.makespan(&run).status, Some(1));
+        let (wide, tries) = (sandbox.read("wide"), sandbox.read("tries"));
+        for _ in 0..2 {
+            let said = sandbox.makespan(&format!("{run} --resume"));
+            assert!(said.status == Some(1) && !said.err.contains("edited"), "{said:?}");
+        }
+        assert_eq!((sandbox.read("wide"), sandbox.read("tries")), (wide, tries), "nothing ran again");
+        assert!(!sandbox.path(&format!("{folder}/journal-before-1.jsonl")).exists());
+    }
+    assert_eq!(sandbox.read("tries").lines().count(), 4);
+    let journal = sandbox.read("two/journal.jsonl").replacen("\"at\"", "\"ax\"", 1);
+    sandbox.write("two/journal.jsonl", journal);
+    let said = sandbox.makespan("run list.txt --folder two --processors 2 --oversubscribe --resume --recover");
+    assert!(!said.err.contains("another instance") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
+}
+
+/// A proof about learned times says so.
+#[test]
+fn a_bound_of_learned_times_holds_if_they_do() {
+    let sandbox = Sandbox::new();
+    sandbox.write("list.txt", "sleep 0.1\nsleep 0.2\n");
+    assert!(sandbox.makespan("run list.txt").succeeds().contains("bound if the guesses hold"));
+    let said = sandbox.makespan("run list.txt").succeeds();
+    assert!(said.contains("bound if the estimates hold") && !said.contains("proven bound"), "{said}");
+    assert!(sandbox.read("runs/list-2/report.html").contains("bound if the estimates hold"));
+}

@@ -108,7 +108,7 @@ fn every_command_reads_a_list() {
         &["command = \"b\"", "after = [\"1-a\"]", "gpus = 1", "[jobs.processors]\nmin = 1\nmax = 2"],
     );
     sandbox.makespan("verify c.toml plan.json").succeeds();
-    sandbox.makespan("plan c.txt --processors 8").refused(&["c.txt", "2-b", "gpus"]);
+    sandbox.makespan("plan c.txt --processors 8").refused(&["c.txt:2", "gpus"]);
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
 }
 
@@ -154,7 +154,7 @@ fn templates_that_are_wrong_are_refused() {
     sandbox.makespan("run -- a ::: x :::+ y").refused(&["`:::+` is not known"]);
     sandbox.makespan("run --args-from none -- a").refused(&["none", "No such file"]);
     sandbox.makespan("run --args-from bad -- a").refused(&["bad:2", "UTF-8"]);
-    sandbox.makespan("run").misused(&["<INSTANCE"]);
+    sandbox.makespan("run").misused(&["list of commands", "--"]);
     sandbox.makespan("run x.txt --args-from names").refused(&["--args-from", "-- 'COMMAND {}'"]);
     sandbox.makespan("run -j 0 x.txt").misused(&["from 1"]);
     assert_eq!(sandbox.entries(), ["bad"]);
@@ -199,7 +199,7 @@ fn a_command_that_is_a_folder_is_refused() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("bin")).unwrap();
     sandbox.write("c.txt", "echo a > a\n./bin x\n");
-    sandbox.makespan("run c.txt").refused(&["2-.-bin-x", "./bin, which is a folder"]);
+    sandbox.makespan("run c.txt").refused(&["2-bin-x", "./bin, which is a folder"]);
     sandbox.write("n.toml", "version = 2\n[[jobs]]\nname = \"n\"\ncommand = [\"./bin\"]\n");
     sandbox.makespan("run n.toml").refused(&["`n`", "./bin, which is a folder"]);
     assert_eq!(sandbox.entries(), ["bin", "c.txt", "n.toml"]);

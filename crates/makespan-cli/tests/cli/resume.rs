@@ -67,7 +67,8 @@ fn succeeded(sandbox: &Sandbox) -> Vec<usize> {
 /// The text of a run with this status, which says nothing else but notes on standard error.
 #[track_caller]
 fn with_notes(said: &Said, status: i32) -> String {
-    assert!(said.status == Some(status) && said.err.lines().all(|line| line.starts_with("note: job `")), "{said:?}");
+    let is_note = |line: &str| line.starts_with("note: job `") || line.starts_with("note: stopping: ");
+    assert!(said.status == Some(status) && said.err.lines().all(is_note), "{said:?}");
     said.out.clone()
 }
 

@@ -3,7 +3,7 @@
 /// How the times of a task are known. Its [`crate::Profile`] has numbers in any case.
 ///
 /// What is guessed is planned like what is stated. A bound on an instance with guesses is a proof about these numbers only, so
-/// whoever shows one says so ([`crate::Instance::has_guesses`]).
+/// whoever shows one says so ([`crate::Instance::condition`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Estimate {
     /// The user or the file states them.

@@ -17,8 +17,8 @@ use std::ops::Range;
 
 use crate::model::table::Table;
 use crate::model::{
-    Availability, Demand, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows, Task, TaskId,
-    Time, Unavailable, Weight,
+    Availability, Demand, Dependence, Estimate, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows,
+    Task, TaskId, Time, Unavailable, Weight,
 };
 
 pub use error::{InstanceError, NoRoom};
@@ -290,6 +290,20 @@ impl Instance {
     /// Whether some times are guesses, so that what a bound proves holds for these numbers only.
     pub fn has_guesses(&self) -> bool {
         self.table.guesses() > 0
+    }
+
+    /// What has to hold so that the instance is as its numbers say, `"the guesses"` or `"the estimates"`: a bound is a proof under this
+    /// condition. `None` where all times are stated.
+    pub fn condition(&self) -> Option<&'static str> {
+        let different = |job: &Job<Rows>| (0..job.different_tasks()).map(|number| job.task(number)).collect::<Vec<_>>();
+        let mut all = self.jobs.iter().flat_map(different);
+        if self.has_guesses() {
+            Some("the guesses")
+        } else if all.any(|task| self.task(task).estimate != Estimate::Stated) {
+            Some("the estimates")
+        } else {
+            None
+        }
     }
 
     /// The number of a task among the different tasks; those of a bag have one.

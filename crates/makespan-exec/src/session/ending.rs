@@ -198,6 +198,14 @@ impl Session<'_> {
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
             self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
+        if !running.is_empty() && self.options.stop.requests() == 1 {
+            let (count, grace) = (running.len(), self.grace());
+            let jobs =
+                if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
+            self.observer.message(&format!(
+                "stopping: {jobs} asked to end, and killed after {grace} s; a second Ctrl-C kills at once"
+            ));
+        }
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
         for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {

@@ -12,13 +12,17 @@ pub(crate) struct Standing {
     pub value: i128,
     /// The strongest bound, in the same unit.
     pub bound: Option<i128>,
-    /// Whether the bound holds for guessed times only.
-    pub guesses: bool,
+    /// What has to hold for the bound ([`Instance::condition`]).
+    pub condition: Option<&'static str>,
 }
 
 /// How a bound is called.
 pub(crate) fn bound_word(instance: &Instance) -> &'static str {
-    if instance.has_guesses() { "bound if the guesses hold" } else { "proven bound" }
+    match instance.condition() {
+        None => "proven bound",
+        Some(_) if instance.has_guesses() => "bound if the guesses hold",
+        Some(_) => "bound if the estimates hold",
+    }
 }
 
 impl Standing {
@@ -32,7 +36,7 @@ impl Standing {
             objective,
             value: objective.value(instance, schedule),
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
-            guesses: instance.has_guesses(),
+            condition: instance.condition(),
         };
         let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
         Objective::standard(instance).chain(cost).map(of).collect()
@@ -46,12 +50,12 @@ impl Standing {
     /// "at most 3.2 % above the optimum"; the percentage is rounded up, so that the sentence stays true.
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
+        let condition = self.condition.map_or_else(String::new, |what| format!(" if {what} hold"));
         if self.value == bound {
-            return Some(if self.guesses { "optimal if the guesses hold" } else { "optimal" }.to_owned());
+            return Some(format!("optimal{condition}"));
         }
         let percent = ((self.ratio()? - 1.0) * 1000.0).ceil() / 10.0;
-        let guesses = if self.guesses { " if the guesses hold" } else { "" };
-        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum{guesses}"))
+        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum{condition}"))
     }
 
     /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
@@ -118,13 +122,13 @@ mod tests {
 
     #[test]
     fn claims_are_never_too_good() {
-        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, guesses: false };
+        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, condition: None };
         assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3 % above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);
         assert_eq!(standing(9_000, Some(10_000)).claim(), None);
-        let guessed = Standing { guesses: true, ..standing(10_000, Some(10_000)) };
+        let guessed = Standing { condition: Some("the guesses"), ..standing(10_000, Some(10_000)) };
         assert_eq!(guessed.claim().unwrap(), "optimal if the guesses hold");
     }
 

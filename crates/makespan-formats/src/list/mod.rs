@@ -44,10 +44,26 @@ pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance
         };
         return Err(FormatError::content(file, Place::default(), problem));
     }
+    for (name, what) in [(Resource::GPUS, "GPUs"), (Resource::MEMORY, "memory")] {
+        let line = commands.iter().find_map(|command| command.notes.line_of(name));
+        if let Some(line) = line.filter(|_| platform.resource(name).is_none()) {
+            let place = Place::line(line).with_field(name);
+            let problem =
+                format!("the machines are not known to have {what}; leave the note out, or state machines that do");
+            return Err(FormatError::content(file, place, problem));
+        }
+    }
     let needed = |name: &str| commands.iter().any(|command| command.notes.needs(name));
     let platform = with_needed(platform, needed);
     let jobs = jobs(&commands).map_err(wrong)?;
-    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, Place::default(), error))
+    let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
+    Instance::new(platform, jobs, Vec::new()).map_err(|error| {
+        // Which command it is about, by the name that the error has.
+        let problem = error.to_string();
+        let named = names.iter().position(|name| problem.contains(name));
+        let place = named.map_or_else(Place::default, |at| Place::line(commands[at].line));
+        FormatError::content(file, place, problem)
+    })
 }
 
 /// The jobs of commands made by a template, for these machines; each is named by its number.

@@ -1,6 +1,7 @@
 //! The folder of a run.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use makespan_core::{Instance, validate};
@@ -45,6 +46,21 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.source.name())),
         (true, Some(latest)) => Ok(numbered(latest)),
         (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
+    }
+}
+
+/// Makes the folder that [`choose`] names for a new run, which nobody else has then.
+pub fn claim(options: &RunOptions) -> Result<PathBuf> {
+    loop {
+        let folder = choose(options)?;
+        let fail = |error| miette!("{}: cannot make the folder: {error}", shown(&folder.display().to_string()));
+        if let Some(above) = folder.parent() {
+            fs::create_dir_all(above).map_err(fail)?;
+        }
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.map_err(fail).map(|()| folder),
+        }
     }
 }
 
