@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskId, Time};
 
-use group::Group;
+use group::{Group, Recent};
 
 /// How many runs an estimate that was learned before counts for, at most: as many as decide about the same command in the history.
 const PRIOR: u32 = 9;
@@ -78,13 +78,13 @@ impl Medians {
     /// For the tasks of this instance; `kinds` says of what kinds a task is, the most specific first. The first task of a bag stands for
     /// all.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
-        let mut known: BTreeMap<(usize, String), u32> = BTreeMap::new();
+        let mut known: BTreeMap<String, u32> = BTreeMap::new();
         // All tasks together.
         let mut groups = vec![Group::default()];
         let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
         let own = different.enumerate().map(|(number, task)| {
-            let of = kinds(task).into_iter().enumerate().map(|(level, kind)| {
-                *known.entry((level, kind)).or_insert_with(|| {
+            let of = kinds(task).into_iter().map(|kind| {
+                *known.entry(kind).or_insert_with(|| {
                     groups.push(Group::default());
                     groups.len() as u32 - 1
                 })
@@ -99,27 +99,40 @@ impl Medians {
         Self { own, groups }
     }
 
+    /// The group that says how long a task takes, the first of its groups that knows anything; `None` while none does.
+    fn decisive(&self, own: &Own) -> Option<u32> {
+        let known = |figures: fn(&Group) -> &Recent| {
+            let mut groups = own.groups.iter().copied();
+            groups.find(|&group| figures(&self.groups[group as usize]).len() > 0)
+        };
+        match own.estimate {
+            Estimate::Stated => None,
+            Estimate::Guessed => known(|group| &group.times),
+            // Programs of other kinds were expected otherwise.
+            Estimate::Learned { .. } => known(|group| &group.ratios).filter(|&group| group > 0),
+        }
+    }
+
+    /// Whether a group may now or later say how long one of its members takes: once a more specific one does, it never will.
+    fn may_decide(&self, member: u32, group: u32) -> bool {
+        let own = &self.own[member as usize];
+        let place = |group| own.groups.iter().position(|&other| other == group);
+        own.estimate != Estimate::Stated && self.decisive(own).is_none_or(|decisive| place(decisive) >= place(group))
+    }
+
     /// The estimate of a task, of what has ended in one of its groups; `None` where others say it, or nobody can.
     fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
-        let decides = |groups: &[u32], known: &dyn Fn(&Group) -> bool| {
-            groups.iter().copied().find(|&group| known(&self.groups[group as usize])) == Some(group)
-        };
+        if self.decisive(own) != Some(group) {
+            return None;
+        }
         let found = &self.groups[group as usize];
         let (longest, estimate) = match own.estimate {
             Estimate::Stated => return None,
             Estimate::Guessed => {
-                if !decides(&own.groups, &|group| group.times.len() > 0) {
-                    return None;
-                }
                 let learned = Estimate::Learned { runs: found.times.len() as u32, spread: found.times.spread() };
                 (found.times.median(0, 0)?, if group == 0 { Estimate::Guessed } else { learned })
             }
             Estimate::Learned { runs, .. } => {
-                // Programs of other kinds were expected otherwise.
-                let kinds = &own.groups[..own.groups.len() - 1];
-                if !decides(kinds, &|group| group.ratios.len() > 0) {
-                    return None;
-                }
                 let prior = runs.clamp(1, PRIOR);
                 let ratio = found.ratios.median(UNIT as i64, prior as usize)?;
                 let longest = i128::from(own.profile.longest().ticks()) * i128::from(ratio) / UNIT;
@@ -149,8 +162,9 @@ impl Estimator for Medians {
             if !found.add(alone.max(1), learned.then_some(ratio)) {
                 continue;
             }
-            found.members.retain(|&member| self.own[member as usize].left > 0);
-            for member in self.groups[group as usize].members.clone() {
+            let mut members = std::mem::take(&mut found.members);
+            members.retain(|&member| self.own[member as usize].left > 0 && self.may_decide(member, group));
+            for &member in &members {
                 let own = &self.own[member as usize];
                 let Some((longest, estimate)) = self.estimate(own, group) else { continue };
                 let now = (longest, estimate.is_guess());
@@ -160,6 +174,7 @@ impl Estimator for Medians {
                 restated.push(Restated { task: own.task, profile: own.profile.clone().lasting(longest), estimate });
                 self.own[member as usize].told = Some(now);
             }
+            self.groups[group as usize].members = members;
         }
         restated
     }
