@@ -14,6 +14,8 @@ use group::{Group, Recent};
 const PRIOR: u32 = 9;
 /// So many first ends of a group are looked at by those that were learned before: one by one they may outweigh what was known.
 const FIRST: usize = 2 * PRIOR as usize;
+/// So many tasks that are not released yet are told with those that are: more hardly come before the next end.
+const AHEAD: usize = 256;
 /// A millionth.
 const UNIT: i128 = 1_000_000;
 
@@ -34,7 +36,8 @@ const UNIT: i128 = 1_000_000;
 ///
 /// Source: Makespan, by the rules of the history (docs/history.md); of the users of a log, D. Tsafrir, Y. Etsion and D. Feitelson, IEEE Trans.
 /// Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the last two. Complexity: an end costs
-/// the same whatever has ended before; where an estimate is replaced, the number of tasks of its kind.
+/// the same whatever has ended before; where estimates are replaced, the number of tasks of the kind that are released and have not ended, and some hundred.
+/// Tasks that are to be released much later are told when they come.
 ///
 /// ```
 /// use makespan_algos::estimate::Medians;
@@ -57,6 +60,9 @@ pub struct Medians {
     /// By the number of a different task.
     own: Vec<Own>,
     groups: Vec<Group>,
+    /// The different tasks by release, and how many of them are members of their groups.
+    order: Vec<u32>,
+    joined: usize,
 }
 
 /// One of the different tasks, as it was at the beginning.
@@ -66,6 +72,7 @@ struct Own {
     profile: Profile,
     estimate: Estimate,
     walltime: Option<Time>,
+    release: Time,
     /// How many equal tasks have not ended with success.
     left: u64,
     /// The groups that it is of, the most specific first.
@@ -90,13 +97,46 @@ impl Medians {
                 })
             });
             let of: Vec<u32> = of.collect::<Vec<u32>>().into_iter().chain([0]).collect();
-            of.iter().for_each(|&group| groups[group as usize].members.push(number as u32));
             let (own, left) = (instance.task(task), instance.job_of(task).equal_tasks());
             let (profile, estimate, walltime) = (own.profile.clone(), own.estimate, instance.walltime(task));
-            Own { task, profile, estimate, walltime, left, groups: of, told: None }
+            let release = instance.release(task);
+            Own { task, profile, estimate, walltime, release, left, groups: of, told: None }
         });
-        let own = own.collect();
-        Self { own, groups }
+        let own: Vec<Own> = own.collect();
+        let mut order: Vec<u32> = (0..own.len() as u32).collect();
+        order.sort_by_key(|&number| own[number as usize].release);
+        Self { own, groups, order, joined: 0 }
+    }
+
+    /// Tasks that are released by now, and some that come next, join their groups, and are told what these know.
+    fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
+        let released = |number: &u32| self.own[*number as usize].release <= now;
+        let ahead = self.joined + self.order[self.joined..].partition_point(released) + AHEAD;
+        while self.joined < ahead.min(self.order.len()) {
+            let number = self.order[self.joined];
+            self.joined += 1;
+            for group in self.own[number as usize].groups.clone() {
+                if self.may_decide(number, group) {
+                    self.groups[group as usize].members.push(number);
+                }
+            }
+            if let Some(group) = self.decisive(&self.own[number as usize]) {
+                restated.extend(self.tell(number, group));
+            }
+        }
+    }
+
+    /// What a group says of one of its members, if that is new.
+    fn tell(&mut self, member: u32, group: u32) -> Option<Restated> {
+        let own = &self.own[member as usize];
+        let (longest, estimate) = self.estimate(own, group)?;
+        let now = (longest, estimate.is_guess());
+        if own.told == Some(now) {
+            return None;
+        }
+        let restated = Restated { task: own.task, profile: own.profile.clone().lasting(longest), estimate };
+        self.own[member as usize].told = Some(now);
+        Some(restated)
     }
 
     /// The group that says how long a task takes, the first of its groups that knows anything; `None` while none does.
@@ -156,24 +196,17 @@ impl Estimator for Medians {
         let (alone, ratio) = (i64::try_from(alone).unwrap_or(i64::MAX), took * UNIT / expected);
         let ratio = i64::try_from(ratio).unwrap_or(i64::MAX);
         let learned = matches!(own.estimate, Estimate::Learned { .. });
+        let groups = own.groups.clone();
         let mut restated = Vec::new();
-        for group in own.groups.clone() {
+        self.join(run.end, &mut restated);
+        for group in groups {
             let found = &mut self.groups[group as usize];
             if !found.add(alone.max(1), learned.then_some(ratio)) {
                 continue;
             }
             let mut members = std::mem::take(&mut found.members);
             members.retain(|&member| self.own[member as usize].left > 0 && self.may_decide(member, group));
-            for &member in &members {
-                let own = &self.own[member as usize];
-                let Some((longest, estimate)) = self.estimate(own, group) else { continue };
-                let now = (longest, estimate.is_guess());
-                if own.told == Some(now) {
-                    continue;
-                }
-                restated.push(Restated { task: own.task, profile: own.profile.clone().lasting(longest), estimate });
-                self.own[member as usize].told = Some(now);
-            }
+            restated.extend(members.iter().filter_map(|&member| self.tell(member, group)));
             self.groups[group as usize].members = members;
         }
         restated

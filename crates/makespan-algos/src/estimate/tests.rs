@@ -122,3 +122,27 @@ fn walltimes_are_kept() {
     assert_eq!(instance.restate(restated), [TaskId(1)]);
     assert_eq!(instance.profile(TaskId(1)).longest(), t(70));
 }
+
+/// Who comes much later is told when it comes, by what is known then.
+#[test]
+fn tasks_are_told_when_they_come() {
+    let profile = Profile::rigid(1, t(50)).unwrap();
+    let job = |index: i64| {
+        let job = Job::new(index.to_string(), profile.clone()).with_estimate(Estimate::Guessed);
+        job.with_release(t(1000 * index))
+    };
+    let instance = Instance::new(Platform::flat(1).unwrap(), (0..2000).map(job).collect(), vec![]).unwrap();
+    let mut medians = Medians::new(&instance, |_| Vec::new());
+    let at = |task: u64, end: i64| Run {
+        start: t(end - 7),
+        end: t(end),
+        processors: ProcSet::first(1),
+        ..run(task as usize, 0)
+    };
+    let told = |restated: &[Restated]| restated.iter().map(|restated| restated.task.0).collect::<Vec<u64>>();
+    let first = medians.ended(&instance, &at(0, 500));
+    assert_eq!(told(&first), (1..=AHEAD as u64).collect::<Vec<u64>>());
+    let second = medians.ended(&instance, &at(1, 1500));
+    assert_eq!(told(&second), [AHEAD as u64 + 1]);
+    assert_eq!(second[0].profile.longest(), t(7));
+}
