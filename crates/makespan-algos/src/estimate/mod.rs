@@ -89,7 +89,7 @@ impl Medians {
         // All tasks together.
         let mut groups = vec![Group::default()];
         let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
-        let own = different.enumerate().map(|(number, task)| {
+        let own = different.map(|task| {
             let of = kinds(task).into_iter().map(|kind| {
                 *known.entry(kind).or_insert_with(|| {
                     groups.push(Group::default());
@@ -111,7 +111,7 @@ impl Medians {
     /// Tasks that are released by now, and some that come next, join their groups, and are told what these know.
     fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
-        let ahead = self.joined + self.order[self.joined..].partition_point(released) + AHEAD;
+        let ahead = self.order.partition_point(released) + AHEAD;
         while self.joined < ahead.min(self.order.len()) {
             let number = self.order[self.joined];
             self.joined += 1;

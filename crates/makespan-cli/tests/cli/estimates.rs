@@ -118,7 +118,9 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     child.kill().unwrap();
     child.wait().unwrap();
     sandbox.write("go", "");
-    let told = sandbox.makespan(&format!("{run} --resume")).succeeds();
+    let said = sandbox.makespan(&format!("{run} --resume"));
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let told = said.out;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
     // What earlier sessions replaced is among what is told.
     assert!(unwrapped(&told).contains("5 of 6 guessed times were replaced by what ended before them"), "{told}");

@@ -127,3 +127,6 @@ fn same_places(one: &Profile, other: &Profile) -> bool {
     let range = |profile: &Profile| (profile.min_processors(), profile.max_processors());
     range(one) == range(other) && machines(one) == machines(other)
 }
+
+#[cfg(test)]
+mod tests;
