@@ -4,7 +4,7 @@
 //! batch rule. [`mod@free_time`] says when so many processors are free for so long. [`mod@scheduler`] composes kernels
 //! into offline algorithms, one a file, each with its source, assumptions, guarantee and deviations. [`mod@catalogue`]
 //! names them by specs such as `demt[shuffles=50]`. [`mod@search`] has what all searches share. [`mod@policy`] has online
-//! policies: queues with backfilling, and any scheduler made to work online.
+//! policies: queues with backfilling, and any scheduler made to work online. [`mod@estimate`] learns times while they go on.
 //!
 //! Most of them begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
 //! is not refuted, and with it an allotment for every job. What is left is an order and a place.
@@ -23,6 +23,7 @@
 //! ```
 
 pub mod catalogue;
+pub mod estimate;
 pub mod free_time;
 pub mod kernel;
 pub mod policy;

@@ -30,7 +30,7 @@ pub use history::{
 pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
-pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 

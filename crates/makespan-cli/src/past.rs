@@ -1,5 +1,6 @@
 //! What earlier runs teach of an instance, and what a run adds to the history.
 
+mod kinds;
 mod memory;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use crate::args::HistoryChoice;
 use crate::input::Loaded;
 use crate::output::complain;
 
+pub use kinds::kinds;
 pub use memory::Memory;
 
 /// The history that is read and written, if there is one.

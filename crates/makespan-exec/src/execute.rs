@@ -42,6 +42,9 @@ use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 /// A stop request ends the running tasks, and the trace so far is returned; [`crate::Stop::is_requested`] tells. A task that
 /// others end at that moment, as service managers do, was stopped as well: it runs again when the run is resumed.
 ///
+/// Where the options have an [`Estimation`](makespan_core::Estimation), its estimator hears of every success, and the policy is told of the times that it
+/// replaced. They go to the journal, so that a run that is resumed goes on with them.
+///
 /// What the policy tells of its plans ([`Policy::log`]) goes to the journal and to the observer.
 ///
 /// While the journal cannot be written, since the disk is full, no task starts and no end is told; the run goes on when it can.
@@ -182,6 +185,7 @@ pub(crate) fn execute_on(
     history.told.iter().for_each(|entry| observer.told(entry));
     let open = open_tasks(instance, &history, options);
     let closed = closed_tasks(&history, &open);
+    let restated = history.restated(instance);
     let (gpus, memory_kills) = (host.gpus(), host.memory_kills().unwrap_or(0));
     let mut session = Session {
         options,
@@ -196,6 +200,7 @@ pub(crate) fn execute_on(
         retries: Retries::new(instance, &history.runs, &open, options.retry_failed),
         halted: false,
         state: State::new(instance, open, history.runs, gpus),
+        estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
         attempts: history.attempts,
         active: BTreeMap::new(),
         starting: Vec::new(),
@@ -208,6 +213,7 @@ pub(crate) fn execute_on(
         unexplained_kills: 0,
         stalled: None,
     };
+    session.recall(restated);
     session.run(&closed, policy)?;
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, Time, View};
+use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
@@ -24,6 +24,10 @@ pub trait Observer {
 
     /// The policy told something of its plans. When a run is resumed, all that was told in earlier sessions comes first.
     fn told(&mut self, _entry: &LogEntry) {}
+
+    /// Estimated times of these tasks were replaced, as the view shows now; of a bag it is the first task. When a run is resumed, those come
+    /// first that earlier sessions replaced.
+    fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
 
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}

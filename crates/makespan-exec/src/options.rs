@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use makespan_core::{Stop, Time};
+use makespan_core::{Estimation, Stop, Time};
 
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct ExecuteOptions {
     pub grace: Duration,
     /// How often the observer hears of progress.
     pub tick: Duration,
+    /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
+    pub estimation: Option<Estimation>,
     /// Ends the run: the first request sends SIGTERM to the running tasks, and SIGKILL after the grace period; the
     /// second sends SIGKILL at once.
     pub stop: Stop,
@@ -61,6 +63,7 @@ impl ExecuteOptions {
             shim: None,
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),
+            estimation: None,
             stop: Stop::default(),
         }
     }

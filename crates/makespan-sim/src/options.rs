@@ -1,6 +1,6 @@
 //! How a simulation is carried out.
 
-use makespan_core::{Failure, Stop};
+use makespan_core::{Estimation, Failure, Stop};
 
 use crate::FailureModel;
 
@@ -17,6 +17,8 @@ pub struct SimulationOptions {
     /// How often a task that was interrupted is queued again. Interrupted once more it has failed, with the status of
     /// a task that was killed: 137.
     pub requeues: u32,
+    /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
+    pub estimation: Option<Estimation>,
     /// Ends the simulation with an error.
     pub stop: Stop,
 }
@@ -28,6 +30,7 @@ impl Default for SimulationOptions {
             failures: Vec::new(),
             failure_model: None,
             requeues: 1000,
+            estimation: None,
             stop: Stop::default(),
         }
     }

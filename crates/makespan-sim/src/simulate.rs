@@ -20,6 +20,9 @@ pub struct Simulation {
     pub events: u64,
     /// At how many instants.
     pub instants: u64,
+    /// How often the estimated time of a task of which the policy had heard was replaced
+    /// ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
+    pub restated: u64,
 }
 
 /// Plays an instance in virtual time, as a policy decides.
@@ -32,6 +35,9 @@ pub struct Simulation {
 /// success, and must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon as
 /// they are made, to wherever they will be needed; transfers do not slow each other down. When it waits for one that
 /// fails or is given up it fails with it, without a start.
+///
+/// Where the options have an [`Estimation`](makespan_core::Estimation), its estimator hears of every success, in the order of the trace,
+/// before the policy does, and the policy is told of the times that it replaced. Real times are those of the beginning all the same.
 ///
 /// An instant costs the logarithm of the number of running tasks for each event, beside what the policy does; a failure
 /// looks at all running tasks.

@@ -22,16 +22,17 @@ mod moment;
 mod network;
 mod planning;
 mod simulation;
+mod unknown;
 
-pub use makespan_algos::{Entry, SpecError, catalogue, policy};
+pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
 pub use makespan_bounds::tree::{Part, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};
 pub use makespan_core::{
-    Actual, Apart, Bound, CertificateError, Context, Decision, Edge, Event, Front, FrontPoint, Graph, Guarantee,
-    Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective, Payload, Placement, Plan,
-    Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Strategy, Task,
-    TaskId, Time, Trace, Unavailable, Unsupported, Value, Variant, View, Violation, Weight, WeightedTime, Work,
-    validate,
+    Actual, Apart, Bound, CertificateError, Context, Decision, Edge, Estimation, Estimator, Event, Front, FrontPoint,
+    Graph, Guarantee, Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective,
+    Payload, Placement, Plan, Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler,
+    SpeedupLaw, Stop, Strategy, Task, TaskId, Time, Trace, Unavailable, Unsupported, Value, Variant, View, Violation,
+    Weight, WeightedTime, Work, validate,
 };
 
 pub use choice::{
@@ -43,6 +44,7 @@ pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, ratio, thorough_bound};
 pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
+pub use unknown::unknown;
 
 /// Files: instances, logs, plans, Gantt charts and reports ([`makespan_formats`]).
 pub mod formats {

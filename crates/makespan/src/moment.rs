@@ -99,13 +99,14 @@ pub fn expected_at(
     let Scene { instance, actual, options, seed, .. } = *scene;
     let stop = Stop::default();
     let inner = policy_for(&simulated.policy, instance, seed)?;
-    let mut policy = Taken { inner, until: moment.now, wake: None, stop: stop.clone() };
+    let mut policy = Taken { inner, until: moment.now, wake: None, restated: None, stop: stop.clone() };
     let options = SimulationOptions { stop, ..options.clone() };
     match makespan_sim::simulate(instance, actual, &mut policy, &options, &mut Silent) {
         Ok(_) | Err(SimulationError::Stopped { .. }) => {}
         Err(source) => return Err(SimulateError::Simulation { policy: simulated.policy.clone(), source }),
     }
-    Ok(expected_starts_from(policy.inner.as_mut(), &moment.view(instance), policy.wake))
+    let view = moment.view(policy.restated.as_ref().unwrap_or(instance));
+    Ok(expected_starts_from(policy.inner.as_mut(), &view, policy.wake))
 }
 
 /// A policy that is asked until an instant and no longer.
@@ -114,6 +115,8 @@ struct Taken {
     until: Time,
     /// When it last asked to be woken.
     wake: Option<Time>,
+    /// The instance since estimates have changed.
+    restated: Option<Instance>,
     stop: Stop,
 }
 
@@ -122,6 +125,9 @@ impl Policy for Taken {
         if view.now > self.until {
             self.stop.request();
             return;
+        }
+        if events.iter().any(|event| matches!(event, Event::Estimated(_))) {
+            self.restated = Some(view.instance.clone());
         }
         let before = decisions.len();
         self.inner.on(events, view, decisions);

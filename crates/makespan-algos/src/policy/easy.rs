@@ -47,8 +47,8 @@ pub enum Passes {
     Instant,
     /// After every single event, arrivals before ends, as simulators do that take events one at a time: a task whose end at
     /// this instant was not yet heard is still believed to run until its estimate. Reproduces É. Gaussier, D. Glesser,
-    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. An instant at which processors go down or come up is
-    /// looked at once all the same.
+    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. An instant at which processors go down or come up, or
+    /// estimates change, is looked at once all the same.
     #[default]
     Event,
 }
@@ -129,7 +129,9 @@ impl Easy {
 
     /// A pass after each event, arrivals first; ends in the order of the starts.
     fn by_event(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let machines = |event: &Event| matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_));
+        let machines = |event: &Event| {
+            matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_) | Event::Estimated(_))
+        };
         // One event alone is both, and quicker there.
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);

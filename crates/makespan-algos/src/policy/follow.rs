@@ -15,7 +15,8 @@ use super::reserved::{Reservations, Starts};
 /// there. Where times are as estimated a plan in which no task could start earlier in the same order, as those of list
 /// schedulers, happens exactly. When processors go down, or stay down for longer than was expected, the jobs that have a
 /// task there to come are planned again around the others: by the scheduler if none of their tasks has started, or if
-/// these wait for nothing, else those that have not by the rule of HEFT.
+/// these wait for nothing, else those that have not by the rule of HEFT. Estimates that change leave the order and the processors
+/// of a plan as they are.
 ///
 /// Source: Makespan. Static plans whose order is kept at run time are what H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans.
 /// Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, plan for. Complexity: an event looks at planned tasks in
@@ -109,6 +110,7 @@ impl Follow {
 impl Policy for Follow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         events.iter().for_each(|event| self.reservations.hear(event));
+        self.reservations.restate(&Event::estimated(events, view.instance), view);
         self.move_stranded(view);
         let new = new_jobs(&mut self.planned, events, view.instance);
         if !new.is_empty() {

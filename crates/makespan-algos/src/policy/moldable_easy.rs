@@ -72,7 +72,12 @@ impl Known {
                     new.push(instance.job_id(task));
                 }
                 Event::Finished(task) | Event::Failed(task) => _ = self.most.remove(&task),
-                Event::Interrupted(_) | Event::NodeUp(_) | Event::NodeDown(_) | Event::Wake => {}
+                Event::Interrupted(_) | Event::NodeUp(_) | Event::NodeDown(_) | Event::Estimated(_) | Event::Wake => {}
+            }
+        }
+        for task in Event::estimated(events, instance).iter() {
+            if let Some(most) = self.most.get_mut(&task) {
+                *most = fastest.of(instance, task);
             }
         }
         new.into_iter().for_each(|job| self.hear_of(instance, job));

@@ -95,8 +95,13 @@ impl NodesNow {
         }
         if let Some(known) = nodes {
             for event in events {
-                if let Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) = *event {
-                    known.end(view.instance, task);
+                match *event {
+                    Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) => {
+                        known.end(view.instance, task);
+                    }
+                    // It was looked for with the time that it took.
+                    Event::Estimated(_) => known.blocked = None,
+                    Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
                 }
             }
             known.state.advance(&known.machines, view.now.ticks());

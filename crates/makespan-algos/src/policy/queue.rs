@@ -84,7 +84,15 @@ impl Queue {
         self.contains(task).then(|| self.place_of(instance, task))
     }
 
-    /// Where a task would wait: what it asks for does not change.
+    /// Puts these tasks where they belong now that they take other times, as far as they wait; whether any does.
+    pub(super) fn restate(&mut self, instance: &Instance, restated: &TaskSet) -> bool {
+        let moved: Vec<Place> = self.iter().filter(|place| restated.contains(place.task)).collect();
+        moved.iter().for_each(|&place| self.remove(place));
+        moved.iter().for_each(|place| self.insert(instance, place.task));
+        !moved.is_empty()
+    }
+
+    /// Where a task would wait: what it asks for does not change, until its times do.
     fn place_of(&self, instance: &Instance, task: TaskId) -> Place {
         let Reading { order, queues, .. } = self.reading;
         Place::new(instance, task, self.widths.of(instance, task), order, queues)
@@ -287,6 +295,19 @@ mod tests {
         Instance::new(Platform::flat(13).unwrap(), (0..tasks).map(job).collect(), vec![]).unwrap()
     }
 
+    /// The same where every third task takes another time.
+    fn other_times(tasks: u64) -> Instance {
+        let before = instance(tasks);
+        let other = |task: TaskId| {
+            let time = Time::from_ticks(1 + (task.0 * 5 % 23) as i64);
+            let profile = Profile::rigid(before.profile(task).min_processors(), time).unwrap();
+            let job = before.alone(task);
+            if task.0 % 3 == 0 { Job::new(job.name, profile) } else { job }
+        };
+        let jobs = before.task_ids().map(other).collect();
+        Instance::new(Platform::flat(13).unwrap(), jobs, vec![]).unwrap()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
@@ -325,6 +346,15 @@ mod tests {
                 prop_assert_eq!((queue.first(), queue.len()), (naive.first().copied(), naive.len()));
             }
             prop_assert!(queue.iter().eq(naive.iter().copied()));
+            // Times that are other than before put some tasks elsewhere.
+            let (others, before) = (other_times(700), &instance);
+            let restated: TaskSet =
+                before.task_ids().filter(|&task| others.profile(task) != before.profile(task)).collect();
+            queue.restate(&others, &restated);
+            naive = naive.iter().map(|place| queue.place_of(&others, place.task)).collect();
+            naive.sort_unstable();
+            prop_assert!(queue.iter().eq(naive.iter().copied()));
+            let instance = others;
             let few = naive.iter().step_by(9).map(|place| place.task).chain([TaskId(3)]).collect();
             queue.reset(&instance, &few);
             prop_assert_eq!(queue.iter().map(|place| place.task).collect::<TaskSet>(), few);

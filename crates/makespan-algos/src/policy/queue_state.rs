@@ -25,7 +25,7 @@ pub(super) enum Update {
     Surprise,
     /// All that ended, if anything, ended when it was believed to.
     AsBelieved,
-    /// Machines came or went, or what was kept was not so: it was taken from the view again.
+    /// Machines came or went, times are other than before, or what was kept was not so: it was taken from the view again.
     Anew,
 }
 
@@ -68,7 +68,8 @@ impl QueueState {
                 (now, _) => now,
             };
         }
-        if known.agrees(view) && heard != Update::Anew {
+        let restated = known.restate(events, view);
+        if known.agrees(view) && heard != Update::Anew && !restated {
             return heard;
         }
         known.queue.reset(view.instance, view.waiting);
@@ -87,8 +88,18 @@ impl QueueState {
                 Update::Surprise
             }
             Event::NodeUp(_) | Event::NodeDown(_) => Update::Anew,
-            Event::Wake => Update::AsBelieved,
+            Event::Wake | Event::Estimated(_) => Update::AsBelieved,
         }
+    }
+
+    /// Takes in other times; whether they are of anything that waits or runs.
+    fn restate(&mut self, events: &[Event], view: &View<'_>) -> bool {
+        let restated = Event::estimated(events, view.instance);
+        if restated.is_empty() {
+            return false;
+        }
+        let runs = view.running.iter().any(|run| restated.contains(run.task));
+        self.queue.restate(view.instance, &restated) || runs
     }
 
     fn arrive(&mut self, task: TaskId, view: &View<'_>) -> Update {

@@ -82,7 +82,7 @@ impl Replan {
     /// that come or go change every plan.
     fn survives(&mut self, event: &Event, view: &View<'_>) -> bool {
         match *event {
-            Event::Wake => true,
+            Event::Wake | Event::Estimated(_) => true,
             Event::Submitted(task) => {
                 !view.waiting.contains(task) || self.upcoming.iter().any(|placement| placement.task == task)
             }
@@ -96,6 +96,26 @@ impl Replan {
             }
             Event::NodeUp(_) | Event::NodeDown(_) => false,
         }
+    }
+
+    /// Tasks take other times; whether the plan is of any of them.
+    fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
+        let mut planned = false;
+        if restated.is_empty() {
+            return planned;
+        }
+        for at in self.upcoming.iter_mut().filter(|at| restated.contains(at.task)) {
+            // Its start may not be put off, for which its time counts.
+            at.end = at.start + view.instance.time(at.task, &at.processors);
+            planned = true;
+        }
+        for (running, end) in self.expected.iter_mut().filter(|(running, _)| restated.contains(*running)) {
+            if let Some(run) = view.running.iter().find(|run| run.task == *running) {
+                *end = run.start + view.instance.time(run.task, &run.processors);
+                planned = true;
+            }
+        }
+        planned
     }
 
     fn plan(&mut self, view: &View<'_>) {
@@ -184,6 +204,7 @@ impl Policy for Replan {
         for event in events {
             self.valid &= self.survives(event, view);
         }
+        self.valid &= !self.restate(&Event::estimated(events, view.instance), view);
         if self.valid {
             self.start_due(view, decisions);
         }

@@ -1,8 +1,8 @@
 //! Tasks that have places to come, kept in their order whatever the tasks before them really take.
 
 use makespan_core::{
-    Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, Time, Unavailable,
-    View,
+    Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, TaskSet, Time,
+    Unavailable, View,
 };
 use rustc_hash::FxHashMap;
 
@@ -103,7 +103,18 @@ impl Reservations {
                     self.sort();
                 }
             }
-            Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
+            Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Estimated(_) | Event::Wake => {}
+        }
+    }
+
+    /// Tasks take other times: they hold their processors for so long, in the order that they have.
+    pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
+        if restated.is_empty() {
+            return;
+        }
+        let all = self.upcoming.iter_mut().chain(&mut self.running);
+        for Reservation { at, .. } in all.filter(|reservation| restated.contains(reservation.at.task)) {
+            at.end = at.start + view.instance.time(at.task, &at.processors);
         }
     }
 

@@ -3,7 +3,8 @@
 use makespan_algos::policy::{PolicyError, policies, policy_for};
 use makespan_algos::scheduler;
 use makespan_core::{
-    Actual, Context, Failure, Instance, Outcome, Placement, ProcSet, Schedule, TaskSet, Time, validate,
+    Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, Outcome, Placement, ProcSet, Restated, Run,
+    Schedule, TaskSet, Time, Work, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -54,6 +55,31 @@ fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
     Actual::Factors(instance.task_ids().map(|task| 10_000 * percent[task.index() % percent.len()]).collect())
 }
 
+/// The same instance, in which all times are guesses.
+fn guessed(instance: &Instance) -> Instance {
+    let mut jobs = instance.all_submitted();
+    for job in &mut jobs {
+        match &mut job.work {
+            Work::Task(task) | Work::Bag(task, _) => task.estimate = Estimate::Guessed,
+            Work::Graph(graph) => graph.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed),
+        }
+    }
+    Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
+}
+
+/// Says that half of the tasks take as long as what has just ended.
+struct LikeThat;
+
+impl Estimator for LikeThat {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        let others = instance.task_ids().filter(|task| task.0 % 2 == run.task.0 % 2);
+        let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
+        let like =
+            |task| Restated { task, profile: instance.profile(task).clone().lasting(run.end - run.start), estimate };
+        others.map(like).collect()
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
@@ -67,13 +93,14 @@ proptest! {
         }
     }
 
-    /// Whatever tasks really take and whatever fails, every one ends once.
+    /// Whatever tasks really take, whatever is learned of that and whatever fails, every one ends once.
     #[test]
     fn every_task_ends_once(
         draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6),
         failures in prop::collection::vec((0_u32..6, 0_i64..20_000, 1_i64..9_000, any::<bool>()), 0..3),
+        restated in any::<bool>(),
     ) {
-        let instance = draft.instance(1000).unwrap();
+        let instance = if restated { guessed(&draft.instance(1000).unwrap()) } else { draft.instance(1000).unwrap() };
         let failure = |(processor, down, length, known): (u32, i64, i64, bool)| Failure {
             processors: ProcSet::range(processor % instance.processors(), processor % instance.processors()),
             down: Time::from_ticks(down),
@@ -81,7 +108,9 @@ proptest! {
             expected_up: known.then(|| Time::from_ticks(down + length / 2 + 1)),
         };
         let options = SimulationOptions {
-            failures: failures.into_iter().map(failure).collect(), ..SimulationOptions::default()
+            failures: failures.into_iter().map(failure).collect(),
+            estimation: Some(Estimation::new(|_| Box::new(LikeThat))).filter(|_| restated),
+            ..SimulationOptions::default()
         };
         let actual = surprising(&instance, &percent);
         for spec in specs() {

@@ -13,7 +13,7 @@ use super::t;
 /// Width, time, what comes before the job, its kind, and the truth in percent of the estimate.
 type Row = (u32, i64, i64, u8, i64);
 
-const SPECS: [&str; 18] = [
+pub const SPECS: [&str; 18] = [
     "fcfs[order=weight]",
     "easy[order=sjf]",
     "easy[order=laf,passes=instant]",
@@ -35,7 +35,7 @@ const SPECS: [&str; 18] = [
 ];
 
 /// Jobs by release: single tasks, bags, best-effort bags and graphs.
-fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
+pub fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
     let mut release = 0;
     let job = |(index, &(width, time, gap, kind, _)): (usize, &Row)| {
         release += gap;
@@ -65,7 +65,7 @@ fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
     rows.iter().enumerate().map(job).collect()
 }
 
-fn platforms() -> [Platform; 2] {
+pub fn platforms() -> [Platform; 2] {
     let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 2) };
     [Platform::flat(4).unwrap(), Platform::new([("a", 1.0), ("b", 2.5)].map(node).to_vec()).unwrap()]
 }

@@ -2,6 +2,7 @@
 
 mod bags;
 mod easy;
+mod estimates;
 mod moldable;
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};

@@ -20,6 +20,9 @@ pub struct SimulateOptions {
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
+    /// Replace times that nobody states by the median of the jobs that have ended, while the simulation goes on
+    #[arg(long, value_enum, value_name = "FROM")]
+    pub learn: Option<Teachers>,
     /// Real times that differ from the estimates, which is all that policies know: each task takes its estimate times a factor
     /// of its own, log-normal of mean 1 and this standard deviation, drawn from --seed; for instances and clairvoyant logs
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
@@ -111,13 +114,24 @@ pub enum EstimatesName {
     User,
     /// The run times themselves
     Clairvoyant,
+    /// None: a minute for every job on its fewest processors, or its walltime if that is shorter
+    Unknown,
+}
+
+/// From which jobs one learns how long others take.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Teachers {
+    /// Those that are alike (of the same command or one like it; without a command, of the same user), and all where none of these has ended
+    Alike,
+    /// All jobs
+    All,
 }
 
 impl From<EstimatesName> for Estimates {
     fn from(name: EstimatesName) -> Self {
         match name {
             EstimatesName::User => Self::User,
-            EstimatesName::Clairvoyant => Self::Clairvoyant,
+            EstimatesName::Clairvoyant | EstimatesName::Unknown => Self::Clairvoyant,
         }
     }
 }

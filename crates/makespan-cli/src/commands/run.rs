@@ -10,7 +10,8 @@ mod watch;
 use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_core::{Bound, Instance, Schedule};
+use makespan::estimate::Medians;
+use makespan_core::{Bound, Estimation, Instance, Schedule};
 use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
@@ -20,7 +21,7 @@ use miette::{Result, miette};
 use crate::args::RunOptions;
 use crate::input::Loaded;
 use crate::output::{emit, emit_lines, shown, write_file};
-use crate::past::Past;
+use crate::past::{Past, kinds};
 use crate::summary;
 use decider::Decider;
 use outcome::Outcomes;
@@ -56,6 +57,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         oversubscribe,
         made_up_names: has_made_up_names,
         stop: stop.clone(),
+        estimation: learning(options.source.stated_template()),
         ..ExecuteOptions::new(&folder)
     };
     options.failures.apply(&mut execution)?;
@@ -106,6 +108,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let succeeded = trace.all_succeeded(&instance);
     trace.runs.extend(watch.interrupted().iter().cloned());
     let outcomes = Outcomes::new(&instance, &begun.schedule, &trace, watch.reasons(), &folder);
+    let outcomes = outcomes.with_restated(watch.restated());
     let written = results::write(&folder, &begun, &outcomes, watch.log());
     // A report that cannot be written does not hide what happened.
     if !quiet {
@@ -121,6 +124,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     emit(&format!("{}\n", outcomes.machine_line(status)))?;
     written?;
     Ok(ExitCode::from(status))
+}
+
+/// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.
+fn learning(template: Option<String>) -> Option<Estimation> {
+    Some(Estimation::new(move |instance| {
+        Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref())))
+    }))
 }
 
 /// How a run that is not done goes on.

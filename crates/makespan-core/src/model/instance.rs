@@ -6,6 +6,7 @@ mod fit;
 mod names;
 mod note;
 mod part;
+mod restate;
 mod room;
 mod simple;
 mod totals;
@@ -24,6 +25,7 @@ use crate::model::{
 pub use error::{InstanceError, NoRoom};
 pub use note::Note;
 pub use part::Part;
+pub use restate::Restated;
 pub use room::NodeClasses;
 pub use simple::SimpleJob;
 
@@ -159,20 +161,17 @@ impl Instance {
     /// Adds jobs that fit the platform, if everything ends in time. Half the range of Time is kept free, so that sums made by
     /// schedulers never saturate.
     fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
-        let mut horizon = self.horizon.clone().unwrap_or_else(|| {
-            let mut horizon = Horizon::new(&self.platform);
-            let each = self.jobs.iter();
-            each.for_each(|job| horizon.add(&self.table.work(job), !job.after.is_empty(), &self.platform));
-            horizon
-        });
-        jobs.iter().for_each(|job| horizon.add(&job.work, !job.after.is_empty(), &self.platform));
         let mut totals = self.totals.clone();
         jobs.iter().for_each(|job| totals.add(job, &self.platform));
         totals.check(&self.platform)?;
-        let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
-        if end >= i128::from(i64::MAX / 2) {
-            return Err(InstanceError::TooLong);
-        }
+        let more = |mut horizon: Horizon| {
+            jobs.iter().for_each(|job| horizon.add(&job.work, !job.after.is_empty(), &self.platform));
+            let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
+            (end < i128::from(i64::MAX / 2)).then_some(horizon)
+        };
+        // One that was kept while times were restated may be too far away.
+        let horizon = self.horizon.clone().and_then(more).or_else(|| more(self.measured_horizon()));
+        let Some(horizon) = horizon else { return Err(InstanceError::TooLong) };
         self.push(jobs, waits)?;
         (self.totals, self.horizon) = (totals, Some(horizon));
         Ok(())

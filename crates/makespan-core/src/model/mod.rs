@@ -21,7 +21,7 @@ mod weight;
 pub use availability::{Availability, Unavailable};
 pub use estimate::Estimate;
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
-pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, SimpleJob};
+pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, Restated, SimpleJob};
 pub use job::{Job, JobId, Rows, Task, Work};
 pub use platform::{Link, Node, Platform, PlatformError};
 pub use procset::{ProcSet, ProcSetError};

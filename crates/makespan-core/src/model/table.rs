@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::model::graph::Adjacency;
 use crate::model::job::Kind;
 use crate::model::{
-    Demand, Edge, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Rows, Task, TaskId, Time, Work,
+    Demand, Edge, Estimate, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Profile, Rows, Task,
+    TaskId, Time, Work,
 };
 
 /// One task waits for another. The first task of a bag stands for all of its tasks, at either end.
@@ -256,6 +257,14 @@ impl Table {
         self.guesses += usize::from(task.estimate.is_guess());
         self.rows.push(Row { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
+    }
+
+    /// Replaces the times of a row; those that it had.
+    pub fn restate(&mut self, task: TaskId, profile: Profile, estimate: Estimate) -> (Profile, Estimate) {
+        let at = self.at(task);
+        let own = &mut self.rows[at].task;
+        self.guesses = self.guesses + usize::from(estimate.is_guess()) - usize::from(own.estimate.is_guess());
+        (std::mem::replace(&mut own.profile, profile), std::mem::replace(&mut own.estimate, estimate))
     }
 
     fn append_graph(&mut self, id: JobId, graph: Graph, platform: &Platform) {

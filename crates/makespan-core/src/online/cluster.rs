@@ -9,8 +9,8 @@ mod tests;
 
 use std::borrow::Cow;
 
-use crate::model::{Instance, InstanceError, Job, ProcSet, TaskId, Time, Unavailable};
-use crate::online::{Defect, Running, TaskSet, View};
+use crate::model::{Instance, InstanceError, Job, ProcSet, Restated, TaskId, Time, Unavailable};
+use crate::online::{Defect, Event, Running, TaskSet, View};
 use closed::Change;
 pub use closed::expected_repair;
 use order::Order;
@@ -99,6 +99,15 @@ impl<'a> Cluster<'a> {
         self.instance.to_mut().append(jobs)?;
         self.slots.resize(self.instance.tasks() as usize, NONE);
         Ok(self.order.grow(&self.instance))
+    }
+
+    /// Replaces estimated times, of what waits, runs or is to come ([`Instance::restate`]); an instance that was borrowed is copied
+    /// once. Returned is what the policy is to be told.
+    pub fn restate(&mut self, restated: Vec<Restated>) -> Vec<Event> {
+        if restated.is_empty() {
+            return Vec::new();
+        }
+        self.instance.to_mut().restate(restated).into_iter().map(Event::Estimated).collect()
     }
 
     /// What a policy may know.

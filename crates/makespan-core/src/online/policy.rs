@@ -23,6 +23,10 @@ pub enum Event {
     /// A task reached its release date, and all that it waits for has ended with success: it may start, where its data are
     /// there ([`View::arrival`]).
     Submitted(TaskId),
+    /// The estimated times of this task, and of those that are equal to it, are other than before ([`Instance::restate`]); of a bag
+    /// it is the first task. Some of them may wait, some may run, and others may be those of which a policy has not heard: they do not
+    /// concern it, unless it was given a plan of them.
+    Estimated(TaskId),
     /// An instant that the policy asked for.
     Wake,
 }
@@ -60,7 +64,8 @@ pub struct View<'a> {
     /// The present instant.
     pub now: Time,
     /// Machines, jobs and tasks, with estimated times. A policy does not look at tasks that it has not heard of; of all the
-    /// tasks of a compound job it has heard when it has heard of one. More may be there at every event: an instance grows.
+    /// tasks of a compound job it has heard when it has heard of one. More may be there at every event: an instance grows. And
+    /// times may be other than at the event before, of the tasks of which [`Event::Estimated`] says so.
     pub instance: &'a Instance,
     /// Tasks that are released, wait for no other and are not started.
     pub waiting: &'a TaskSet,
@@ -91,6 +96,13 @@ pub trait Policy {
 }
 
 impl Event {
+    /// The tasks whose times are other than before, those of a bag each.
+    pub fn estimated(events: &[Self], instance: &Instance) -> TaskSet {
+        let named =
+            events.iter().filter_map(|event| if let Self::Estimated(task) = *event { Some(task) } else { None });
+        named.flat_map(|task| instance.equal_tasks(task)).collect()
+    }
+
     /// The order of the events of one instant: that of the variants, then of ids. What gives processors back comes before
     /// what asks for them.
     pub const fn order(&self) -> (u8, usize) {
@@ -101,7 +113,8 @@ impl Event {
             Self::NodeUp(node) => (3, node),
             Self::NodeDown(node) => (4, node),
             Self::Submitted(task) => (5, task.index()),
-            Self::Wake => (6, 0),
+            Self::Estimated(task) => (6, task.index()),
+            Self::Wake => (7, 0),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use makespan_core::{
-    Decision, Event, Instance, Job, Need, Needs, Outcome, Platform, Policy, Profile, Resources, Run, Running, Stop,
-    TaskId, Time, Trace, View,
+    Decision, Estimate, Estimation, Estimator, Event, Instance, Job, Need, Needs, Outcome, Platform, Policy, Profile,
+    Resources, Restated, Run, Running, Stop, TaskId, Time, Trace, View,
 };
 use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
 
@@ -39,6 +39,7 @@ fn six() -> Instance {
         let processors = if index == 5 { 2 } else { 1 };
         let mut job = Job::new(format!("j{index}"), Profile::rigid(processors, Time::from_seconds(1)).unwrap());
         job = job.with_needs(Needs::new([("gpus", Need::per_processor(1))]).unwrap());
+        job = job.with_estimate(Estimate::Guessed);
         job.walltime = (index == 3).then(|| Time::from_seconds(2));
         job
     };
@@ -62,10 +63,30 @@ struct Told {
     world: Option<World>,
     /// How often failed tasks are tried again.
     retries: u32,
+    /// The estimates that were replaced, as they were told last.
+    estimates: BTreeMap<u64, Time>,
+}
+
+/// Says that every job takes as long as the longest that has ended.
+#[derive(Default)]
+struct Longest(Time);
+
+impl Estimator for Longest {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        self.0 = self.0.max(run.end - run.start);
+        let longest = |task| instance.profile(task).clone().lasting(self.0);
+        let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
+        instance.task_ids().map(|task| Restated { task, profile: longest(task), estimate }).collect()
+    }
 }
 
 impl Observer for Told {
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
+
+    fn estimated(&mut self, tasks: &[TaskId], progress: &Progress<'_>) {
+        let longest = |task: TaskId| progress.view.instance.profile(task).longest();
+        self.estimates.extend(tasks.iter().map(|&task| (task.0, longest(task))));
+    }
 
     fn ended(&mut self, run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {
         let world = self.world.as_ref().unwrap().0.borrow();
@@ -85,7 +106,9 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     let stop = Stop::default();
     world.0.borrow_mut().stop = stop.clone();
     told.world = Some(world.clone());
-    let options = ExecuteOptions { resume, retry_failed, stop, retries: told.retries, ..ExecuteOptions::new("/run") };
+    let estimation = Some(Estimation::new(|_| Box::new(Longest::default())));
+    let retries = told.retries;
+    let options = ExecuteOptions { resume, retry_failed, stop, retries, estimation, ..ExecuteOptions::new("/run") };
     let mut host = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
     let machine = Machine { storage: world, host: &mut host, files, lock: None };
@@ -141,6 +164,13 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
         assert_eq!(told.ends.get(&task).map_or(outcome, |told| told.0), outcome, "{case}: job {task}");
         let completed = inner.completed.get(&task).copied().unwrap_or(0);
         assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {task} is lost");
+    }
+    // The last session sees the estimates of all sessions. That of the job with a walltime is not longer.
+    let succeeded = trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
+    let longest = succeeded.map(|run| run.end - run.start).max().unwrap_or(Time::from_seconds(1));
+    for task in (0..6).filter(|task| *task != 3) {
+        let estimate = told.estimates.get(&task).copied().unwrap_or(Time::from_seconds(1));
+        assert_eq!(estimate, longest, "{case}: job {task}");
     }
     for (task, (outcome, starts)) in before {
         assert_eq!(

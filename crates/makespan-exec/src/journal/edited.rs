@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use super::content::put_in_place;
-use super::{FILE, History, Journal, JournalError, Progression, Record, VERSION};
+use super::{Estimated, FILE, History, Journal, JournalError, Progression, Record, VERSION};
 use crate::files::Files;
 use crate::fingerprint;
 use crate::storage::Storage;
@@ -81,5 +81,12 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         Some(Record::Told { entry: makespan_core::LogEntry { task, ..*entry } })
     });
     records.extend(told);
+    // What was learned of a task that is the same in all.
+    let estimates = history.estimates.iter().filter_map(|(task, estimated)| match mapping.same.get(task)? {
+        &(task, true) => Some(Estimated { jobs: vec![(task, task)], ..Estimated::clone(estimated) }),
+        _ => None,
+    });
+    let times: Vec<Estimated> = estimates.collect();
+    records.extend((!times.is_empty()).then_some(Record::Estimated { at: history.latest, times }));
     records
 }

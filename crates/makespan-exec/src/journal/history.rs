@@ -1,15 +1,17 @@
 //! What the records of a journal amount to.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
-use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Run, TaskId, Time};
+use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Restated, Run, TaskId, Time};
 
-use super::{Cause, EARLIEST, JournalError, Record, VERSION};
+use super::{Cause, EARLIEST, Estimated, JournalError, Record, VERSION};
 use crate::fingerprint::fingerprints;
 use crate::tasks::TaskList;
 
 /// What a run has done so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The wall clock at instant 0, nanoseconds after 1970.
     pub origin: i64,
@@ -27,6 +29,8 @@ pub struct History {
     pub latest: Time,
     /// What policies told of their plans.
     pub told: Vec<LogEntry>,
+    /// The estimates that were replaced, as they were last.
+    pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
     /// Whether the journal says what its tasks do.
     pub listed: bool,
 }
@@ -114,6 +118,7 @@ impl History {
             attempts: vec![0; count],
             latest: Time::ZERO,
             told: Vec::new(),
+            estimates: BTreeMap::new(),
             listed: false,
         };
         for (index, record) in records.iter().enumerate().skip(1) {
@@ -176,6 +181,14 @@ impl History {
                 self.seen(entry.time);
                 self.told.push(entry);
             }
+            Record::Estimated { at, times } => {
+                let last = times.iter().flat_map(|estimated| estimated.jobs.iter().map(|(_, last)| *last)).max();
+                last.map(|last| self.task(last).map(drop)).transpose()?;
+                self.seen(at);
+                for estimated in times.into_iter().map(Rc::new) {
+                    self.estimates.extend(estimated.tasks().map(|task| (task, Rc::clone(&estimated))));
+                }
+            }
             Record::Stopped { at } | Record::Finished { at } => self.seen(at),
         }
         Ok(())
@@ -199,6 +212,11 @@ impl History {
 
     fn task(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         self.tasks.get_mut(task.index()).ok_or("a job that the instance does not have")
+    }
+
+    /// The estimates that were replaced, of the instance as it began; those that do not fit it are left out.
+    pub(crate) fn restated(&self, stated: &Instance) -> Vec<Restated> {
+        self.estimates.iter().filter_map(|(&task, estimated)| estimated.restated(task, stated)).collect()
     }
 
     fn seen(&mut self, at: Time) {

@@ -9,6 +9,7 @@
 mod content;
 mod edited;
 mod error;
+mod estimates;
 mod history;
 mod record;
 mod salvage;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant, SystemTime};
 use makespan_core::Instance;
 
 pub use error::JournalError;
+pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};
 pub use record::{Cause, Record};
 
@@ -34,9 +36,9 @@ pub use crate::tasks::TaskList;
 use content::Found;
 
 /// The version of the records that are written.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// The earliest version that is read. Its records are records of this version.
+/// The earliest version that is read. Its records, and those of all versions since, are records of this version.
 pub const EARLIEST: u32 = 2;
 
 /// The name of the journal in the folder of a run.

@@ -3,10 +3,11 @@
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
+use super::Estimated;
 use crate::tasks::TaskList;
 
 /// One line. Instants are ticks after the origin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
     /// The first line.
@@ -94,6 +95,13 @@ pub enum Record {
     Told {
         /// What.
         entry: LogEntry,
+    },
+    /// Estimated times were replaced by what has ended. Journals before version 4 lack it.
+    Estimated {
+        /// When.
+        at: Time,
+        /// Which, and by what.
+        times: Vec<Estimated>,
     },
     /// The session was asked to stop, and nothing runs any more.
     Stopped {

@@ -75,6 +75,7 @@ impl End {
 /// What the observer is told once it is on disk.
 #[derive(Debug)]
 pub(crate) enum News {
+    Estimated(Vec<TaskId>),
     Started(Running),
     /// An attempt ended, for this reason; whether the task is tried again.
     Ended {

@@ -130,6 +130,7 @@ impl Session<'_> {
         if succeeded {
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
+            self.learn(&run);
         }
         self.news.push(News::Ended { run, attempt, reason, again: false });
         if succeeded { Ok(()) } else { self.abandon(task, at) }

@@ -3,6 +3,7 @@
 mod abandon;
 mod active;
 mod ending;
+mod estimates;
 mod retry;
 mod start;
 mod state;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Event, Policy, TaskId, Time};
+use makespan_core::{Decision, Estimator, Event, Policy, TaskId, Time};
 
 use crate::clock::Clock;
 use crate::files::Files;
@@ -40,6 +41,8 @@ pub(crate) struct Session<'a> {
     pub origin: i64,
     pub fingerprint: String,
     pub state: State<'a>,
+    /// Learns times from what ends.
+    pub estimator: Option<Box<dyn Estimator>>,
     pub attempts: Vec<u32>,
     pub retries: Retries<'a>,
     /// Whether a task has failed for good after which nothing more is to start.

@@ -173,6 +173,7 @@ impl Session<'_> {
                     }
                 }
                 News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
+                News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
                 News::Told(entry) => self.observer.told(&entry),
                 News::Message(text) => self.observer.message(&text),
             }

@@ -106,10 +106,23 @@ impl Engine<'_> {
             let ready = self.cluster.succeed(task, end, &processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
         }
-        self.runs.push(Run { task, start, end, processors, outcome, accounting: None });
+        let run = Run { task, start, end, processors, outcome, accounting: None };
+        if outcome == Outcome::Succeeded {
+            self.learn(&run);
+        }
+        self.runs.push(run);
         if matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut) {
             self.abandon(task, end);
         }
+    }
+
+    /// Replaces the estimates that a success shows to be wrong.
+    fn learn(&mut self, run: &Run) {
+        let Some(estimator) = &mut self.estimator else { return };
+        let restated = estimator.ended(self.cluster.instance(), run);
+        let told = self.cluster.restate(restated);
+        self.restated += told.len() as u64;
+        self.events.extend(told);
     }
 
     /// What waits for a task that will not succeed is never started.

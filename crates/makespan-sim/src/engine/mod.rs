@@ -7,7 +7,7 @@ mod happen;
 use std::collections::BTreeMap;
 
 use makespan_core::{
-    Actual, Cluster, Decision, Defect, Event, Instance, Policy, Run, TaskId, Time, Trace, Unavailable,
+    Actual, Cluster, Decision, Defect, Estimator, Event, Instance, Policy, Run, TaskId, Time, Trace, Unavailable,
 };
 
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
@@ -26,6 +26,9 @@ pub(crate) struct Engine<'a> {
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
     agenda: Agenda<'a>,
+    /// Learns times from what ends. The instance of the cluster has them, and `instance` those of the beginning.
+    estimator: Option<Box<dyn Estimator>>,
+    restated: u64,
     /// For each task when it will really end, and whether at its walltime; tells an end from one that stayed behind.
     ends: Vec<(Time, bool)>,
     runs: Vec<Run>,
@@ -56,6 +59,8 @@ impl<'a> Engine<'a> {
             options,
             cluster: Cluster::new(instance),
             agenda: Agenda::new(instance, options),
+            estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
+            restated: 0,
             ends: vec![NEVER; tasks],
             runs: Vec::with_capacity(tasks),
             cancelled: Vec::new(),
@@ -92,8 +97,8 @@ impl<'a> Engine<'a> {
     }
 
     pub fn into_simulation(self) -> Simulation {
-        let Self { runs, cancelled, down, told: events, instants, .. } = self;
-        Simulation { trace: Trace { runs }, cancelled, down, events, instants }
+        let Self { runs, cancelled, down, told: events, instants, restated, .. } = self;
+        Simulation { trace: Trace { runs }, cancelled, down, events, instants, restated }
     }
 
     /// Tells the policy all that happened at this instant, and does what it wants.

@@ -35,7 +35,8 @@ impl Follow {
         self.upcoming = plan.unwrap_or_default();
     }
 
-    /// Takes in what happened; plans the rest of the batch again when processors came or went.
+    /// Takes in what happened; plans the rest of the batch again when processors came or went, or it takes
+    /// other times than it was planned for.
     pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
         for event in events {
             match *event {
@@ -49,16 +50,32 @@ impl Follow {
                     self.broken = true;
                 }
                 Event::NodeUp(_) | Event::NodeDown(_) => self.broken = true,
+                Event::Estimated(_) => {}
                 Event::Submitted(_) | Event::Wake => {}
             }
         }
         self.upcoming.retain(|placement| view.waiting.contains(placement.task));
+        self.restate(&Event::estimated(events, view.instance), view);
         self.departed |= self.running.iter().any(|&(_, end)| end <= view.now);
         if self.broken && !self.upcoming.is_empty() {
             let rest: TaskSet = self.upcoming.iter().map(|placement| placement.task).collect();
             self.begin(&rest, view);
         }
         self.broken = false;
+    }
+
+    /// Takes in other times.
+    fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
+        if restated.is_empty() {
+            return;
+        }
+        self.broken |= self.upcoming.iter().any(|placement| restated.contains(placement.task));
+        for (task, end) in self.running.iter_mut().filter(|(task, _)| restated.contains(*task)) {
+            if let Some(run) = view.running.iter().find(|run| run.task == *task) {
+                *end = run.start + view.instance.time(run.task, &run.processors);
+                self.broken = true;
+            }
+        }
     }
 
     /// Starts what is due where the plan has it.

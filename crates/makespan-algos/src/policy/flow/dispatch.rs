@@ -71,9 +71,10 @@ impl Dispatch {
                         self.wait(view.instance, task);
                     }
                 }
-                Event::NodeUp(_) | Event::NodeDown(_) | Event::Wake => {}
+                Event::NodeUp(_) | Event::NodeDown(_) | Event::Estimated(_) | Event::Wake => {}
             }
         }
+        self.machines.restate(&Event::estimated(events, view.instance), view);
     }
 
     /// Maps and sends what is due; when to look again.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use makespan_core::{Decision, ProcSet, Running, TaskId, Time, View};
+use makespan_core::{Decision, ProcSet, Running, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
 /// All machines, by the ids of their processors.
@@ -69,6 +69,31 @@ impl Machines {
         let machine = &mut self.all[id as usize];
         machine.running = Some(Believed { start: running.start, end });
         machine.done = end;
+    }
+
+    /// Tasks take other times, in the queues and where they run.
+    pub(super) fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
+        if restated.is_empty() {
+            return;
+        }
+        for machine in &mut self.all {
+            let node = machine.node;
+            for sent in machine.queue.iter_mut().filter(|sent| restated.contains(sent.task)) {
+                sent.time = view.instance.time_on(sent.task, node).unwrap_or(sent.time);
+            }
+            machine.queued = machine.queue.iter().map(|sent| sent.time).sum();
+        }
+        for run in view.running.iter().filter(|run| restated.contains(run.task)) {
+            let place = self.place_of.get(&run.task).map(|&place| place as usize);
+            if let Some(believed) = place.and_then(|place| self.all[place].running.as_mut()) {
+                believed.end = run.start + view.instance.time(run.task, &run.processors);
+            }
+        }
+        for machine in &mut self.all {
+            let begin = machine.running.map_or(view.now, |believed| believed.end);
+            let begin = machine.queue.front().map_or(begin, |sent| begin.max(sent.arrives));
+            machine.done = begin + machine.queued;
+        }
     }
 
     /// Every machine.

@@ -121,6 +121,7 @@ impl Kept {
         let View { now, instance, .. } = *view;
         self.now = now.ticks();
         self.renumber();
+        self.restate(&Event::estimated(events, instance), instance);
         let mut new = Vec::new();
         let began = self.began.is_some_and(|began| began < now);
         for event in events {

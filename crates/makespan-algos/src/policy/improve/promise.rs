@@ -8,7 +8,7 @@ use super::outlook::Outlook;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 
-/// When the task that has waited longest starts at the latest, and on which allotment.
+/// When the task that has waited longest starts at the latest, and on how many processors.
 #[derive(Debug)]
 pub(super) struct Promise {
     keep: Keep,
@@ -41,12 +41,13 @@ impl Promise {
     /// Where the task that has waited longest is to be, if these reservations have it later than it was promised and it can have
     /// its place earlier.
     pub fn broken(&self, kept: &Kept, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
-        let (task, start, position) = self.given?;
+        let (task, start, width) = self.given?;
         let number = kept.number(task)?;
         let planned = kept.start_of(number, reserved)?;
         if planned <= start {
             return None;
         }
+        let position = kept.choices.nearest(number, width);
         let choice = kept.choice(number, position);
         let earliest = outlook.skyline.earliest_fit(choice.processors, choice.time, start.ticks());
         let start = Time::from_ticks(earliest);
@@ -66,7 +67,7 @@ impl Promise {
         let Some(start) = kept.start_of(number, reserved) else { return };
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {
-            self.given = Some((oldest, latest, kept.plan.chosen[number as usize]));
+            self.given = Some((oldest, latest, kept.chosen(number).processors));
         }
     }
 }

@@ -43,11 +43,18 @@ impl JobFlow {
     /// Jobs with tasks that are planned on processors which are expected to be down take other places, and so do those
     /// that were planned in time and are late where their order now leads; the most urgent first. At an alarm jobs that have
     /// begun also do so when they leave no room for their longest task to run again. Returned is whether any did.
-    pub(super) fn rescue(&mut self, alarmed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) -> bool {
+    pub(super) fn rescue(
+        &mut self,
+        alarmed: bool,
+        restated: bool,
+        view: &View<'_>,
+        decisions: &mut Vec<Decision>,
+    ) -> bool {
         let mut stranded: Vec<JobId> =
             self.reservations.stranded(view).into_iter().map(|task| view.instance.job_id(task)).collect();
         stranded.dedup();
-        let endangered = if stranded.is_empty() && !alarmed && !self.reservations.is_behind(view.now) {
+        let on_time = !alarmed && !restated && !self.reservations.is_behind(view.now);
+        let endangered = if stranded.is_empty() && on_time {
             Vec::new()
         } else {
             self.reservations.project(view);

@@ -15,7 +15,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Spot, TaskId, Time, Unsupported, View,
+    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Spot, TaskId, TaskSet, Time, Unsupported,
+    View,
 };
 
 use super::again::{again, calendars};
@@ -91,7 +92,21 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, task, what });
     }
 
-    /// Plans what is to be planned now; `changed` when processors are up again, or plans are to leave room from now on.
+    /// Takes in other times; whether they are of jobs that are planned. Strategies that rest on the times before are forgotten.
+    fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
+        if restated.is_empty() {
+            return false;
+        }
+        self.reservations.restate(restated, view);
+        let mut jobs: Vec<JobId> = restated.iter().map(|task| view.instance.job_id(task)).collect();
+        jobs.dedup();
+        let planned = self.planned(view);
+        jobs.iter().for_each(|&job| self.records.forget_strategy(job));
+        jobs.iter().any(|job| planned.contains(job))
+    }
+
+    /// Plans what is to be planned now; `changed` when processors are up again, times are other than before, or plans are to
+    /// leave room from now on.
     fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
@@ -267,10 +282,11 @@ impl Policy for JobFlow {
             }
         }
         let new = new_jobs(&mut self.heard, events, view.instance);
-        let moved = self.rescue(alarmed, view, decisions);
+        let restated = self.restate(&Event::estimated(events, view.instance), view);
+        let moved = self.rescue(alarmed, restated, view, decisions);
         let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
-        let changed = moved || repaired || !new.is_empty();
-        self.serve(new, repaired || alarmed, view, decisions);
+        let changed = moved || repaired || restated || !new.is_empty();
+        self.serve(new, repaired || alarmed || restated, view, decisions);
         if self.disturbed && changed {
             self.close_up(view, decisions);
         }

@@ -60,6 +60,13 @@ impl JobRecords {
         changed
     }
 
+    /// The strategy of a job rests on times that are other now. One that was given up stays so.
+    pub fn forget_strategy(&mut self, job: JobId) {
+        if let Some(entry) = self.entries.get_mut(&job) {
+            entry.choice = entry.choice.take().filter(|choice| choice.given_up);
+        }
+    }
+
     /// Notes that the plan of a job now ends then.
     pub fn note_late(&mut self, job: JobId, finish: i64) {
         if let Some(entry) = self.entries.get_mut(&job) {

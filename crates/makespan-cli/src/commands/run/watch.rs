@@ -1,6 +1,6 @@
 //! Shows a run while it goes on: a bar for the whole, a line for each running job. Only on a terminal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,6 +22,8 @@ pub struct Watch<'a> {
     /// Whether nothing is shown.
     quiet: bool,
     memory: Memory,
+    /// The different tasks whose times were replaced.
+    restated: BTreeSet<TaskId>,
 }
 
 impl<'a> Watch<'a> {
@@ -33,7 +35,18 @@ impl<'a> Watch<'a> {
         whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
         let (lines, reasons) = (BTreeMap::new(), BTreeMap::new());
-        Self { instance, bars, whole, lines, reasons, interrupted: Vec::new(), log: Vec::new(), quiet, memory }
+        Self {
+            instance,
+            bars,
+            whole,
+            lines,
+            reasons,
+            interrupted: Vec::new(),
+            log: Vec::new(),
+            quiet,
+            memory,
+            restated: BTreeSet::new(),
+        }
     }
 
     /// Removes the bars, and waits until what happened is in the history.
@@ -56,6 +69,11 @@ impl<'a> Watch<'a> {
     /// What the policies of all sessions told of their plans.
     pub fn log(&self) -> &[LogEntry] {
         &self.log
+    }
+
+    /// The different tasks whose times were replaced, in any session.
+    pub fn restated(&self) -> &BTreeSet<TaskId> {
+        &self.restated
     }
 
     /// Removes the bar of a task.
@@ -93,7 +111,7 @@ impl Observer for Watch<'_> {
         if self.bars.is_hidden() {
             return;
         }
-        let estimate = self.instance.time(running.task, &running.processors);
+        let estimate = progress.view.instance.time(running.task, &running.processors);
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
         line.set_message(format!("{} on {}", shown(&self.instance.name(running.task)), running.processors));
@@ -128,6 +146,11 @@ impl Observer for Watch<'_> {
 
     fn measured(&mut self, measured: &Measured<'_>) {
         self.memory.measured(measured);
+    }
+
+    fn estimated(&mut self, tasks: &[TaskId], progress: &Progress<'_>) {
+        self.restated.extend(tasks);
+        self.refresh(progress);
     }
 
     fn told(&mut self, entry: &LogEntry) {

@@ -39,7 +39,7 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
         return tree::simulate(options, &log.instance, threads);
     }
     tree::refuse_options_of_trees(options)?;
-    let log = scene::deviated(options, scene::checked(options, log)?)?;
+    let log = scene::forgotten(options, scene::deviated(options, scene::checked(options, log)?)?)?;
     cluster(options, &specs, threads, &targets, &log)
 }
 

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
-use makespan_core::{Actual, Instance};
+use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId};
 use makespan_formats::{Format, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
-use crate::args::{EstimatesName, SimulateOptions};
+use crate::args::{EstimatesName, SimulateOptions, Teachers};
 use crate::input::{Machines, replay_at};
 use crate::machine;
+use crate::past::kinds;
 
 /// A log as all policies meet it.
 pub struct Log {
@@ -109,10 +111,44 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     Ok(Log { instance, actual, remarks })
 }
 
+/// The same log where nobody tells the times, if that is asked for.
+pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
+    if options.estimates != EstimatesName::Unknown {
+        return Ok(log);
+    }
+    let Log { instance, actual, mut remarks } = log;
+    let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
+    remarks.retain(|remark| !before.contains(remark));
+    let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
+    remarks.push(
+        "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
+    );
+    Ok(Log { instance, actual, remarks })
+}
+
+/// What learns times while the simulation goes on, if that is asked for.
+fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<Estimation>> {
+    let Some(teachers) = options.learn else { return Ok(None) };
+    let stated = |task: TaskId| instance.task(task).estimate == Estimate::Stated;
+    let mut different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+    if different.all(stated) {
+        return Err(miette!(
+            "--learn replaces times that nobody states, and {} states all; add --estimates unknown",
+            options.trace.display()
+        ));
+    }
+    Ok(Some(Estimation::new(move |instance| {
+        let of = |task| if teachers == Teachers::Alike { kinds(instance, task, None) } else { Vec::new() };
+        Box::new(Medians::new(instance, of))
+    })))
+}
+
 /// What happens besides jobs and a policy.
 pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
     refuse_idle_walltimes(options, instance)?;
-    let mut rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
+    let estimation = estimation(options, instance)?;
+    let kill_at_walltime = options.kill_at_walltime;
+    let mut rules = SimulationOptions { kill_at_walltime, estimation, ..SimulationOptions::default() };
     if let Some(times) = options.breakdowns.requeue {
         rules.requeues = times;
     }

@@ -48,6 +48,8 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
 fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     let given = [
         ("--estimates clairvoyant", options.estimates == EstimatesName::Clairvoyant),
+        ("--estimates unknown", options.estimates == EstimatesName::Unknown),
+        ("--learn", options.learn.is_some()),
         ("--deviation", options.deviation.is_some()),
         ("--speedup", options.speedup.is_some()),
         ("--kill-at-walltime", options.kill_at_walltime),

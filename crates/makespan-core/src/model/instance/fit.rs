@@ -37,16 +37,17 @@ fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut R
 }
 
 /// What the tasks of a job have to keep.
-struct Limits<'a, 'p> {
-    platform: &'p Platform,
-    classes: &'a [Class],
-    room: &'a mut Room<'p>,
-    walltime: Option<Time>,
+pub(super) struct Limits<'a, 'p> {
+    pub platform: &'p Platform,
+    /// Those of the platform.
+    pub classes: &'a [Class],
+    pub room: &'a mut Room<'p>,
+    pub walltime: Option<Time>,
 }
 
 impl Limits<'_, '_> {
     /// The task with the allotments that are left; `name` is what it is called in an error.
-    fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
+    pub fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
         self.check_machines(&task.profile, &name)?;
         let (needs, processors) = (task.profile.min_processors(), self.platform.processors());
         let too_wide = || InstanceError::TooWide { job: name(), needs, processors };

@@ -116,8 +116,8 @@ impl Horizon {
 
     /// Adds the work of a job, which waits for others or does not.
     pub fn add(&mut self, work: &Work, waits: bool, platform: &Platform) {
-        if waits && let Some(task) = work.task() {
-            self.chained = self.chained.saturating_add(self.longest_of(&task.profile));
+        if let Some(task) = work.task().filter(|_| waits) {
+            self.chain(task);
         }
         match work {
             Work::Task(task) => self.add_tasks(task, 1, platform),
@@ -128,6 +128,18 @@ impl Horizon {
                 self.with_transfers = transfers.fold(self.with_transfers, i128::saturating_add);
             }
         }
+    }
+
+    /// Adds new times of a task that stands for so many, and waits for another job or does not.
+    pub fn add_times(&mut self, task: &Task, count: u64, waits: bool, platform: &Platform) {
+        if waits {
+            self.chain(task);
+        }
+        self.add_tasks(task, count, platform);
+    }
+
+    fn chain(&mut self, task: &Task) {
+        self.chained = self.chained.saturating_add(self.longest_of(&task.profile));
     }
 
     fn at(&self, profile: &Profile, time: Time, speed: f64) -> i128 {

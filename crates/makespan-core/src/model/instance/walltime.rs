@@ -52,6 +52,17 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
     profile.within(longest_within(walltime, fastest)).ok_or(shortest)
 }
 
+/// Whether times of the same allotments keep a walltime on processors of the same speeds as these others do.
+pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classes: &[Class]) -> bool {
+    if classes.len() == 1 || one.machine_times().is_some() {
+        return true;
+    }
+    let keeps =
+        |profile: &Profile, processors, class: &Class| at_speed(profile.time(processors), class.speed) <= walltime;
+    let mut all = one.min_processors()..=one.max_processors();
+    all.all(|count| classes.iter().all(|class| keeps(one, count, class) == keeps(other, count, class)))
+}
+
 /// A time at speed 1, on a processor of this speed.
 pub(super) fn at_speed(time: Time, speed: f64) -> Time {
     if is_one(speed) { time } else { time.divided_by(speed) }

@@ -330,6 +330,38 @@ impl Profile {
         }))
     }
 
+    /// The same profile where the longest time is this, a positive one, and all others are in proportion, rounded up to a tick.
+    /// Saturates at half the range of [`Time`], less a tick.
+    ///
+    /// ```
+    /// use makespan_core::{Profile, Time};
+    ///
+    /// let profile = Profile::table([60, 40].map(Time::from_seconds).to_vec())?.lasting(Time::from_seconds(3));
+    /// assert_eq!((profile.time(1), profile.time(2)), (Time::from_seconds(3), Time::from_seconds(2)));
+    /// # Ok::<(), makespan_core::ProfileError>(())
+    /// ```
+    #[must_use]
+    pub fn lasting(self, longest: Time) -> Self {
+        let before = i128::from(self.longest().ticks());
+        let scaled = |time: Time| {
+            let ticks = i128::from(time.ticks()) * i128::from(longest.ticks().max(1));
+            let most = i128::from(Self::CANNOT_RUN.ticks() - 1);
+            Time::from_ticks((ticks + before - 1).div_euclid(before).min(most) as i64)
+        };
+        Self(match self.0 {
+            Shape::Rigid { processors, time } => Shape::Rigid { processors, time: scaled(time) },
+            Shape::Table(table) => {
+                Shape::Table(Arc::new(Table::new(table.times.iter().copied().map(scaled).collect(), table.min)))
+            }
+            Shape::Law(law) => Shape::Law(Law { sequential: scaled(law.sequential), ..law }),
+            Shape::Machines(ref machines) => {
+                let kept = |&time: &Time| if time == Self::CANNOT_RUN { time } else { scaled(time) };
+                let row: Arc<[Time]> = machines.row.iter().map(kept).collect();
+                Machines::new(row).map_or(self.0, Shape::Machines)
+            }
+        })
+    }
+
     /// This profile without the allotments, or machines, that take longer than `limit`; `None` when every one does.
     pub fn within(self, limit: Time) -> Option<Self> {
         if let Shape::Machines(machines) = self.0 {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use makespan_core::{Instance, Job, JobId, Objective, Rows, TaskId, Time, View};
+use makespan_core::{Instance, Job, JobId, Objective, Rows, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
 use super::super::outlook::Outlook;
@@ -87,6 +87,28 @@ impl Kept {
         };
         self.plan.chosen.push(position);
         number
+    }
+
+    /// Tasks take other times: each leaves and comes again, keeping its place in the order and, as nearly as it can, its width.
+    pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
+        if restated.is_empty() {
+            return;
+        }
+        let moved: Vec<TaskId> =
+            self.line.iter().map(|&(_, task)| task).filter(|&task| restated.contains(task)).collect();
+        self.line.retain(|&(_, task)| !restated.contains(task));
+        let moved: Vec<(Key, TaskId)> = moved.into_iter().map(|task| (self.key(instance, task), task)).collect();
+        self.line.extend(moved);
+        for at in 0..self.plan.order.len() {
+            let number = self.plan.order[at];
+            let task = self.tasks[number as usize];
+            if restated.contains(task) {
+                let width = self.chosen(number).processors;
+                let again = self.add(instance, task, self.waiting.len());
+                self.plan.chosen[again as usize] = self.choices.nearest(again, width);
+                self.plan.order[at] = again;
+            }
+        }
     }
 
     /// Puts tasks into the plan, and others from the line behind it.

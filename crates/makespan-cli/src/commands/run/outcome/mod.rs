@@ -5,7 +5,7 @@ mod machine;
 mod table;
 mod tail;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace};
@@ -25,6 +25,8 @@ pub struct Outcomes<'a> {
     pub trace: &'a Trace,
     pub reasons: &'a BTreeMap<TaskId, String>,
     pub folder: &'a Path,
+    /// The different tasks whose estimated times were replaced while the run went on.
+    pub restated: Option<&'a BTreeSet<TaskId>>,
     /// How each task ended last.
     last: BTreeMap<TaskId, &'a Run>,
     /// How often each task was started, where that is more than once.
@@ -110,7 +112,12 @@ impl<'a> Outcomes<'a> {
             *attempts.entry(run.task).or_insert(0) += 1;
         }
         attempts.retain(|_, count| *count > 1);
-        Self { instance, plan, trace, reasons, folder, last, attempts }
+        Self { instance, plan, trace, reasons, folder, restated: None, last, attempts }
+    }
+
+    /// The same, of a run in which these estimates were replaced.
+    pub fn with_restated(self, restated: &'a BTreeSet<TaskId>) -> Self {
+        Self { restated: Some(restated), ..self }
     }
 
     fn kind(&self, task: TaskId) -> Kind {
@@ -153,6 +160,7 @@ impl<'a> Outcomes<'a> {
         lines.push(Line::plain(String::new()));
         lines.extend(self.table());
         lines.push(Line::plain(String::new()));
+        lines.extend(self.learned().iter().map(|text| Line::plain(wrapped("", 2, text))));
         lines.extend(self.lost().iter().map(|text| Line::plain(wrapped("", 2, text))));
         lines
     }
@@ -171,6 +179,22 @@ impl<'a> Outcomes<'a> {
         parts.push(format!("makespan {} s, planned {} s", makespan(&self.trace.schedule()), makespan(self.plan)));
         let tone = counts.keys().map(|kind| kind.tone()).max().unwrap_or(Tone::Good);
         Line::new(tone, parts.join("; "))
+    }
+
+    /// Which times were replaced by what had ended, in a sentence.
+    fn learned(&self) -> Option<String> {
+        let restated = self.restated.filter(|restated| !restated.is_empty())?;
+        let guessed = restated.iter().filter(|&&task| self.instance.task(task).estimate.is_guess()).count();
+        let of =
+            |count: usize, all: usize| if count == all { format!("all {all}") } else { format!("{count} of {all}") };
+        let mut parts = Vec::new();
+        if guessed > 0 {
+            parts.push(format!("{} guessed times were replaced", of(guessed, self.instance.guesses())));
+        }
+        if restated.len() > guessed {
+            parts.push(format!("{} learned times were corrected", restated.len() - guessed));
+        }
+        Some(format!("{} by what ended before them", parts.join(" and ")))
     }
 
     /// Why a task did not succeed, and the end of what it wrote.
@@ -234,6 +258,7 @@ impl<'a> Outcomes<'a> {
         let rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
         let mut text = vec![self.headline().text + "."];
         text.extend(self.above_needs().into_iter().map(|text| text + "."));
+        text.extend(self.learned().map(|text| text + "."));
         text.extend(self.lost());
         let columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();
         let columns = if rows.is_empty() { Vec::new() } else { columns };

@@ -1,0 +1,214 @@
+//! Times learned while an instance is carried out: medians of what has ended, of the same kind first.
+
+mod group;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskId, Time};
+
+use group::{Group, Recent};
+
+/// How many runs an estimate that was learned before counts for, at most: as many as decide about the same command in the history.
+const PRIOR: u32 = 9;
+/// So many first ends of a group are looked at by those that were learned before: one by one they may outweigh what was known.
+const FIRST: usize = 2 * PRIOR as usize;
+/// So many tasks that are not released yet are told with those that are: more hardly come before the next end.
+const AHEAD: usize = 256;
+/// A millionth.
+const UNIT: i128 = 1_000_000;
+
+/// Replaces guesses by the median of what has ended, and refines what was learned before.
+///
+/// Each task has *kinds*, from the most specific one to the most general: its command and its template, say, or its user. All tasks
+/// are of one last kind together.
+///
+/// * A task whose time is a guess ([`Estimate::Guessed`]) takes the median of the tasks that have ended of the first of its kinds of which any has. Times are compared as on
+///   the fewest processors of each task, by its own speed-up as far as that is known or guessed.
+/// * A task whose time was learned before ([`Estimate::Learned`]) takes its own time, longer or shorter by the median of the ratios
+///   between what the tasks of its kind that were learned, too, took and what was expected of them. What was known before counts as as many ratios of one as it rests on runs, and at
+///   most nine.
+/// * A task whose time is stated keeps it.
+///
+/// The latest 50 ends of a kind count, as in the history. Estimates are replaced at the first end, and then when a median
+/// has moved by more than a tenth. No estimate is longer than the walltime.
+///
+/// Source: Makespan, by the rules of the history (docs/history.md); of the users of a log, D. Tsafrir, Y. Etsion and D. Feitelson, IEEE Trans.
+/// Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the last two. Complexity: an end costs
+/// the same whatever has ended before; where estimates are replaced, the number of tasks of the kind that are released and have not ended, and some hundred.
+/// Tasks that are to be released much later are told when they come.
+///
+/// ```
+/// use makespan_algos::estimate::Medians;
+/// use makespan_core::{
+///     Estimate, Estimator, Instance, Job, Outcome, Platform, ProcSet, Profile, Run, TaskId, Time,
+/// };
+///
+/// let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(60)).unwrap());
+/// let jobs = ["a", "b"].map(|name| job(name).with_estimate(Estimate::Guessed)).to_vec();
+/// let instance = Instance::new(Platform::flat(1)?, jobs, vec![])?;
+/// let mut medians = Medians::new(&instance, |_| Vec::new());
+/// let (start, end, processors) = (Time::ZERO, Time::from_seconds(7), ProcSet::first(1));
+/// let run = Run { task: TaskId(0), start, end, processors, outcome: Outcome::Succeeded, accounting: None };
+/// let restated = medians.ended(&instance, &run);
+/// assert_eq!((restated[0].task, restated[0].profile.longest()), (TaskId(1), Time::from_seconds(7)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Medians {
+    /// By the number of a different task.
+    own: Vec<Own>,
+    groups: Vec<Group>,
+    /// The different tasks by release, and how many of them are members of their groups.
+    order: Vec<u32>,
+    joined: usize,
+}
+
+/// One of the different tasks, as it was at the beginning.
+#[derive(Debug)]
+struct Own {
+    task: TaskId,
+    profile: Profile,
+    estimate: Estimate,
+    walltime: Option<Time>,
+    release: Time,
+    /// How many equal tasks have not ended with success.
+    left: u64,
+    /// The groups that it is of, the most specific first.
+    groups: Vec<u32>,
+    /// Its longest time as it was last told, and whether that is a guess, if it was told.
+    told: Option<(Time, bool)>,
+}
+
+impl Medians {
+    /// For the tasks of this instance; `kinds` says of what kinds a task is, the most specific first. The first task of a bag stands for
+    /// all.
+    pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
+        let mut known: BTreeMap<String, u32> = BTreeMap::new();
+        // All tasks together.
+        let mut groups = vec![Group::default()];
+        let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+        let own = different.map(|task| {
+            let of = kinds(task).into_iter().map(|kind| {
+                *known.entry(kind).or_insert_with(|| {
+                    groups.push(Group::default());
+                    groups.len() as u32 - 1
+                })
+            });
+            let of: Vec<u32> = of.collect::<Vec<u32>>().into_iter().chain([0]).collect();
+            let (own, left) = (instance.task(task), instance.job_of(task).equal_tasks());
+            let (profile, estimate, walltime) = (own.profile.clone(), own.estimate, instance.walltime(task));
+            let release = instance.release(task);
+            Own { task, profile, estimate, walltime, release, left, groups: of, told: None }
+        });
+        let own: Vec<Own> = own.collect();
+        let mut order: Vec<u32> = (0..own.len() as u32).collect();
+        order.sort_by_key(|&number| own[number as usize].release);
+        Self { own, groups, order, joined: 0 }
+    }
+
+    /// Tasks that are released by now, and some that come next, join their groups, and are told what these know.
+    fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
+        let released = |number: &u32| self.own[*number as usize].release <= now;
+        let ahead = self.order.partition_point(released) + AHEAD;
+        while self.joined < ahead.min(self.order.len()) {
+            let number = self.order[self.joined];
+            self.joined += 1;
+            for group in self.own[number as usize].groups.clone() {
+                if self.may_decide(number, group) {
+                    self.groups[group as usize].members.push(number);
+                }
+            }
+            if let Some(group) = self.decisive(&self.own[number as usize]) {
+                restated.extend(self.tell(number, group));
+            }
+        }
+    }
+
+    /// What a group says of one of its members, if that is new.
+    fn tell(&mut self, member: u32, group: u32) -> Option<Restated> {
+        let own = &self.own[member as usize];
+        let (longest, estimate) = self.estimate(own, group)?;
+        let now = (longest, estimate.is_guess());
+        if own.told == Some(now) {
+            return None;
+        }
+        let restated = Restated { task: own.task, profile: own.profile.clone().lasting(longest), estimate };
+        self.own[member as usize].told = Some(now);
+        Some(restated)
+    }
+
+    /// The group that says how long a task takes, the first of its groups that knows anything; `None` while none does.
+    fn decisive(&self, own: &Own) -> Option<u32> {
+        let known = |figures: fn(&Group) -> &Recent| {
+            let mut groups = own.groups.iter().copied();
+            groups.find(|&group| figures(&self.groups[group as usize]).len() > 0)
+        };
+        match own.estimate {
+            Estimate::Stated => None,
+            Estimate::Guessed => known(|group| &group.times),
+            // Programs of other kinds were expected otherwise.
+            Estimate::Learned { .. } => known(|group| &group.ratios).filter(|&group| group > 0),
+        }
+    }
+
+    /// Whether a group may now or later say how long one of its members takes: once a more specific one does, it never will.
+    fn may_decide(&self, member: u32, group: u32) -> bool {
+        let own = &self.own[member as usize];
+        let place = |group| own.groups.iter().position(|&other| other == group);
+        own.estimate != Estimate::Stated && self.decisive(own).is_none_or(|decisive| place(decisive) >= place(group))
+    }
+
+    /// The estimate of a task, of what has ended in one of its groups; `None` where others say it, or nobody can.
+    fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
+        if self.decisive(own) != Some(group) {
+            return None;
+        }
+        let found = &self.groups[group as usize];
+        let (longest, estimate) = match own.estimate {
+            Estimate::Stated => return None,
+            Estimate::Guessed => {
+                let learned = Estimate::Learned { runs: found.times.len() as u32, spread: found.times.spread() };
+                (found.times.median(0, 0)?, if group == 0 { Estimate::Guessed } else { learned })
+            }
+            Estimate::Learned { runs, .. } => {
+                let prior = runs.clamp(1, PRIOR);
+                let ratio = found.ratios.median(UNIT as i64, prior as usize)?;
+                let longest = i128::from(own.profile.longest().ticks()) * i128::from(ratio) / UNIT;
+                let (runs, spread) = (prior + found.ratios.len() as u32, found.ratios.spread());
+                (i64::try_from(longest).unwrap_or(i64::MAX), Estimate::Learned { runs, spread })
+            }
+        };
+        let longest = Time::from_ticks(longest.max(1));
+        Some((own.walltime.map_or(longest, |walltime| longest.min(walltime)), estimate))
+    }
+}
+
+impl Estimator for Medians {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        let number = instance.different(run.task);
+        let Some(own) = self.own.get_mut(number) else { return Vec::new() };
+        own.left = own.left.saturating_sub(1);
+        let expected = instance.platform().time(&own.profile, &run.processors).unwrap_or(Time::ZERO);
+        let (took, expected) = (i128::from((run.end - run.start).ticks().max(1)), i128::from(expected.ticks().max(1)));
+        let alone = took * i128::from(own.profile.longest().ticks()) / expected;
+        let (alone, ratio) = (i64::try_from(alone).unwrap_or(i64::MAX), took * UNIT / expected);
+        let ratio = i64::try_from(ratio).unwrap_or(i64::MAX);
+        let learned = matches!(own.estimate, Estimate::Learned { .. });
+        let groups = own.groups.clone();
+        let mut restated = Vec::new();
+        self.join(run.end, &mut restated);
+        for group in groups {
+            let found = &mut self.groups[group as usize];
+            if !found.add(alone.max(1), learned.then_some(ratio)) {
+                continue;
+            }
+            let mut members = std::mem::take(&mut found.members);
+            members.retain(|&member| self.own[member as usize].left > 0 && self.may_decide(member, group));
+            restated.extend(members.iter().filter_map(|&member| self.tell(member, group)));
+            self.groups[group as usize].members = members;
+        }
+        restated
+    }
+}

@@ -1,0 +1,148 @@
+//! Medians against their definition.
+
+use makespan_core::{Job, Outcome, Platform, ProcSet, SpeedupLaw};
+use proptest::prelude::*;
+
+use super::*;
+
+fn t(ticks: i64) -> Time {
+    Time::from_ticks(ticks)
+}
+
+/// Kind, command within the kind, how the time is known, and what it really takes.
+type Row = (u8, u8, u8, i64);
+
+fn instance(rows: &[Row]) -> Instance {
+    let job = |(index, &(kind, _, known, _)): (usize, &Row)| {
+        let law = SpeedupLaw::Amdahl { serial: 0.5 };
+        let profile = if kind == 0 { Profile::law(t(1000), law, 1, 2) } else { Profile::rigid(2, t(1000)) };
+        let estimate = match known {
+            0 | 1 => Estimate::Guessed,
+            2 => Estimate::Learned { runs: 3, spread: 0.0 },
+            _ => Estimate::Stated,
+        };
+        Job::new(index.to_string(), profile.unwrap()).with_estimate(estimate)
+    };
+    Instance::new(Platform::flat(2).unwrap(), rows.iter().enumerate().map(job).collect(), vec![]).unwrap()
+}
+
+fn kinds(rows: &[Row]) -> impl Fn(TaskId) -> Vec<String> {
+    let rows = rows.to_vec();
+    move |task| {
+        let (kind, command, ..) = rows[task.index()];
+        vec![format!("{kind} {command}"), kind.to_string()]
+    }
+}
+
+/// Every task on two processors, one after another. On one, those that may have it take 4/3 of that.
+fn run(task: usize, took: i64) -> Run {
+    let (start, processors, outcome) = (Time::ZERO, ProcSet::first(2), Outcome::Succeeded);
+    Run { task: TaskId(task as u64), start, end: t(took), processors, outcome, accounting: None }
+}
+
+fn median(mut figures: Vec<i64>) -> Option<i64> {
+    figures.sort_unstable();
+    figures.get(figures.len() / 2).copied()
+}
+
+proptest! {
+    /// After each end every guess is within a tenth of the median of its first kind of which something has ended, and what is stated
+    /// or has ended is left alone.
+    #[test]
+    fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
+        let mut instance = instance(&rows);
+        let mut medians = Medians::new(&instance, kinds(&rows));
+        for at in 0..rows.len() {
+            let restated = medians.ended(&instance, &run(at, rows[at].3));
+            prop_assert!(restated.iter().all(|restated| restated.task.index() > at && rows[restated.task.index()].2 < 3));
+            instance.restate(restated);
+            for later in at + 1..rows.len() {
+                let (kind, command, known, _) = rows[later];
+                let alone = |row: &Row| if row.0 == 0 { row.3 * 1000 / 750 } else { row.3 };
+                let of = |which: &dyn Fn(&Row) -> bool| rows[..=at].iter().filter(|row| which(row)).map(alone).collect::<Vec<i64>>();
+                let same = of(&|row| (row.0, row.1) == (kind, command));
+                let alike = of(&|row| row.0 == kind);
+                let time = instance.profile(TaskId(later as u64)).longest().ticks();
+                if known < 2 {
+                    let expected = median(same).or(median(alike)).or(median(of(&|_| true))).unwrap();
+                    prop_assert!((time - expected).abs() <= time.max(10) / 10 + 1, "{}: {} and {}", later, time, expected);
+                    let first = rows[..=at].iter().any(|row| row.0 == kind);
+                    let estimate = instance.task(TaskId(later as u64)).estimate;
+                    prop_assert_eq!(estimate == Estimate::Guessed, !first);
+                } else if known == 3 {
+                    prop_assert_eq!(time, 1000);
+                }
+            }
+        }
+    }
+
+    /// What was learned from three runs is believed until more of its kind say something else.
+    #[test]
+    fn what_was_learned_is_refined(factor in 2_i64..9, count in 1_usize..12) {
+        let rows: Vec<Row> = (0..=count).map(|_| (1, 0, 2, 1000 * factor)).collect();
+        let mut instance = instance(&rows);
+        let mut medians = Medians::new(&instance, kinds(&rows));
+        for at in 0..count {
+            let restated = medians.ended(&instance, &run(at, rows[at].3));
+            instance.restate(restated);
+        }
+        let expected = if count < 3 { 1000 } else { 1000 * factor };
+        prop_assert_eq!(instance.profile(TaskId(count as u64)).longest().ticks(), expected);
+    }
+
+    /// The median with a prior is that of a list.
+    #[test]
+    fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
+        let mut group = Group::default();
+        figures.iter().for_each(|&figure| _ = group.add(figure, None));
+        let all = figures.iter().copied().chain(std::iter::repeat_n(prior, times)).collect();
+        prop_assert_eq!(group.times.median(prior, times), median(all));
+    }
+}
+
+/// Fifty ends count, so that a program that became slower is noticed.
+#[test]
+fn what_is_long_ago_is_forgotten() {
+    let mut group = Group::default();
+    (0..500).for_each(|_| _ = group.add(10, None));
+    let told: Vec<bool> = (0..50).map(|_| group.add(100, None)).collect();
+    assert_eq!(told.iter().filter(|told| **told).count(), 1, "members are told when the median has moved");
+    assert_eq!((group.times.median(0, 0), group.times.len()), (Some(100), 50));
+}
+
+/// No estimate is longer than the walltime, at which a task is ended.
+#[test]
+fn walltimes_are_kept() {
+    let job = |name: &str| Job::new(name, Profile::rigid(1, t(50)).unwrap()).with_estimate(Estimate::Guessed);
+    let jobs = vec![job("a"), job("b").with_walltime(t(70))];
+    let mut instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let mut medians = Medians::new(&instance, |_| Vec::new());
+    let run = Run { processors: ProcSet::first(1), ..run(0, 900) };
+    let restated = medians.ended(&instance, &run);
+    assert_eq!(instance.restate(restated), [TaskId(1)]);
+    assert_eq!(instance.profile(TaskId(1)).longest(), t(70));
+}
+
+/// Who comes much later is told when it comes, by what is known then.
+#[test]
+fn tasks_are_told_when_they_come() {
+    let profile = Profile::rigid(1, t(50)).unwrap();
+    let job = |index: i64| {
+        let job = Job::new(index.to_string(), profile.clone()).with_estimate(Estimate::Guessed);
+        job.with_release(t(1000 * index))
+    };
+    let instance = Instance::new(Platform::flat(1).unwrap(), (0..2000).map(job).collect(), vec![]).unwrap();
+    let mut medians = Medians::new(&instance, |_| Vec::new());
+    let at = |task: u64, end: i64| Run {
+        start: t(end - 7),
+        end: t(end),
+        processors: ProcSet::first(1),
+        ..run(task as usize, 0)
+    };
+    let told = |restated: &[Restated]| restated.iter().map(|restated| restated.task.0).collect::<Vec<u64>>();
+    let first = medians.ended(&instance, &at(0, 500));
+    assert_eq!(told(&first), (1..=AHEAD as u64).collect::<Vec<u64>>());
+    let second = medians.ended(&instance, &at(1, 1500));
+    assert_eq!(told(&second), [AHEAD as u64 + 1]);
+    assert_eq!(second[0].profile.longest(), t(7));
+}

@@ -1,0 +1,256 @@
+//! Estimates that change while a simulation goes on: every policy still does every task once, and none plans by what it was told before.
+
+use makespan_algos::policy::{Follow, policies, policy, policy_for};
+use makespan_core::{
+    Actual, Context, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, Platform, Policy, ProcSet,
+    Profile, Restated, Run, Schedule, TaskSet, Time, View, Work, validate,
+};
+use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
+use proptest::prelude::*;
+
+use super::{Row, all_ended, bags, instance, platforms, rows, run, t};
+
+/// Replaces times at random, whatever ends.
+struct Random {
+    state: u64,
+    /// One in so many tasks.
+    one_in: u64,
+}
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % most
+    }
+}
+
+impl Estimator for Random {
+    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<Restated> {
+        let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+        let mut restated = Vec::new();
+        for task in different {
+            let (taken, ticks) = (self.below(self.one_in) == 0, 1 + self.below(60) as i64);
+            if taken {
+                let profile = instance.profile(task).clone().lasting(t(ticks));
+                restated.push(Restated { task, profile, estimate: Estimate::Learned { runs: 1, spread: 0.0 } });
+            }
+        }
+        restated
+    }
+}
+
+/// Says what is known already.
+struct Same;
+
+impl Estimator for Same {
+    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<Restated> {
+        let same = |task| Restated { task, profile: instance.profile(task).clone(), estimate: Estimate::Guessed };
+        instance.task_ids().map(same).collect()
+    }
+}
+
+fn random(seed: u64, one_in: u64) -> Option<Estimation> {
+    Some(Estimation::new(move |_| Box::new(Random { state: seed, one_in })))
+}
+
+/// The same instance, in which all times are guesses.
+fn guessed(instance: &Instance) -> Instance {
+    let mut jobs = instance.all_submitted();
+    for job in &mut jobs {
+        match &mut job.work {
+            Work::Task(task) | Work::Bag(task, _) => task.estimate = Estimate::Guessed,
+            Work::Graph(graph) => graph.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed),
+        }
+    }
+    Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
+}
+
+/// Every policy, and some that keep other things than by default.
+fn specs() -> Vec<String> {
+    let plain = policies().iter().map(|entry| entry.name.to_owned());
+    let lists = super::SPECS.into_iter().chain(super::QUEUES).chain(super::PLANNERS).chain(bags::SPECS);
+    let mut all: Vec<String> = plain.chain(lists.map(str::to_owned)).collect();
+    all.sort_unstable();
+    all.dedup();
+    // What takes long draws no other lines of code than in the lists.
+    all.retain(|spec| !["improve", "ptfs", "job-flow"].contains(&spec.as_str()));
+    all.push("job-flow[serve=replan]".into());
+    all.push("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]".into());
+    all
+}
+
+/// The instance of the real times, for a check of what happened.
+fn real(instance: &Instance, actual: &Actual) -> Instance {
+    let Actual::Profiles(profiles) = actual else { panic!("real times are profiles here") };
+    let mut jobs = instance.all_submitted();
+    for (job, profile) in jobs.iter_mut().zip(profiles) {
+        job.work.task_mut().unwrap().profile = profile.clone();
+    }
+    Instance::new(instance.platform().clone(), jobs, Vec::new()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// What happens is a valid schedule of all tasks by their real times, and the same twice.
+    #[test]
+    fn every_policy_bears_estimates_that_change(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
+        let options = SimulationOptions { estimation: random(seed, one_in), ..SimulationOptions::default() };
+        for platform in platforms() {
+            let (told, actual) = instance(platform, &rows, &[]);
+            let told = guessed(&told);
+            for spec in specs() {
+                let Some(simulation) = run(&spec, &told, &actual, &options) else { continue };
+                all_ended(&spec, &told, &simulation)?;
+                let happened = simulation.trace.schedule();
+                prop_assert_eq!(validate(&real(&told, &actual), &happened), Ok(()), "{}", spec);
+                prop_assert_eq!(Some(simulation), run(&spec, &told, &actual, &options), "{}", spec);
+            }
+        }
+    }
+
+    /// The same with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
+    #[test]
+    fn no_task_is_lost_when_estimates_change(
+        rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..25, 0_u8..6, 20_i64..250), 1..9),
+        widest in prop::sample::select(vec![1_u32, 4]),
+        failures in prop::collection::vec((0_u32..4, 0_i64..150, 1_i64..40), 0..2),
+        closed in prop::option::of((0_u32..3, 0_i64..80, 1_i64..40)),
+        seed in any::<u64>(), one_in in 1_u64..5,
+    ) {
+        let failure = |&(processor, down, length): &(u32, i64, i64)| Failure {
+            processors: ProcSet::range(processor, processor), down: t(down), up: t(down + length), expected_up: None,
+        };
+        let period = |(first, start, length)| makespan_core::Unavailable {
+            processors: ProcSet::range(first, first + 1), start: t(start), end: t(start + length),
+        };
+        let options = SimulationOptions {
+            failures: failures.iter().map(failure).collect(),
+            estimation: random(seed, one_in),
+            ..SimulationOptions::default()
+        };
+        for platform in bags::platforms() {
+            let jobs = bags::jobs(&rows, widest, &platform);
+            let Ok(told) = Instance::new(platform, jobs, closed.map(period).into_iter().collect()) else { continue };
+            let told = guessed(&told);
+            let factor = |task: makespan_core::TaskId| 10_000 * rows[told.job_id(task).index()].4 as u64;
+            let actual = Actual::Factors(told.task_ids().map(factor).collect());
+            for spec in specs() {
+                let Some(simulation) = run(&spec, &told, &actual, &options) else { continue };
+                let again = run(&spec, &told, &actual, &options);
+                prop_assert_eq!(again.map(|again| again.trace), Some(simulation.trace.clone()), "{}", spec);
+                let ended = simulation.trace.runs.iter().filter(|run| run.outcome == makespan_core::Outcome::Succeeded);
+                let tasks: TaskSet = ended.map(|run| run.task).chain(simulation.cancelled.iter().copied()).collect();
+                prop_assert_eq!(tasks.len(), told.tasks() as usize, "{}", spec);
+            }
+        }
+    }
+
+    /// Who is told nothing new does as without an estimator.
+    #[test]
+    fn what_is_known_already_changes_nothing(rows in rows(14)) {
+        let (told, actual) = instance(Platform::flat(8).unwrap(), &rows, &[(1, 20, 15)]);
+        let told = guessed(&told);
+        let same = Some(Estimation::new(|_| Box::new(Same)));
+        for spec in specs() {
+            let without = run(&spec, &told, &actual, &SimulationOptions::default());
+            let options = SimulationOptions { estimation: same.clone(), ..SimulationOptions::default() };
+            prop_assert_eq!(without, run(&spec, &told, &actual, &options), "{}", spec);
+        }
+    }
+
+    /// When times of anything change that waits or runs, policies that keep only what the view shows do as one that begins then.
+    #[test]
+    fn nobody_plans_by_what_was_said_before(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
+        let options = SimulationOptions { estimation: random(seed, one_in), ..SimulationOptions::default() };
+        for platform in platforms() {
+            let (told, actual) = instance(platform, &rows, &[]);
+            let told = guessed(&told);
+            for spec in super::QUEUES.into_iter().chain(["replan[keep=none]", "replan[scheduler=list[order=saf],keep=none]"]) {
+                let Ok(policy) = policy_for(spec, &told, 1) else { continue };
+                let mut beside = Beside { spec, policy, compared: 0 };
+                let simulation = simulate(&told, &actual, &mut beside, &options, &mut Silent);
+                prop_assert!(simulation.is_ok(), "{}: {:?}", spec, simulation);
+            }
+        }
+    }
+
+    /// A plan that is followed keeps its order and its processors, so that what happens does not depend on estimates.
+    #[test]
+    fn a_followed_plan_keeps_its_order(rows in rows(14), seed in any::<u64>()) {
+        let rows: Vec<Row> = rows.into_iter().map(|(width, time, _, percent, moldable)| (width, time, 0, percent, moldable)).collect();
+        let (told, actual) = instance(Platform::flat(8).unwrap(), &rows, &[]);
+        let told = guessed(&told);
+        let scheduler = || makespan_algos::scheduler("list").unwrap();
+        let plan: Schedule = scheduler().schedule(&told, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
+        let play = |estimation: Option<Estimation>| -> Simulation {
+            let options = SimulationOptions { estimation, ..SimulationOptions::default() };
+            let mut policy = Follow::with_plan(scheduler(), 1, &told, &plan);
+            simulate(&told, &actual, &mut policy, &options, &mut Silent).unwrap()
+        };
+        let (restated, stated) = (play(random(seed, 2)), play(None));
+        prop_assert_eq!(restated.trace, stated.trace);
+        prop_assert_eq!(stated.restated, 0);
+    }
+}
+
+/// A policy beside one that begins anew whenever estimates have changed.
+struct Beside<'a> {
+    spec: &'a str,
+    policy: Box<dyn Policy>,
+    compared: u64,
+}
+
+impl Policy for Beside<'_> {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        self.policy.on(events, view, decisions);
+        let restated = Event::estimated(events, view.instance);
+        let runs = view.running.iter().any(|run| restated.contains(run.task));
+        if runs || restated.iter().any(|task| view.waiting.contains(task)) {
+            let mut fresh = Vec::new();
+            policy(self.spec, 1).unwrap().on(&[Event::Wake], view, &mut fresh);
+            assert_eq!(*decisions, fresh, "{} at {}", self.spec, view.now);
+            self.compared += 1;
+        }
+    }
+}
+
+/// A list whose first command of a kind teaches what the others take.
+struct First;
+
+impl Estimator for First {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        let took: Time = run.end - run.start;
+        let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
+        let like = |task| Restated { task, profile: Profile::rigid(1, took).unwrap(), estimate };
+        // Even ones are of one kind.
+        let others = instance.task_ids().filter(|task| task.0 % 2 == run.task.0 % 2);
+        others.map(like).collect()
+    }
+}
+
+/// Long and short tasks that look alike at first: what ends teaches to do the short ones first.
+#[test]
+fn what_is_learned_changes_the_order() {
+    let profile = |seconds| Profile::rigid(1, Time::from_seconds(seconds)).unwrap();
+    let job = |index: i64| makespan_core::Job::new(index.to_string(), profile(60)).with_estimate(Estimate::Guessed);
+    let instance = Instance::new(Platform::flat(2).unwrap(), (0..20).map(job).collect(), vec![]).unwrap();
+    let actual = Actual::Profiles((0..20).map(|index| profile(if index % 2 == 0 { 100 } else { 1 })).collect());
+    let flow = |spec: &str, estimation: Option<Estimation>| -> i64 {
+        let options = SimulationOptions { estimation, ..SimulationOptions::default() };
+        let played = run(spec, &instance, &actual, &options).unwrap();
+        played.trace.runs.iter().map(|run| run.end.ticks() / Time::TICKS_PER_SECOND).sum()
+    };
+    for spec in [
+        "improve",
+        "fcfs[order=sjf]",
+        "easy[order=sjf]",
+        "conservative[order=sjf]",
+        "replan[scheduler=list[order=smith],keep=none]",
+    ] {
+        let without = flow(spec, None);
+        let with = flow(spec, Some(Estimation::new(|_| Box::new(First))));
+        // All that are short first: from 1 s to 10 s on one processor, while the other does the first long one.
+        assert!(with < without - 1000, "{spec}: {with} with, {without} without");
+    }
+}

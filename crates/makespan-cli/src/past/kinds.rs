@@ -1,0 +1,16 @@
+//! Which tasks are alike.
+
+use makespan_core::{Instance, TaskId};
+use makespan_history::Command;
+
+/// The kinds of a task, the most specific first: its command, the template that the user stated and its template with holes; of a
+/// task without a command the user who submitted it, if that is known.
+pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<String> {
+    let command = &instance.task(task).command;
+    if command.is_empty() {
+        return instance.job_of(task).user.map(|user| format!("user {user}")).into_iter().collect();
+    }
+    let command = Command::new(command.clone());
+    let (own, template) = (format!("command {:?}", command.words()), format!("template {}", command.template().text));
+    std::iter::once(own).chain(stated.map(|stated| format!("stated {stated}"))).chain([template]).collect()
+}

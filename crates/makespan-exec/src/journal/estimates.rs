@@ -1,0 +1,171 @@
+//! Estimated times that were replaced while the run went on.
+
+use makespan_core::{Estimate, Instance, Profile, Restated, TaskId, Time};
+use serde::{Deserialize, Serialize};
+
+/// Tasks that take the same time, as the journal has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimated {
+    /// The first and the last of each range of tasks, of a bag its first task.
+    pub jobs: Vec<(TaskId, TaskId)>,
+    /// How long they take.
+    pub times: Times,
+    /// From how many runs this was learned, and their spread; nothing where it is a guess.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<(u32, f64)>,
+}
+
+/// Times beside those that the instance states: whole numbers of ticks, so that what is read is what was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Times {
+    /// In proportion to those of the instance, of which the longest takes so long.
+    Longest(Time),
+    /// By the law that the instance has, from this time on one processor.
+    Sequential(Time),
+    /// On each number of processors that the task accepts, ascending.
+    Each(Vec<Time>),
+    /// On one processor of each node.
+    OnNodes(Vec<Time>),
+}
+
+impl Times {
+    fn of(profile: &Profile, stated: &Profile) -> Self {
+        if stated.clone().lasting(profile.longest()) == *profile {
+            return Self::Longest(profile.longest());
+        }
+        match (profile.speedup(), stated.speedup()) {
+            (Some((time, law)), Some((_, own))) if law == own => Self::Sequential(time),
+            _ => match profile.machine_times() {
+                Some(row) => Self::OnNodes(row.to_vec()),
+                None => Self::Each(
+                    (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect(),
+                ),
+            },
+        }
+    }
+
+    /// The profile, for a task with this one; `None` where it does not fit that.
+    fn profile(&self, stated: &Profile) -> Option<Profile> {
+        let (min, max) = (stated.min_processors(), stated.max_processors());
+        match self {
+            Self::Longest(longest) => Some(stated.clone().lasting(*longest)),
+            Self::Sequential(time) => Profile::law(*time, stated.speedup()?.1, min, max).ok(),
+            Self::OnNodes(row) => Profile::on_machines(row.clone()).ok(),
+            Self::Each(times) if min == max => Profile::rigid(min, *times.first()?).ok(),
+            Self::Each(times) => {
+                // Fewer processors are not accepted, whatever they take.
+                let fewer = std::iter::repeat_n(*times.first()?, min as usize - 1);
+                Profile::table(fewer.chain(times.iter().copied()).collect()).ok()?.at_least(min)
+            }
+        }
+    }
+}
+
+impl Estimated {
+    /// These times, as they are written; `stated` is the instance of the run as it began.
+    pub(crate) fn of(restated: &[Restated], stated: &Instance) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for Restated { task, profile, estimate } in restated {
+            let times = Times::of(profile, stated.profile(*task));
+            let learned = match *estimate {
+                Estimate::Learned { runs, spread } => Some((runs, spread)),
+                Estimate::Guessed | Estimate::Stated => None,
+            };
+            match all.last_mut().filter(|last| last.times == times && last.learned == learned) {
+                Some(last) => match last.jobs.last_mut().filter(|(_, before)| before.0 + 1 == task.0) {
+                    Some((_, before)) => *before = *task,
+                    None => last.jobs.push((*task, *task)),
+                },
+                None => all.push(Self { jobs: vec![(*task, *task)], times, learned }),
+            }
+        }
+        all
+    }
+
+    /// The tasks.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.jobs.iter().flat_map(|(first, last)| (first.0..=last.0).map(TaskId))
+    }
+
+    /// The times of one task of the instance as it began; `None` where they do not fit it.
+    pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<Restated> {
+        let profile = self.times.profile(stated.profile(task))?;
+        let learned = |(runs, spread)| Estimate::Learned { runs, spread };
+        Some(Restated { task, profile, estimate: self.learned.map_or(Estimate::Guessed, learned) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, SpeedupLaw};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn profile(kind: u8, min: u32, times: &[i64]) -> Profile {
+        let time = Time::from_ticks(times[0]);
+        match kind {
+            0 => Profile::rigid(min, time).unwrap(),
+            1 => Profile::law(time, SpeedupLaw::Amdahl { serial: 0.37 }, min, 7).unwrap(),
+            2 => Profile::law(time, SpeedupLaw::Power { exponent: 0.7 }, min, 7).unwrap(),
+            3 => {
+                Profile::on_machines(times[..2].iter().map(|&time| Time::from_ticks(time)).collect::<Vec<_>>()).unwrap()
+            }
+            _ => Profile::table(times.iter().map(|&time| Time::from_ticks(time)).collect())
+                .unwrap()
+                .at_least(min)
+                .unwrap(),
+        }
+    }
+
+    proptest! {
+        /// What is read is what was written, whatever times replaced whatever others.
+        #[test]
+        fn times_are_read_as_they_were_written(
+            rows in prop::collection::vec((0_u8..5, 0_u8..5, 1_u32..4, prop::collection::vec(1_i64..1_000_000_000_000, 7)), 1..8),
+            factor in 1_i64..1000,
+        ) {
+            let nodes = ["a", "b"].map(|name| makespan_core::Node::new(name, 4));
+            let jobs = rows.iter().enumerate().map(|(at, (kind, _, min, times))| Job::new(at.to_string(), profile(*kind, *min, times)));
+            let instance = Instance::new(Platform::new(nodes.to_vec()).unwrap(), jobs.collect(), vec![]).unwrap();
+            let estimate = |at: usize| if at % 3 == 0 { Estimate::Guessed } else { Estimate::Learned { runs: at as u32, spread: 0.25 } };
+            let restated = rows.iter().enumerate().map(|(at, (kind, other, min, times))| {
+                let scaled: Vec<i64> = times.iter().map(|time| 1 + time / factor).collect();
+                let own = instance.profile(TaskId(at as u64)).clone();
+                let same = kind == other || *kind == 0 || *kind == 3;
+                let profile = if same { own.lasting(Time::from_ticks(scaled[0])) } else { profile((*other).max(1), *min, &scaled) };
+                Restated { task: TaskId(at as u64), profile, estimate: estimate(at) }
+            });
+            let restated: Vec<Restated> = restated.collect();
+            let written: Vec<String> = Estimated::of(&restated, &instance).iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+            let read = written.iter().flat_map(|text| {
+                let one: Estimated = serde_json::from_str(text).unwrap();
+                one.tasks().map(|task| one.restated(task, &instance).unwrap()).collect::<Vec<_>>()
+            });
+            let read: Vec<Restated> = read.collect();
+            for (read, restated) in read.iter().zip(&restated) {
+                // A rigid or machine profile in place of another shape is written by its times.
+                let each = |profile: &Profile| (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect::<Vec<_>>();
+                prop_assert_eq!((read.task, read.estimate, each(&read.profile)), (restated.task, restated.estimate, each(&restated.profile)));
+                prop_assert_eq!(read.profile.machine_times(), restated.profile.machine_times());
+            }
+            prop_assert_eq!(read.len(), restated.len());
+        }
+    }
+
+    #[test]
+    fn equal_times_share_a_line() {
+        let job = |index: u64| Job::new(index.to_string(), Profile::rigid(1, Time::from_seconds(60)).unwrap());
+        let instance = Instance::new(Platform::flat(1).unwrap(), (0..9).map(job).collect(), vec![]).unwrap();
+        let like = |task| Restated {
+            task: TaskId(task),
+            profile: Profile::rigid(1, Time::from_ticks(if task == 5 { 3 } else { 7 })).unwrap(),
+            estimate: Estimate::Guessed,
+        };
+        let written = Estimated::of(&[0, 1, 2, 4, 5].map(like), &instance);
+        let text = serde_json::to_string(&written).unwrap();
+        assert_eq!(text, r#"[{"jobs":[[0,2],[4,4]],"times":{"longest":7}},{"jobs":[[5,5]],"times":{"longest":3}}]"#);
+    }
+}

@@ -1,0 +1,55 @@
+//! Estimates that change while a run goes on.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Event, Restated, Run, TaskId};
+
+use super::Session;
+use super::active::News;
+use crate::journal::{Estimated, Record};
+
+impl Session<'_> {
+    /// Replaces the estimates that a success shows to be wrong.
+    pub(super) fn learn(&mut self, run: &Run) {
+        let Some(estimator) = &mut self.estimator else { return };
+        let restated = estimator.ended(self.state.cluster.instance(), run);
+        self.restate(restated, true);
+    }
+
+    /// The estimates with which an earlier session ended, then what the runs say that ended since: the estimator hears all of them,
+    /// and its last word of each task counts.
+    pub fn recall(&mut self, restated: Vec<Restated>) {
+        self.restate(restated, false);
+        let Some(estimator) = &mut self.estimator else { return };
+        let mut last: BTreeMap<TaskId, Restated> = BTreeMap::new();
+        for run in self.state.runs.iter().filter(|run| run.outcome == makespan_core::Outcome::Succeeded) {
+            let said = estimator.ended(self.state.cluster.instance(), run);
+            last.extend(said.into_iter().map(|restated| (restated.task, restated)));
+        }
+        self.restate(last.into_values().collect(), true);
+    }
+
+    /// Replaces estimates, and writes them down if they are `new`. The policy hears of them with what else happened.
+    fn restate(&mut self, restated: Vec<Restated>, new: bool) {
+        if restated.is_empty() {
+            return;
+        }
+        let events = self.state.cluster.restate(restated.clone());
+        let of = |event: &Event| if let Event::Estimated(task) = *event { Some(task) } else { None };
+        let tasks: Vec<TaskId> = events.iter().filter_map(of).collect();
+        if tasks.is_empty() {
+            return;
+        }
+        if new {
+            let instance = self.state.instance;
+            let first = |task: TaskId| instance.equal_tasks(task).next().unwrap_or(task);
+            let mut changed: Vec<Restated> =
+                restated.into_iter().map(|one| Restated { task: first(one.task), ..one }).collect();
+            changed.retain(|restated| tasks.binary_search(&restated.task).is_ok());
+            let (at, times) = (self.now(), Estimated::of(&changed, instance));
+            self.journal.note(Record::Estimated { at, times });
+        }
+        self.events.extend(events);
+        self.news.push(News::Estimated(tasks));
+    }
+}
