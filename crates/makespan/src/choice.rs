@@ -3,7 +3,7 @@
 pub use makespan_algos::scheduler::STEADY_STATE;
 
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Area, Instance, Policy, Schedule, Scheduler, Time};
+use makespan_core::{Area, Instance, Job, Objective, Policy, Rows, Schedule, Scheduler, Time, Weight};
 
 use makespan_algos::SpecError;
 use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
@@ -30,10 +30,21 @@ const LONGEST_PLANNING: Time = Time::from_seconds(1);
 /// The share of one core on which a run improves its plan.
 const SHARE: f64 = 0.1;
 
-/// The algorithm that plans a run by default: `optimise`, for a hundredth of the time that the work takes on all processors, but
-/// at least a tenth of a second and at most a whole one, and where that does not plan, a list.
+/// What a run minimises by default: the makespan where nothing says that one job matters more or earlier than another, else the weighted
+/// completion.
+///
+/// Nothing says so where no job has a deadline, all are released at once, and all weigh 1, as those do that state no weight. Bags of best effort
+/// are not asked: they run behind the others.
+pub fn objective_of_run(instance: &Instance) -> Objective {
+    let is_plain = |job: &Job<Rows>| job.weight == Weight::ONE || job.is_best_effort();
+    let plain = !instance.has_deadlines() && !instance.has_release_dates() && instance.jobs().iter().all(is_plain);
+    if plain { Objective::Makespan } else { Objective::WeightedCompletion }
+}
+
+/// The algorithm that plans a run by default: `optimise` for [`objective_of_run`], for a hundredth of the time that the work takes on all processors,
+/// but at least a tenth of a second and at most a whole one, and where that does not plan, a list.
 pub fn algorithm_of_run(instance: &Instance) -> String {
-    let work = |job: &makespan_core::Job<makespan_core::Rows>| {
+    let work = |job: &Job<Rows>| {
         let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
         let each: Area = job.task_ids().take(job.different_tasks() as usize).map(least).fold(0, Area::saturating_add);
         if job.is_bag() { each.saturating_mul(Area::from(job.tasks())) } else { each }
@@ -41,29 +52,38 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = instance.jobs().iter().map(work).fold(0, Area::saturating_add);
     let length = i64::try_from(work / Area::from(instance.processors().max(1))).unwrap_or(i64::MAX);
     let limit = Time::from_ticks(length / PLANNING).clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
+    let objective = objective_of_run(instance);
+    let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
     // In tenths of a second, to be read.
     let tenths = limit.ticks() / SHORTEST_PLANNING.ticks();
-    let spec = if tenths >= 10 { "optimise".into() } else { format!("optimise[time-limit=0.{tenths}]") };
+    let limit = (tenths < 10).then(|| format!("time-limit=0.{tenths}"));
+    let parts: Vec<String> = objective.into_iter().chain(limit).collect();
+    let spec = if parts.is_empty() { "optimise".into() } else { format!("optimise[{}]", parts.join(",")) };
     let plans = scheduler(&spec).is_ok_and(|scheduler| scheduler.supports(instance).is_ok());
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
 /// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
-/// ([`Improve`]); where tasks wait for each other it keeps the order of the plan ([`Follow`]), and where they need more than equal processors, it
-/// plans what remains by a list when the world departs from the plan ([`Replan`]).
+/// ([`Improve`]) for [`objective_of_run`]; where tasks wait for each other it keeps the order of the plan ([`Follow`]), and where they need more than
+/// equal processors, it plans what remains by a list when the world departs from the plan ([`Replan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
         return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
     }
     if policy_for("improve", instance, seed).is_ok() {
-        return Box::new(Improve::following(Improving::default(), seed, plan).in_background(SHARE));
+        let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
+        return Box::new(Improve::following(improving, seed, plan).in_background(SHARE));
     }
     Box::new(Replan::following(quick(instance).1, seed, plan))
 }
 
 /// A scheduler that takes little time.
 fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
-    let specs = if instance.has_compound_jobs() { ["heft", "list"] } else { ["demt", "list"] };
+    let specs = match objective_of_run(instance) {
+        _ if instance.has_compound_jobs() => ["heft", "list"],
+        Objective::Makespan => ["dual", "list"],
+        _ => ["demt", "list"],
+    };
     let made = specs.into_iter().filter_map(|spec| Some((spec, scheduler(spec).ok()?)));
     let mut made = made.filter(|(spec, scheduler)| *spec == "list" || scheduler.supports(instance).is_ok());
     made.next().expect("`list` is in the catalogue")
@@ -78,19 +98,42 @@ pub fn compared(instance: &Instance) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use makespan_core::{Platform, Profile};
+
     use super::*;
+
+    /// On four processors.
+    fn instance(jobs: Vec<Job>) -> Instance {
+        Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap()
+    }
+
+    fn job(name: &str, seconds: i64) -> Job {
+        Job::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap())
+    }
 
     #[test]
     fn planning_a_run_takes_a_hundredth_of_it() {
-        use makespan_core::{Job, Platform, Profile};
-        let planned = |seconds: i64, count: u64| {
-            let job = Job::new("a", Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
-            let jobs = vec![job.with_count(count.try_into().unwrap())];
-            algorithm_of_run(&Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap())
+        let planned = |seconds: i64, count: u64, weight: Weight| {
+            let bag = job("a", seconds).with_count(count.try_into().unwrap()).with_weight(weight);
+            algorithm_of_run(&instance(vec![bag]))
         };
-        assert_eq!(planned(3, 8), "optimise[time-limit=0.1]");
-        assert_eq!(planned(40, 8), "optimise[time-limit=0.8]");
-        assert_eq!(planned(100, 8), "optimise");
+        assert_eq!(planned(3, 8, Weight::ONE), "optimise[objective=makespan,time-limit=0.1]");
+        assert_eq!(planned(100, 8, Weight::ONE), "optimise[objective=makespan]");
+        let two = Weight::parse("2").unwrap();
+        assert_eq!(planned(40, 8, two), "optimise[time-limit=0.8]");
+        assert_eq!(planned(100, 8, two), "optimise");
+    }
+
+    #[test]
+    fn jobs_of_which_none_matters_more_are_run_for_the_makespan() {
+        let seconds = Time::from_seconds;
+        let of = |second: Job| objective_of_run(&instance(vec![job("a", 3), second]));
+        assert_eq!(of(job("b", 5)), Objective::Makespan);
+        assert_eq!(of(job("b", 5).with_count(9.try_into().unwrap()).with_weight(Weight::ZERO)), Objective::Makespan);
+        assert_eq!(of(job("b", 5).with_weight(Weight::parse("2").unwrap())), Objective::WeightedCompletion);
+        assert_eq!(of(job("b", 5).with_weight(Weight::ZERO)), Objective::WeightedCompletion);
+        assert_eq!(of(Job { deadline: Some(seconds(9)), ..job("b", 5) }), Objective::WeightedCompletion);
+        assert_eq!(of(job("b", 5).with_release(seconds(1))), Objective::WeightedCompletion);
     }
 
     #[test]
