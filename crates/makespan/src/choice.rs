@@ -63,6 +63,18 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
+/// What an algorithm minimises, where its spec says so: `optimise[objective=makespan]`, and weighted completion if it names no objective.
+pub fn minimised(spec: &str) -> Option<Objective> {
+    let rest = spec.strip_prefix("optimise")?;
+    let parameters = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let stated = parameters.into_iter().flat_map(|parameters| parameters.split(','));
+    match stated.into_iter().find_map(|parameter| parameter.trim().strip_prefix("objective=")) {
+        Some(name) => Objective::OF_SCHEDULES.into_iter().find(|objective| objective.name().replace('_', "-") == name),
+        None if rest.is_empty() || parameters.is_some() => Some(Objective::WeightedCompletion),
+        None => None,
+    }
+}
+
 /// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
 /// ([`Improve`]) for [`objective_of_run`]; where tasks wait for each other it keeps the order of the plan ([`Follow`]), and where they need more than
 /// equal processors, it plans what remains by a list when the world departs from the plan ([`Replan`]).
@@ -134,6 +146,15 @@ mod tests {
         assert_eq!(of(job("b", 5).with_weight(Weight::ZERO)), Objective::WeightedCompletion);
         assert_eq!(of(Job { deadline: Some(seconds(9)), ..job("b", 5) }), Objective::WeightedCompletion);
         assert_eq!(of(job("b", 5).with_release(seconds(1))), Objective::WeightedCompletion);
+    }
+
+    #[test]
+    fn what_is_minimised_is_read_from_the_spec() {
+        assert_eq!(minimised("optimise"), Some(Objective::WeightedCompletion));
+        assert_eq!(minimised("optimise[time-limit=0.1]"), Some(Objective::WeightedCompletion));
+        assert_eq!(minimised("optimise[objective=makespan,time-limit=0.1]"), Some(Objective::Makespan));
+        assert_eq!(minimised("optimise[steps=9, objective=mean-flow]"), Some(Objective::MeanFlow));
+        assert_eq!([minimised("demt"), minimised("optimise[objective=pareto]"), minimised("optimised")], [None; 3]);
     }
 
     #[test]
