@@ -93,6 +93,16 @@ pub fn condition(instance: &Instance) -> String {
 
 /// Objectives beside their bounds, then the other metrics.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
+    objectives_of(instance, schedule, bounds, None)
+}
+
+/// The same; what the plan does not minimise is told so, if it is known what it does.
+pub fn objectives_of(
+    instance: &Instance,
+    schedule: &Schedule,
+    bounds: &[Bound],
+    minimised: Option<Objective>,
+) -> String {
     let condition = condition(instance);
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
@@ -102,7 +112,10 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
             value(objective, objective.value(instance, schedule)),
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { &condition } else { "" },
+            match minimised {
+                Some(minimised) if minimised != objective => "not minimised".into(),
+                _ => gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { &condition } else { "" },
+            },
         ]
     });
     let bound = if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") };

@@ -63,16 +63,28 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
-/// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
-/// ([`Improve`]) for [`objective_of_run`]; where tasks wait for each other it keeps the order of the plan ([`Follow`]), and where they need more than
-/// equal processors, it plans what remains by a list when the world departs from the plan ([`Replan`]).
-pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
-    if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
-        return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
+/// What an algorithm minimises, where its spec says so: `optimise[objective=makespan]`, and weighted completion if it names no objective.
+pub fn minimised(spec: &str) -> Option<Objective> {
+    let rest = spec.strip_prefix("optimise")?;
+    let parameters = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let stated = parameters.into_iter().flat_map(|parameters| parameters.split(','));
+    match stated.into_iter().find_map(|parameter| parameter.trim().strip_prefix("objective=")) {
+        Some(name) => Objective::OF_SCHEDULES.into_iter().find(|objective| objective.name().replace('_', "-") == name),
+        None if rest.is_empty() || parameters.is_some() => Some(Objective::WeightedCompletion),
+        None => None,
     }
+}
+
+/// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
+/// ([`Improve`]) for [`objective_of_run`]. Where allotments decide whether enough is left of what is used up, the plan is followed: in its order where
+/// tasks wait for each other ([`Follow`]), and else with a list of what remains when the world departs from it ([`Replan`]).
+pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
         return Box::new(Improve::following(improving, seed, plan).in_background(SHARE));
+    }
+    if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
+        return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
     }
     Box::new(Replan::following(quick(instance).1, seed, plan))
 }
@@ -134,6 +146,15 @@ mod tests {
         assert_eq!(of(job("b", 5).with_weight(Weight::ZERO)), Objective::WeightedCompletion);
         assert_eq!(of(Job { deadline: Some(seconds(9)), ..job("b", 5) }), Objective::WeightedCompletion);
         assert_eq!(of(job("b", 5).with_release(seconds(1))), Objective::WeightedCompletion);
+    }
+
+    #[test]
+    fn what_is_minimised_is_read_from_the_spec() {
+        assert_eq!(minimised("optimise"), Some(Objective::WeightedCompletion));
+        assert_eq!(minimised("optimise[time-limit=0.1]"), Some(Objective::WeightedCompletion));
+        assert_eq!(minimised("optimise[objective=makespan,time-limit=0.1]"), Some(Objective::Makespan));
+        assert_eq!(minimised("optimise[steps=9, objective=mean-flow]"), Some(Objective::MeanFlow));
+        assert_eq!([minimised("demt"), minimised("optimise[objective=pareto]"), minimised("optimised")], [None; 3]);
     }
 
     #[test]

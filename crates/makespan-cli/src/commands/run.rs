@@ -98,7 +98,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         summary::instance(&instance),
         begun.algorithm,
         summary::remarks(&remarks),
-        summary::objectives(&instance, &begun.schedule, &begun.bounds),
+        summary::objectives_of(&instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
         summary::placements(&instance, &begun.schedule, "the report in the folder of the run shows them")
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;

@@ -99,6 +99,31 @@ fn the_second_run_knows_what_the_first_took() {
     sandbox.makespan("plan list.txt --history none.sqlite").refused(&["none.sqlite", "no such history"]);
 }
 
+/// Nobody says which command matters more, so the first plan that knows their times is as short as can be: with the longest first, which weighted
+/// completion puts last.
+#[test]
+fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
+    let sandbox = Sandbox::new();
+    let times = [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 2.0];
+    remember(&sandbox, &times.map(|seconds| ran(&format!("sleep {}", seconds / 100.0), 1, seconds)));
+    let list: String = times.map(|seconds| format!("sleep {}\n", seconds / 100.0)).concat();
+    sandbox.write("list.txt", list);
+    for (folder, history) in [("first", "--no-history"), ("second", "")] {
+        let line = format!("run list.txt --processors 2 --oversubscribe --folder {folder} {history}");
+        let said = sandbox.makespan(&line).succeeds();
+        let table: Vec<&str> = said.lines().filter(|line| line.starts_with("weighted completion")).collect();
+        assert!(said.contains("planned by optimise[objective=makespan"), "{said}");
+        assert!(table.len() == 1 && table[0].ends_with("not minimised"), "{said}");
+    }
+    // Seven of 0.3 s on one processor, or the long one beside them: no list does better than the longest first, which takes 2.1 s.
+    let plan = sandbox.json("second/plan.json");
+    assert!((plan["makespan"]["value"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");
+    let weighed: String = times.map(|seconds| format!("sleep {} #: weight=2\n", seconds / 100.0)).concat();
+    sandbox.write("weighed.txt", weighed);
+    let said = sandbox.makespan("run weighed.txt --folder third").succeeds();
+    assert!(said.contains("planned by optimise[time-limit=0.1]\n"), "{said}");
+}
+
 #[test]
 fn commands_of_a_template_teach_each_other() {
     let sandbox = Sandbox::new();
