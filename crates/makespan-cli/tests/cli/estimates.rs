@@ -73,8 +73,9 @@ fn the_plan_that_is_kept_learns() {
     let sandbox = Sandbox::new();
     let mut list = String::new();
     for number in 0..6 {
-        list += &format!("echo long >> order; sleep 0.9{number}; true long\n");
-        list += &format!("echo short >> order; sleep 0.0{number}; : short\n");
+        // With weights it is the weighted completion that is minimised.
+        list += &format!("echo long >> order; sleep 0.9{number}; true long #: weight=2\n");
+        list += &format!("echo short >> order; sleep 0.0{number}; : short #: weight=2\n");
     }
     sandbox.write("list.txt", list);
     let told = sandbox.makespan("run list.txt --processors 2 --oversubscribe --folder f --no-history").succeeds();

@@ -117,7 +117,7 @@ fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
     }
     // Seven of 0.3 s on one processor, or the long one beside them: no list does better than the longest first, which takes 2.1 s.
     let plan = sandbox.json("second/plan.json");
-    assert!((plan["makespan"]["value"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");
+    assert!((plan["makespan"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");
     let weighed: String = times.map(|seconds| format!("sleep {} #: weight=2\n", seconds / 100.0)).concat();
     sandbox.write("weighed.txt", weighed);
     let said = sandbox.makespan("run weighed.txt --folder third").succeeds();
