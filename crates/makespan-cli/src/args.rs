@@ -179,7 +179,7 @@ pub struct PlanOptions {
 #[derive(Args)]
 pub struct SearchOptions {
     /// What is minimised; cost: of graphs and of jobs on one processor, within their deadlines; max-lateness, weighted-lateness: after their deadlines; pareto: makespan against
-    /// weighted completion [default: weighted-completion, on machines that differ makespan]
+    /// weighted completion [default: makespan where some job is a graph or machines differ, otherwise weighted-completion]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long the command may take, such as 10s: reading, proofs, search and writing; at least a quarter of it goes to the search.

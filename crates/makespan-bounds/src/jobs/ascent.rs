@@ -2,6 +2,7 @@
 
 use super::fluid;
 use super::programme::Programme;
+use crate::Clock;
 
 /// What is forgotten of the direction and of its size in a step.
 const DIRECTION: f64 = 0.8;
@@ -18,7 +19,7 @@ const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
 
 /// The best prices that are found, one a period.
-pub(super) fn climb(programme: &Programme) -> Vec<f64> {
+pub(super) fn climb(programme: &Programme, clock: &Clock) -> Vec<f64> {
     let mut prices = fluid::prices(programme);
     let paid: f64 = prices.iter().zip(&programme.open).map(|(price, open)| price * open).sum();
     let task = paid / programme.tasks();
@@ -27,7 +28,7 @@ pub(super) fn climb(programme: &Programme) -> Vec<f64> {
     let (mut direction, mut square) = (vec![0.0; prices.len()], vec![0.0; prices.len()]);
     let mut best = (f64::NEG_INFINITY, prices.clone());
     let (mut step, mut steps) = (0, STEPS);
-    while step <= steps {
+    while step <= steps && (step == 0 || !clock.is_over()) {
         let done = step as f64 / steps as f64;
         let point = programme.evaluate(&prices, between(WIDE, NARROW, done) * task);
         if point.value > best.0 {
