@@ -31,16 +31,16 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
     let count = (LOOKED_AT / holders.runs.len().max(1)).isqrt().clamp(2, INSTANTS);
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
-    for &from in &begins {
-        if clock.is_over() {
+    let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
+    // The first window is the longest one, in which the area counts: it is looked at in any case.
+    for (at, (from, before)) in windows.enumerate() {
+        if at > 0 && clock.is_over() {
             break;
         }
-        for &before in &before_end {
-            let window = Window { holders, from, before };
-            if let Some(deadline) = window.latest(best + 1) {
-                best = deadline;
-                found = Some(Found { deadline, from, until: deadline - before });
-            }
+        let window = Window { holders, from, before };
+        if let Some(deadline) = window.latest(best + 1) {
+            best = deadline;
+            found = Some(Found { deadline, from, until: deadline - before });
         }
     }
     found

@@ -158,17 +158,19 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
     // A part of the time is for deductions.
     let first = clock.part(0.4);
-    for commodity in Commodity::all(instance) {
-        if first.is_over() {
+    for (at, commodity) in Commodity::all(instance).into_iter().enumerate() {
+        // The area of processors counts in any case.
+        if at > 0 && first.is_over() {
             break;
         }
         let holders = Holders::new(instance, &places, &spans, &commodity);
         if let Some(found) = energy::latest(&holders, &first) {
             bounds.extend(proved(window(instance, &commodity, found)));
         }
-        bounds.extend(
-            flow::search(instance, &holders, &commodity, &first).and_then(|flow| proved(Proof::PathFlow(flow))),
-        );
+        if !first.is_over() {
+            let found = flow::search(instance, &holders, &commodity, &first);
+            bounds.extend(found.and_then(|flow| proved(Proof::PathFlow(flow))));
+        }
     }
     let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
     bounds.extend(

@@ -1,5 +1,7 @@
 //! Adam's steps up the smoothed bound.
 
+use std::time::Instant;
+
 use super::fluid;
 use super::programme::Programme;
 use crate::Clock;
@@ -18,8 +20,12 @@ const NARROW: f64 = 0.003;
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
 
-/// The best prices that are found, one a period.
-pub(super) fn climb(programme: &Programme, clock: &Clock) -> Vec<f64> {
+/// A check takes as long as so many steps, about.
+const CHECK: u32 = 4;
+
+/// The best prices that are found, one a period; `None` where the time that is left is shorter than a check takes.
+pub(super) fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
+    let begin = Instant::now();
     let mut prices = fluid::prices(programme);
     let paid: f64 = prices.iter().zip(&programme.open).map(|(price, open)| price * open).sum();
     let task = paid / programme.tasks();
@@ -35,6 +41,9 @@ pub(super) fn climb(programme: &Programme, clock: &Clock) -> Vec<f64> {
             best = (point.value, prices.clone());
         }
         if step == 0 {
+            if clock.left().is_some_and(|left| left < CHECK * begin.elapsed()) {
+                return None;
+            }
             steps = (LOOKED_AT / point.looked_at.max(1)).clamp(1, STEPS);
         }
         step += 1;
@@ -48,5 +57,5 @@ pub(super) fn climb(programme: &Programme, clock: &Clock) -> Vec<f64> {
             prices[at] = (prices[at] + length * direction[at] / direction_share / size).max(0.0);
         }
     }
-    best.1
+    Some(best.1)
 }

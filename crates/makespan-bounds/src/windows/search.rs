@@ -11,6 +11,9 @@ const INSTANTS: usize = 32;
 /// Times that are looked at for one deadline, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 20;
 
+/// When the clock is over the deadline is found but for one part in 2 to the power of this.
+const COARSE: u32 = 8;
+
 /// A window that refutes a late deadline; that before the longest path is always refuted. Bisection between deadlines,
 /// with up to 1024 windows each: from the earliest starts of tasks to where the last ones behind others must end.
 pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
@@ -32,7 +35,7 @@ pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
             _ => break probe,
         }
     };
-    while low + 1 < high && !clock.is_over() {
+    while low + 1 < high && (high - low > low >> COARSE || !clock.is_over()) {
         let middle = low + (high - low) / 2;
         match instants.refute(tasks, &by_kind, middle, clock) {
             Some(window) => (low, best) = (middle, (middle, window)),
@@ -71,11 +74,13 @@ impl Instants {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
-        for &from in &self.begins {
-            if clock.is_over() {
+        for (at, &from) in self.begins.iter().enumerate() {
+            // The first window is the longest one, in which all work counts: it is looked at in any case.
+            let is_over = clock.is_over();
+            if at > 0 && is_over {
                 return None;
             }
-            for &before in &self.before_end {
+            for &before in self.before_end.iter().take(if is_over { 1 } else { usize::MAX }) {
                 let until = deadline - before;
                 let window = Window { from, until };
                 if until > from && paid(tasks, &starts, prices, deadline, window) > rate * i128::from(until - from) {
