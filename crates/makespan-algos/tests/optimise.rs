@@ -112,9 +112,13 @@ proptest! {
     }
 
     #[test]
-    fn a_limit_on_the_makespan_is_kept_or_nothing_is_returned(draft in without_bags(), percent in 100_u32..160) {
+    fn a_limit_on_the_makespan_is_kept_or_nothing_is_returned(
+        draft in without_bags(), percent in 100_u32..160,
+        objective in prop::sample::select(vec!["weighted-completion", "mean-flow", "max-lateness", "weighted-lateness"]),
+    ) {
         let instance = draft.instance(1);
-        let spec = format!("optimise[makespan-at-most={},steps=100,searches=1]", f64::from(percent) / 100.0);
+        let factor = f64::from(percent) / 100.0;
+        let spec = format!("optimise[objective={objective},makespan-at-most={factor},steps=100,searches=1]");
         let mut context = Context::with_seed(1);
         let floor = makespan_bounds::makespan(&instance).value.integer();
         match plan(&instance, &spec, &mut context) {

@@ -3,26 +3,35 @@
 use makespan_core::proof::DueBy;
 use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
+use crate::Clock;
+
 /// Deadlines up to which jobs are looked at by themselves, at most.
 const DUES: usize = 6;
 /// Of more jobs fewer are.
 const MANY: usize = 20_000;
 
 /// What is proved of the jobs with early deadlines as an instance of their own: of their makespan, or of their weighted completion.
-pub(crate) fn early(instance: &Instance, objective: Objective) -> Vec<Bound> {
+///
+/// All parts share the work and the time.
+pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
-    let bound = |due: Time, of: Objective| {
-        let part = DueBy::part(instance, due, of);
-        let proof = Box::new(crate::best(&part, DueBy::objective(of)).ok()?.proof);
-        Bound::proved_by(objective, Proof::DueBy(DueBy { due, proof }), instance).ok()
-    };
     let dues = promising(instance, most);
-    let mut bounds: Vec<Bound> = dues.iter().filter_map(|&due| bound(due, Objective::MaxLateness)).collect();
     // Of graphs, jobs that compete are no part of a weighted completion.
-    if objective == Objective::WeightedLateness && !instance.has_compound_jobs() {
-        bounds.extend(dues.iter().filter_map(|&due| bound(due, objective)));
-    }
-    bounds
+    let weighted = objective == Objective::WeightedLateness && !instance.has_compound_jobs();
+    let of = [Objective::MaxLateness, Objective::WeightedLateness].into_iter().take(if weighted { 2 } else { 1 });
+    let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
+    let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
+        // The most promising part is looked at even where there is no time.
+        if at > 0 && clock.is_over() {
+            return None;
+        }
+        let left = parts.len() - at;
+        let part = DueBy::part(instance, due, of);
+        let share = clock.part(1.0 / left as f64);
+        let proof = crate::within(&part, DueBy::objective(of), work / parts.len() as u64, &share).ok()?.proof;
+        Bound::proved_by(objective, Proof::DueBy(DueBy { due, proof: Box::new(proof) }), instance).ok()
+    };
+    parts.iter().enumerate().filter_map(bound).collect()
 }
 
 /// The deadlines by which most is to be done in too little time, and the last one.

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clock;
 pub mod cost;
 pub mod dual;
 pub mod dual_feasible;
@@ -44,7 +45,8 @@ mod minsum;
 pub mod tree;
 mod windows;
 
-pub use makespan::{makespan, makespan_in_time};
+pub use clock::Clock;
+pub use makespan::{counted_by, makespan, makespan_by, makespan_in_time};
 pub use minsum::{
     Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, on_nodes, printed_minsum_estimate, refuted,
     weighted_completion, weighted_completion_on,
@@ -66,7 +68,9 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// # Errors
 /// As [`best`].
 pub fn thorough(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
-    Objective::standard(instance).map(|objective| within(instance, objective, held::THOROUGH)).collect()
+    Objective::standard(instance)
+        .map(|objective| within(instance, objective, held::THOROUGH, &Clock::ENDLESS))
+        .collect()
 }
 
 /// The best bound on one objective that is found without being told how long to search.
@@ -74,45 +78,54 @@ pub fn thorough(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// # Errors
 /// [`Unsupported`] of a throughput, which is bounded of bags on a tree, and of nothing else.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
-    within(instance, objective, held::WORK)
+    within(instance, objective, held::WORK, &Clock::ENDLESS)
+}
+
+/// The best bound on one objective that is found before the clock is over. What is cheap is found in any case; of the rest, what is not done
+/// then is left out.
+///
+/// # Errors
+/// As [`best`].
+pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Result<Bound, Unsupported> {
+    within(instance, objective, held::WORK, clock)
 }
 
 /// The same with so many single steps of work for deductions from a deadline.
-fn within(instance: &Instance, objective: Objective, work: u64) -> Result<Bound, Unsupported> {
+fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
         Objective::MaxLateness | Objective::WeightedLateness => {
             let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
-            bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective)));
-            bounds.extend(late::early(instance, objective));
-            bounds.extend(jobs::best(instance, objective));
+            bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective, &clock.part(0.25))));
+            bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
+            bounds.extend(jobs::best(instance, objective, clock));
             return Ok(best_of(objective, bounds));
         }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
     }
     let mut bounds = Vec::new();
     if instance.has_compound_jobs() {
-        bounds.push(windows::best(instance, objective));
+        bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     } else if instance.has_equal_processors() {
         bounds.push(match objective {
-            Objective::Makespan => makespan_in_time(instance),
-            Objective::WeightedCompletion => weighted_completion(instance),
-            _ => mean_flow(instance),
+            Objective::Makespan => makespan_by(instance, clock),
+            Objective::WeightedCompletion => minsum::weighted_completion_by(instance, clock),
+            _ => minsum::mean_flow_by(instance, clock),
         });
     } else if machines::check(instance).is_ok() {
-        bounds.push(machines::bound(instance, objective));
+        bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
         // With a network, windows are all there is of these.
-        bounds.push(windows::best(instance, objective));
+        bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
         let paths = bounds.is_empty() || instance.has_compound_jobs() || instance.has_edges_between_jobs();
         bounds.extend(if paths { held::paths(instance, objective) } else { None });
         let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
-        bounds.extend(if paths || !priced { jobs::best(instance, objective) } else { None });
+        bounds.extend(if paths || !priced { jobs::best(instance, objective, clock) } else { None });
     } else if held::are_meant(instance) {
-        bounds.extend(held::makespans(instance, work));
+        bounds.extend(held::makespans(instance, work, clock));
     }
     Ok(best_of(objective, bounds))
 }
@@ -127,5 +140,5 @@ fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
 /// Deductions that refute the latest deadline that is found within so many single steps of work, given that the makespan is at least `known`
 /// ticks; `None` where none is found, or the instance is too large. [`best`] looks for them where tasks wait for each other or need resources.
 pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
-    held::deduced(instance, known, work)
+    held::deduced(instance, known, work, &Clock::ENDLESS)
 }

@@ -4,7 +4,7 @@ use makespan_core::proof::{Alone, Rejection, Selection, earliest_completion};
 use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time};
 
 use crate::dual::{self, Need, choose};
-use crate::{dual_feasible, minsum};
+use crate::{Clock, dual_feasible, minsum};
 
 /// How many release dates are tried as the start of the counted area.
 const RELEASES: usize = 8;
@@ -19,6 +19,11 @@ const RELEASES: usize = 8;
 /// a bisection of at most 62 steps of O(n log n) for each of a few release dates; then [`dual_feasible::search`]. Where
 /// the processors differ in speed or form a tree the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
+    counted_by(instance, &Clock::ENDLESS)
+}
+
+/// The same, dual-feasible functions until the clock is over: what is counted is so in any case.
+pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
         return nothing();
     }
@@ -37,18 +42,25 @@ pub fn makespan(instance: &Instance) -> Bound {
     let rejected = rejection.and_then(|rejection| proved(Proof::Rejection(rejection)));
     let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value.integer()).unwrap_or_else(nothing);
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
-    dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
+    dual_feasible::search_until(instance, from, Time::from_ticks(known), clock).unwrap_or(best)
 }
 
 /// The same, and from there on what prices in time refute ([`crate::refuted`]): some tenths of a second more where jobs come late or
 /// processors are closed.
 pub fn makespan_in_time(instance: &Instance) -> Bound {
-    let best = makespan(instance);
+    makespan_by(instance, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub fn makespan_by(instance: &Instance, clock: &Clock) -> Bound {
+    let best = counted_by(instance, &clock.part(0.5));
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
         return best;
     }
-    minsum::refuted(instance, Time::from_ticks(known)).filter(|bound| bound.value > best.value).unwrap_or(best)
+    minsum::refuted_until(instance, Time::from_ticks(known), clock)
+        .filter(|bound| bound.value > best.value)
+        .unwrap_or(best)
 }
 
 /// The bound that needs no proof.

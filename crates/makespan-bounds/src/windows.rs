@@ -8,6 +8,8 @@ mod tests;
 use makespan_core::proof::{JobWindows, Places, Reaching, Spans, TimeWindow};
 use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
+use crate::Clock;
+
 /// Stands for a machine that cannot run a task.
 pub(crate) const NEVER: i64 = i64::MAX;
 
@@ -42,31 +44,31 @@ const MAX_STATED: usize = 1 << 22;
 
 /// The best bound of this kind on one objective. Where it depends on each job's end each counts as if it were alone, after what it
 /// waits for.
-pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
+pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let proof = match objective {
         Objective::Makespan => {
             let ids: Vec<JobId> = instance.ids().collect();
-            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids, &spans, false)))
+            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
         // Of a throughput they say nothing, and are refused when they are checked.
-        _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans) }),
+        _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans, clock) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// A window for each job; of jobs of one task, and where there are very many jobs and nodes, the longest path.
-fn alone(instance: &Instance, spans: &Spans) -> Vec<TimeWindow> {
+/// A window for each job; of jobs of one task, where there are very many jobs and nodes, and when the clock is over, the longest path.
+fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
-        if many || instance.job(id).tasks() == 1 {
+        if many || instance.job(id).tasks() == 1 || clock.is_over() {
             let deadline = Time::from_ticks(i64::try_from(spans.completion(instance, id) - 1).unwrap_or(0));
             return TimeWindow { deadline, from: Time::ZERO, until: Time::ZERO, prices: Vec::new() };
         }
-        search::window(&Tasks::of(instance, &[id], spans, true))
+        search::window(&Tasks::of(instance, &[id], spans, true), clock)
     };
     instance.ids().map(of).collect()
 }

@@ -179,11 +179,11 @@ pub struct PlanOptions {
 #[derive(Args)]
 pub struct SearchOptions {
     /// What is minimised; cost: of graphs and of jobs on one processor, within their deadlines; max-lateness, weighted-lateness: after their deadlines; pareto: makespan against
-    /// weighted completion [default: weighted-completion, on machines that differ makespan]
+    /// weighted completion [default: makespan where some job is a graph or machines differ, otherwise weighted-completion]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long the command may take, such as 10s: reading, proofs, search and writing; at least a quarter of it goes to the search.
-    /// What cannot be interrupted, such as the first plan and one bound of a large instance, is done in any case.
+    /// What cannot be interrupted, such as the first plan and the simplest bounds of a large instance, is done in any case.
     /// Ctrl-C ends it earlier [default: 1s]
     #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
     pub time_limit: Option<String>,

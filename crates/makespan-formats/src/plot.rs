@@ -147,7 +147,7 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
     let (low, high) = over(&mut points().map(|point| point.x)).unwrap_or((1.0, 10.0));
     // The first and last points stand clear of the frame.
     let (x_low, x_high) = if figure.log_x {
-        (low * 0.9, high * 1.1)
+        with_power_of_ten(low * 0.9, high * 1.1)
     } else {
         let (low, high) = range(low, high);
         ((low - (high - low) * 0.04), high + (high - low) * 0.04)
@@ -162,6 +162,16 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
         .with_legend_box(false)
         .with_legend_entries(legend);
     if figure.log_x { layout.with_log_x() } else { layout }
+}
+
+/// The range, or a larger one up to the next power of ten: the ticks of a logarithmic axis are powers of ten.
+fn with_power_of_ten(low: f64, high: f64) -> (f64, f64) {
+    let (below, above) = (10_f64.powf(low.log10().floor()), 10_f64.powf(low.log10().ceil()));
+    match above <= high {
+        true => (low, high),
+        false if low / below < above / high => (below * 0.9, high),
+        false => (low, above * 1.1),
+    }
 }
 
 /// Text without what the plotting crate or XML would take for more than text.
@@ -194,6 +204,20 @@ mod tests {
             assert!(!text.contains("<b>"), "{name}");
         }
         assert!(svg(&figure("cost in $x$", &[(1.0, 2.0)])).contains("cost in $x$"));
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_a_label_wherever_the_points_are() {
+        for points in
+            [&[16.0][..], &[64.0], &[256.0], &[16.0, 64.0], &[2.0], &[0.3], &[10.0], &[9.5], &[4000.0, 7000.0]]
+        {
+            let points: Vec<(f64, f64)> = points.iter().map(|&x| (x, 1.3)).collect();
+            let text = svg(&Figure { log_x: true, y_range: Some((1.25, 1.75)), ..figure("", &points) });
+            let document = roxmltree::Document::parse(&text).unwrap();
+            let texts = document.descendants().filter_map(|node| node.text()?.trim().parse::<f64>().ok());
+            let powers: Vec<f64> = texts.filter(|value| value.log10().fract().abs() < 1e-9).collect();
+            assert!(!powers.is_empty(), "{points:?}: {text}");
+        }
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub enum LabError {
         /// What would be right.
         expected: &'static str,
     },
+    /// What is written goes to a folder, and this is a file.
+    #[error("`{0}` is a file, and results are written to a folder; name another one, which is made when missing")]
+    NoFolder(PathBuf),
     /// Sets of which no project is there.
     #[error("sets is {sets}, of which there is no project; there are {there}")]
     NoSuchSet {

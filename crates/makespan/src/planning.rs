@@ -1,10 +1,12 @@
 //! Plans and the proofs of how good they are.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use makespan_bounds::Clock;
 use makespan_core::tree::{RatesError, TreeProblem};
 use makespan_core::{
-    Bound, Context, Instance, Objective, Plan, Schedule, ScheduleError, Stop, Unsupported, Violation, validate,
+    Bound, Context, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Stop, Unsupported, Violation,
+    validate,
 };
 use thiserror::Error;
 
@@ -152,13 +154,24 @@ impl Planner {
     ///
     /// # Errors
     /// [`PlanError`] when the spec is unknown or the algorithm does not handle the instance.
-    pub fn plan(self, instance: &Instance) -> Result<Planned, PlanError> {
+    pub fn plan(mut self, instance: &Instance) -> Result<Planned, PlanError> {
+        self.context.prove = true;
+        let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
+        let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
+        // What the scheduler left of its time is for the bounds that it did not prove.
+        let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
+        let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
         let bounds = match planned.plan.schedule() {
-            Some(schedule) => bounds_with(instance, schedule, &planned.bounds)?,
+            Some(schedule) => bounds_with(instance, schedule, &planned.bounds, &clock)?,
             None => vec![bound_on_throughput(instance, &planned.bounds)?],
         };
         Ok(Planned { bounds, ..planned })
+    }
+
+    /// The algorithm that is asked for, or the one that is meant for such an instance.
+    fn scheduler(&self, instance: &Instance) -> Result<Box<dyn Scheduler>, SpecError> {
+        scheduler(self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance)))
     }
 
     /// Plans without proving anything: the bounds are those that the algorithm proved on its way. What is returned has been
@@ -167,8 +180,8 @@ impl Planner {
     /// # Errors
     /// As [`Planner::plan`].
     pub fn plan_unproved(self, instance: &Instance) -> Result<Planned, PlanError> {
-        let Self { algorithm, mut context } = self;
-        let scheduler = scheduler(algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance)))?;
+        let scheduler = self.scheduler(instance)?;
+        let Self { mut context, .. } = self;
         let plan = scheduler.schedule(instance, &mut context)?;
         let algorithm = scheduler.name();
         for schedule in plan.schedules() {
@@ -186,9 +199,14 @@ impl Planner {
     }
 }
 
-/// For each objective the best of the known bounds on it; the standard ones are proved where none is known. What costs less
+/// For each objective the best of the known bounds on it; the standard ones are proved where none is known, until the clock is over. What costs less
 /// ends later, so the cost is bounded among the schedules that end by the same instant, if this schedule does.
-fn bounds_with(instance: &Instance, schedule: &Schedule, known: &[Bound]) -> Result<Vec<Bound>, PlanError> {
+fn bounds_with(
+    instance: &Instance,
+    schedule: &Schedule,
+    known: &[Bound],
+    clock: &Clock,
+) -> Result<Vec<Bound>, PlanError> {
     let mut bounds = Vec::with_capacity(Objective::OF_SCHEDULES.len());
     for objective in Objective::OF_SCHEDULES {
         let any = |bound: &Bound| bound.makespan_at_most.is_none();
@@ -198,7 +216,8 @@ fn bounds_with(instance: &Instance, schedule: &Schedule, known: &[Bound]) -> Res
         match known.iter().filter(speaks).max_by_key(|bound| bound.value.integer()) {
             Some(bound) => bounds.push(bound.clone()),
             None if objective.is_standard(instance) => {
-                bounds.push(makespan_bounds::best(instance, objective).map_err(PlanError::Unproved)?);
+                let bound = makespan_bounds::best_by(instance, objective, &clock.part(0.5));
+                bounds.push(bound.map_err(PlanError::Unproved)?);
             }
             None => {}
         }

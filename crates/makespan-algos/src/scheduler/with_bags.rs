@@ -2,13 +2,20 @@
 
 mod filling;
 
+use std::time::Instant;
+
+use makespan_bounds::Clock;
 use makespan_core::{
     Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part, Placement, Plan,
     ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant, Weight,
 };
 
 use self::filling::Filling;
+use super::optimise::Limit;
 use super::packed;
+
+/// The part of a time limit for what is proved of bags, beside what the scheduler proves of their tasks.
+const OF_BAGS: f64 = 0.15;
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
@@ -63,34 +70,55 @@ impl Scheduler for WithBags {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if !instance.has_bags() {
-            return self.0.schedule(instance, context);
+            return within_limit(&*self.0, instance, context);
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
         // The mean flow counts a bag once and not each of its tasks, so these share a weight of one.
         let is_cut = others.has_bags() && !packed::has_more(&others);
         let by_weight = if is_cut { self.0.by_weight() } else { None };
+        let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
-        let planned = whole.as_ref().unwrap_or(scheduler).schedule(&competing.instance, context);
+        let (floor, spent) = (context.floor, context.spent);
+        let time = scheduler.time_limit();
+        let end = time.map(|time| Instant::now() + time.saturating_sub(spent).max(time / 4));
+        let stop = context.stop.clone();
+        let clock = |share| end.map_or(Clock::ENDLESS, |end| Clock::until(end, &stop).part(share));
+        let best_effort = instance.jobs().iter().any(Job::is_best_effort);
+        if is_cut || best_effort {
+            // For what is proved of the bags themselves.
+            context.spent += time.unwrap_or_default().mul_f64(OF_BAGS);
+        }
+        let mut of_bags = None;
+        if is_cut && floor.is_none() && self.0.makespan_at_most().is_some() {
+            // What is told is proved of the bags; of their tasks another bound may be.
+            let begin = Instant::now();
+            of_bags = makespan_bounds::best_by(&uncut, Objective::Makespan, &clock(OF_BAGS)).ok();
+            context.floor = of_bags.as_ref().map(Bound::ticks);
+            context.spent += begin.elapsed();
+        }
+        let planned = within_limit(&**whole.as_ref().unwrap_or(scheduler), &competing.instance, context);
+        (context.floor, context.spent) = (floor, spent);
         let found = std::mem::replace(&mut context.bounds, known);
         // Those on weights that are no job's own are weak.
         let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
-        let kept = found.into_iter().filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
+        let kept =
+            found.into_iter().chain(of_bags).filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
         context.bounds.extend(kept);
         if by_weight.is_some() {
-            context.bounds.extend(makespan_bounds::best(instance, Objective::MeanFlow).ok());
+            context.bounds.extend(makespan_bounds::best_by(instance, Objective::MeanFlow, &clock(0.5)).ok());
         }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
-        if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_makespan) {
+        if best_effort && context.bounds.iter().any(of_makespan) {
             // What competes may end alone much sooner than everything can.
-            context.bounds.extend(makespan_bounds::best(instance, Objective::Makespan).ok());
+            context.bounds.extend(makespan_bounds::best_by(instance, Objective::Makespan, &clock(0.5)).ok());
         }
         let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
-        if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_cost) {
+        if best_effort && context.bounds.iter().any(of_cost) {
             context.bounds.push(makespan_bounds::cost::cheapest(instance));
         }
         Ok(match planned? {
@@ -269,6 +297,25 @@ impl Fills {
     }
 }
 
+/// What a scheduler plans, without what passes its limit on the makespan.
+///
+/// All plans of the catalogue are handed on here, so that none is longer than it may be, whatever path of a scheduler made it.
+fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+    let plan = scheduler.schedule(instance, context)?;
+    let Some(factor) = scheduler.makespan_at_most() else { return Ok(plan) };
+    let own = context.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(Bound::ticks).max();
+    let best = || makespan_bounds::best(instance, Objective::Makespan).map_or(Time::ZERO, |bound| bound.ticks());
+    let limit = Limit::times(factor, context.floor.or(own).unwrap_or_else(best));
+    let makespans = || plan.schedules().map(Schedule::makespan);
+    let of_front = matches!(plan, Plan::Front(_));
+    let least = if of_front { makespans().min() } else { makespans().max() };
+    limit.check(scheduler, least.unwrap_or_default())?;
+    Ok(match plan {
+        Plan::Front(front) => front.within(instance, limit.at).into(),
+        plan => plan,
+    })
+}
+
 /// For each job that competes the one that it is a part of.
 fn wholes(instance: &Instance, competing: &Part) -> Vec<u32> {
     let first = |id: JobId| competing.tasks[competing.instance.job(id).first().index()];
@@ -283,8 +330,6 @@ fn original(competing: &Part, schedule: &Schedule) -> Schedule {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use makespan_core::{Platform, Profile, Weight, validate};
 
     use super::*;

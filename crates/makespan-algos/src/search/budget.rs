@@ -18,6 +18,14 @@ pub enum Budget {
 const AT_LEAST: f64 = 0.25;
 
 impl Budget {
+    /// The time, where that is what ends a search.
+    pub(crate) fn time(self) -> Option<Duration> {
+        match self {
+            Self::Time(time) => Some(time),
+            Self::Steps(_) => None,
+        }
+    }
+
     /// What is left of a time when so much of it goes to other work, but a quarter of it at least. Steps stay.
     pub(crate) fn after(self, spent: Duration) -> Self {
         match self {

@@ -3,6 +3,7 @@
 use std::panic::resume_unwind;
 use std::time::Instant;
 
+use makespan_bounds::Clock;
 use makespan_core::Stop;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -45,6 +46,11 @@ impl Portfolio {
             Budget::Time(_) => Course::until(self.at(share).unwrap_or(self.begin), &self.stop),
             Budget::Steps(all) => Course::of(steps(all), &self.stop),
         }
+    }
+
+    /// Says when this share of the time is over; never, where steps are counted.
+    pub(crate) fn clock(&self, share: f64) -> Clock {
+        self.at(share).map_or(Clock::ENDLESS, |end| Clock::until(end, &self.stop))
     }
 
     /// The instant at which this share of the time is over, if time is what ends the searches.

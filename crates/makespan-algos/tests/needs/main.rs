@@ -2,6 +2,7 @@
 
 mod draft;
 mod insertion;
+mod limits;
 mod online;
 
 use draft::draft;
@@ -66,7 +67,7 @@ proptest! {
 }
 
 /// The best-effort bags that nothing waits for which competes: these are filled in.
-fn filled(instance: &Instance) -> Vec<JobId> {
+pub(crate) fn filled(instance: &Instance) -> Vec<JobId> {
     let waiting = |id: JobId| instance.ids().filter(move |&other| instance.job(other).waits_for().contains(&id));
     let mut filled: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();
     while let Some(at) = filled.iter().position(|&id| waiting(id).any(|other| !filled.contains(&other))) {

@@ -4,6 +4,7 @@
 
 use super::board::{Board, Setting};
 use super::functions::most;
+use crate::Clock;
 
 /// How fast prices follow the demand in the first round; by the root of the round later.
 const RATE: f64 = 32.0;
@@ -48,10 +49,13 @@ impl Game {
 
     /// Plays `rounds` rounds. Returns the best costs met and what the jobs need under them at least, as a share of what
     /// there is: beyond one the deadline is refuted.
-    pub(super) fn play(&mut self, board: &Board, rounds: u32, enough: f64) -> (f64, Costs) {
+    pub(super) fn play(&mut self, board: &Board, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
-        for _ in 0..rounds {
+        for round in 0..rounds {
+            if round > 0 && clock.is_over() {
+                break;
+            }
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);

@@ -11,6 +11,8 @@ mod rounding;
 
 use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
+use crate::Clock;
+
 pub(crate) use board::Grid;
 use board::{Board, Setting};
 pub(crate) use functions::families;
@@ -48,6 +50,14 @@ const ATTEMPTS_RIGID: u32 = 24;
 /// Complexity: O(choices + classes^2) a round, for some 300 rounds and at most 1,024 jobs, a choice being an allotment that
 /// brings a job into a lower class of times; and a check of the certificate on all jobs.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
+    search_until(instance, from, known, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: &Clock) -> Option<Bound> {
+    if clock.is_over() {
+        return None;
+    }
     let few = instance.jobs().len() <= MAX_JOBS;
     let setting = Setting::new(instance, from, MAX_JOBS, if few { CLASSES } else { FEW_CLASSES });
     if setting.jobs.is_empty() {
@@ -61,11 +71,14 @@ pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     let mut high: Option<Tried> = None;
     let rigid = setting.jobs.iter().all(|job| job.profile().is_rigid());
     for attempt in 0..if rigid { ATTEMPTS_RIGID } else { ATTEMPTS } {
+        if clock.is_over() {
+            break;
+        }
         let Some(board) = Board::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
         // Pairs of functions make a round dear.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };
-        let (needed, costs) = game.play(&board, rounds, enough);
+        let (needed, costs) = game.play(&board, rounds, enough, clock);
         if needed > sure {
             refuted.push(rounding::certificate(&board, &costs, deadline));
             low = Some(Tried { deadline, needed });

@@ -10,6 +10,7 @@ use makespan_core::Instance;
 use makespan_core::proof::{Areas, PathFlow};
 
 use super::{Commodity, Holders};
+use crate::Clock;
 use hull::Hulls;
 use longest::{Before, Path, Paths};
 
@@ -70,7 +71,7 @@ struct Search<'a> {
 /// `None` where everything holds nothing, and where tasks have no choices and the longest path goes over no area arc. Complexity: for each of
 /// at most 200 paths O(r + e) for r ways to run tasks and e edges and, with area arcs, what [`Paths::longest`] takes; fewer paths where
 /// that is much.
-pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity) -> Option<PathFlow> {
+pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {
         return None;
@@ -88,7 +89,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     let (mut wait, mut next) = (1, 0);
     for weight in 1..=PATHS {
         let steps = search.paths.steps() + weight as usize * each;
-        if weight > MIN_PATHS && steps > STEPS_IN_ALL {
+        if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
         // Where all tasks are at their fastest the areas are large, and a path over them is a bad one.

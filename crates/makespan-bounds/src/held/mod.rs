@@ -7,6 +7,7 @@ mod flow;
 use makespan_core::proof::{Deductions, Paths, Places, ResourceWindow, Run, Spans, TimeWindow};
 use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind, TaskId, Time};
 
+use crate::Clock;
 use energy::Found;
 
 /// Single steps of work for deductions from a deadline: what a plan can afford within a second.
@@ -149,27 +150,38 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 ///
 /// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
 /// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at. Then
-/// deductions from a deadline, for at most so much work.
-pub(crate) fn makespans(instance: &Instance, work: u64) -> Vec<Bound> {
+/// deductions from a deadline, for at most so much work. Beside the longest path, what is not done when the clock is over is left out.
+pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    for commodity in Commodity::all(instance) {
+    // A part of the time is for deductions.
+    let first = clock.part(0.4);
+    for (at, commodity) in Commodity::all(instance).into_iter().enumerate() {
+        // The area of processors counts in any case.
+        if at > 0 && first.is_over() {
+            break;
+        }
         let holders = Holders::new(instance, &places, &spans, &commodity);
-        if let Some(found) = energy::latest(&holders) {
+        if let Some(found) = energy::latest(&holders, &first) {
             bounds.extend(proved(window(instance, &commodity, found)));
         }
-        bounds.extend(flow::search(instance, &holders, &commodity).and_then(|flow| proved(Proof::PathFlow(flow))));
+        if !first.is_over() {
+            let found = flow::search(instance, &holders, &commodity, &first);
+            bounds.extend(found.and_then(|flow| proved(Proof::PathFlow(flow))));
+        }
     }
     let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
-    bounds.extend(deduce::latest(instance, &places, known, work).and_then(|found| proved(Proof::Deductions(found))));
+    bounds.extend(
+        deduce::latest(instance, &places, known, work, clock).and_then(|found| proved(Proof::Deductions(found))),
+    );
     bounds
 }
 
 /// Deductions from a deadline beyond a known bound.
-pub(crate) fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
-    deduce::latest(instance, &Places::new(instance), known, work)
+pub(crate) fn deduced(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Option<Deductions> {
+    deduce::latest(instance, &Places::new(instance), known, work, clock)
 }
 
 fn window(instance: &Instance, commodity: &Commodity, Found { deadline, from, until }: Found) -> Proof {

@@ -5,7 +5,7 @@ use makespan_core::{
     Resources, SpeedupLaw, Time,
 };
 
-use crate::best;
+use crate::{Clock, best};
 
 fn ticks(time: i64) -> Time {
     Time::from_ticks(time)
@@ -97,7 +97,7 @@ fn paths_and_area_prove_more_together() {
         let job = Job::compound("job", layers(width, count, serial));
         let instance = Instance::new(Platform::flat(32).unwrap(), vec![job], vec![]).unwrap();
         let begin = Instant::now();
-        let bounds = super::makespans(&instance, 0);
+        let bounds = super::makespans(&instance, 0, &Clock::ENDLESS);
         let seconds = begin.elapsed().as_secs_f64();
         let value = |is: fn(&Proof) -> bool| {
             bounds.iter().filter(|bound| is(&bound.proof)).map(|bound| bound.value.as_f64() / 1e9).fold(0.0, f64::max)
@@ -135,7 +135,7 @@ fn areas_between_tasks_lengthen_paths() {
     for (law, gain) in [(Some(amdahl), 1.05), (None, 1.1)] {
         let job = || Job::compound("job", forks(5, 11, law));
         let instance = Instance::new(Platform::flat(4).unwrap(), vec![job()], vec![]).unwrap();
-        let found = super::makespans(&instance, 0);
+        let found = super::makespans(&instance, 0, &Clock::ENDLESS);
         let value = |bound: &&Bound| bound.value.integer();
         let flow = found.iter().filter(|bound| matches!(bound.proof, Proof::PathFlow(_))).max_by_key(value).unwrap();
         assert_eq!(flow.verify(&instance), Ok(()));

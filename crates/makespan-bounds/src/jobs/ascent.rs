@@ -1,7 +1,10 @@
 //! Adam's steps up the smoothed bound.
 
+use std::time::Instant;
+
 use super::fluid;
 use super::programme::Programme;
+use crate::Clock;
 
 /// What is forgotten of the direction and of its size in a step.
 const DIRECTION: f64 = 0.8;
@@ -17,8 +20,12 @@ const NARROW: f64 = 0.003;
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
 
-/// The best prices that are found, one a period.
-pub(super) fn climb(programme: &Programme) -> Vec<f64> {
+/// A check takes as long as so many steps, about.
+const CHECK: u32 = 4;
+
+/// The best prices that are found, one a period; `None` where the time that is left is shorter than a check takes.
+pub(super) fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
+    let begin = Instant::now();
     let mut prices = fluid::prices(programme);
     let paid: f64 = prices.iter().zip(&programme.open).map(|(price, open)| price * open).sum();
     let task = paid / programme.tasks();
@@ -27,13 +34,16 @@ pub(super) fn climb(programme: &Programme) -> Vec<f64> {
     let (mut direction, mut square) = (vec![0.0; prices.len()], vec![0.0; prices.len()]);
     let mut best = (f64::NEG_INFINITY, prices.clone());
     let (mut step, mut steps) = (0, STEPS);
-    while step <= steps {
+    while step <= steps && (step == 0 || !clock.is_over()) {
         let done = step as f64 / steps as f64;
         let point = programme.evaluate(&prices, between(WIDE, NARROW, done) * task);
         if point.value > best.0 {
             best = (point.value, prices.clone());
         }
         if step == 0 {
+            if clock.left().is_some_and(|left| left < CHECK * begin.elapsed()) {
+                return None;
+            }
             steps = (LOOKED_AT / point.looked_at.max(1)).clamp(1, STEPS);
         }
         step += 1;
@@ -47,5 +57,5 @@ pub(super) fn climb(programme: &Programme) -> Vec<f64> {
             prices[at] = (prices[at] + length * direction[at] / direction_share / size).max(0.0);
         }
     }
-    best.1
+    Some(best.1)
 }

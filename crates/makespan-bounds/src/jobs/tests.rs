@@ -52,11 +52,11 @@ fn jobs_that_compete_prove_more_than_each_alone() {
                 let own = jobs(20, most, gap, &mut rng);
                 let instance = Instance::new(platform.clone(), own, periods).unwrap();
                 for objective in [Objective::WeightedCompletion, Objective::MeanFlow, Objective::WeightedLateness] {
-                    let priced = value(best(&instance, objective), &instance);
-                    let alone = windows::best(&instance, objective).value.integer();
+                    let priced = value(best(&instance, objective, &Clock::ENDLESS), &instance);
+                    let alone = windows::best(&instance, objective, &Clock::ENDLESS).value.integer();
                     assert!(priced > alone, "{objective} {gap} {most}: {priced} <= {alone}");
                 }
-                assert_eq!(best(&instance, Objective::Makespan), None);
+                assert_eq!(best(&instance, Objective::Makespan, &Clock::ENDLESS), None);
             }
         }
     }
@@ -71,7 +71,7 @@ fn equal_jobs_on_one_processor_are_bounded_within_a_few_percent() {
     let jobs = (0..10).map(|at| Job::compound(at.to_string(), graph())).collect();
     let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
     let optimum = 1000 * 55_000_000_000_i128;
-    let proved = value(best(&instance, Objective::MeanFlow), &instance);
+    let proved = value(best(&instance, Objective::MeanFlow, &Clock::ENDLESS), &instance);
     assert!(proved <= optimum && proved > optimum * 95 / 100, "{proved} of {optimum}");
 }
 
@@ -79,9 +79,9 @@ fn equal_jobs_on_one_processor_are_bounded_within_a_few_percent() {
 fn short_and_single_instances_prove_what_paths_do() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs(1, 1, 0, &mut rng), vec![]).unwrap();
-    let alone = windows::best(&instance, Objective::WeightedCompletion).value.integer();
-    let priced = value(best(&instance, Objective::WeightedCompletion), &instance);
+    let alone = windows::best(&instance, Objective::WeightedCompletion, &Clock::ENDLESS).value.integer();
+    let priced = value(best(&instance, Objective::WeightedCompletion, &Clock::ENDLESS), &instance);
     assert!(priced <= alone && priced > alone * 9 / 10, "{priced} of {alone}");
     let empty = Instance::new(Platform::flat(4).unwrap(), vec![], vec![]).unwrap();
-    assert_eq!(best(&empty, Objective::MeanFlow), None);
+    assert_eq!(best(&empty, Objective::MeanFlow, &Clock::ENDLESS), None);
 }

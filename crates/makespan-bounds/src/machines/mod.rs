@@ -19,10 +19,10 @@ mod taking_part;
 use makespan_core::proof::{CostPrices, LateWork, MachinePrices};
 use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof, Time, Unsupported};
 
-use crate::minsum;
+use crate::{Clock, minsum};
 
 pub use newton::maximise;
-pub use positions::{Positions, are_meant as are_positions_meant, positions};
+pub use positions::{Positions, are_meant as are_positions_meant, positions, positions_by};
 
 /// The sum of the integer prices.
 const SCALE: f64 = (1_u64 << 40) as f64;
@@ -62,27 +62,46 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
 /// ([`makespan_core::proof::MachineTimePrices`]) and, on the makespan of jobs that are released one after the other, [`LateWork`]; on the
 /// mean flow, and the weighted completion of jobs of one weight, [`Positions`].
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
+    bound_until(instance, objective, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over: what [`MachinePrices`] prove is found in any case.
+pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     if objective != Objective::Makespan {
-        return completion(instance, objective, &open_prices(instance), None);
+        return completion_by(instance, objective, &open_prices(instance), None, clock);
     }
     let prices = prices(instance);
     let bound = bound_by(instance, objective, &prices);
-    if !instance.has_release_dates() {
+    if !instance.has_release_dates() || clock.is_over() {
         return bound;
     }
     let bound = late(instance, prices).filter(|late| late.value > bound.value).unwrap_or(bound);
     let Ok(known) = i64::try_from(bound.value.integer()) else { return bound };
-    minsum::refuted(instance, Time::from_ticks(known)).filter(|more| more.value > bound.value).unwrap_or(bound)
+    minsum::refuted_until(instance, Time::from_ticks(known), clock)
+        .filter(|more| more.value > bound.value)
+        .unwrap_or(bound)
 }
 
 /// The bound on weighted completion or mean flow, with prices of [`open_prices`] and, if they are known, those of positions.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
+    completion_by(instance, objective, prices, known, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over: what [`MachinePrices`] prove is found in any case.
+pub fn completion_by(
+    instance: &Instance,
+    objective: Objective,
+    prices: &[f64],
+    known: Option<&Positions>,
+    clock: &Clock,
+) -> Bound {
     let bound = bound_by(instance, objective, prices);
-    let found = (known.is_none() && are_positions_meant(instance, objective)).then(|| positions(instance));
+    let found = (known.is_none() && !clock.is_over() && are_positions_meant(instance, objective))
+        .then(|| positions_by(instance, &clock.part(0.5)));
     let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
     // Positions prove the very optimum of jobs that are released together.
     let is_solved = of_positions.is_some() && !instance.has_release_dates();
-    let in_time = if is_solved { None } else { minsum::on_nodes(instance, objective) };
+    let in_time = if is_solved { None } else { minsum::on_nodes_until(instance, objective, clock) };
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 

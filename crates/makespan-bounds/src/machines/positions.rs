@@ -4,6 +4,7 @@ use makespan_core::proof::PositionPrices;
 use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
 
 use super::taking_part;
+use crate::Clock;
 
 /// More costs than these are not looked at: about a second.
 const MAX_LOOKS: u64 = 200_000_000;
@@ -50,6 +51,11 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 /// Assumptions: sequential jobs. Guarantee: optimal where all are released together on processors that once open stay open.
 /// Complexity: O(n^2 (n + m)) for n jobs on m processors at most, and `MAX_LOOKS` in any case; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
+    positions_by(instance, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
     let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
     let first = i128::from(instance.first_release().ticks());
     let mut ready = vec![0; nodes.len()];
@@ -62,7 +68,7 @@ pub fn positions(instance: &Instance) -> Positions {
     // Long jobs first: they come to lie in front, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
-    let done = order.into_iter().all(|job| matching.add(job));
+    let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
     let mut prices = vec![Vec::new(); matching.costs.nodes.len()];
     for (processor, slots) in matching.of.iter().enumerate() {
         prices[processor] = slots.iter().map(|&slot| i64::try_from(matching.slots[slot].price).unwrap_or(0)).collect();

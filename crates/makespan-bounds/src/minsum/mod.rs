@@ -14,6 +14,8 @@ use makespan_core::proof::{IntervalPrices, TimePrices};
 use makespan_core::{Area, Bound, Instance, Objective, Proof, Time};
 use programme::Programme;
 
+use crate::Clock;
+
 /// Steps of the search for prices in a standard bound; it ends by itself before.
 const STEPS: usize = 300;
 
@@ -27,7 +29,12 @@ const STEPS: usize = 300;
 /// # Panics
 /// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
-    let prices = searched(instance, Objective::WeightedCompletion);
+    weighted_completion_by(instance, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Bound {
+    let prices = searched(instance, Objective::WeightedCompletion, clock);
     match prices {
         Some(bound) if instance.jobs().len() > FEW_JOBS => bound,
         prices => {
@@ -46,7 +53,12 @@ const FEW_JOBS: usize = 12;
 /// # Panics
 /// As [`weighted_completion`].
 pub fn mean_flow(instance: &Instance) -> Bound {
-    searched(instance, Objective::MeanFlow).unwrap_or_else(|| {
+    mean_flow_by(instance, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
+    searched(instance, Objective::MeanFlow, clock).unwrap_or_else(|| {
         let free =
             TimePrices { instants: vec![Time::ZERO], prices: Vec::new(), scale: 0, horizon: None, widths: Vec::new() };
         Bound::proved_by(Objective::MeanFlow, Proof::TimePrices(free), instance)
@@ -57,8 +69,16 @@ pub fn mean_flow(instance: &Instance) -> Bound {
 /// The proven lower bound on weighted completion or mean flow by prices in time for each node
 /// ([`makespan_core::proof::MachineTimePrices`]) of sequential jobs on processors that differ; `None` where there are too many of both.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
+    on_nodes_until(instance, objective, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over; `None` where it is so already.
+pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
+    if clock.is_over() {
+        return None;
+    }
     let mut search = PriceSearch::on_nodes(instance, PriceOptions { objective, makespan_at_most: None })?;
-    search.improve(STEPS);
+    improve(&mut search, clock);
     search.bound(instance)
 }
 
@@ -78,6 +98,11 @@ const LATER: f64 = 2e-4;
 /// How much work has no place before a deadline falls ever more slowly as the deadline grows, so the line through the last two
 /// deadlines tells the next, which is hardly ever too late.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
+    refuted_until(instance, known, &Clock::ENDLESS)
+}
+
+/// The same until the clock is over.
+pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> Option<Bound> {
     let availability = instance.availability();
     let is_plain = availability.is_always_open() && !instance.has_release_dates();
     let is_large = instance.jobs().len() > MAX_JOBS || instance.unavailable().len() > MAX_PERIODS;
@@ -90,6 +115,9 @@ pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {
+        if clock.is_over() {
+            break;
+        }
         let options = PriceOptions { objective: Objective::Makespan, makespan_at_most: Some(deadline) };
         let search = if instance.has_equal_processors() {
             PriceSearch::new(instance, options)
@@ -97,7 +125,7 @@ pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
             PriceSearch::on_nodes(instance, options)
         };
         let Some(mut search) = search else { break };
-        search.improve(STEPS);
+        improve(&mut search, clock);
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
@@ -120,10 +148,20 @@ pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     best
 }
 
-fn searched(instance: &Instance, objective: Objective) -> Option<Bound> {
+fn searched(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     let mut search = PriceSearch::new(instance, PriceOptions { objective, ..PriceOptions::default() })?;
-    search.improve(STEPS);
+    improve(&mut search, clock);
     search.bound(instance)
+}
+
+/// As many steps as a standard bound takes, until the clock is over.
+fn improve(search: &mut PriceSearch, clock: &Clock) {
+    for _ in 0..STEPS {
+        if search.has_ended() || clock.is_over() {
+            break;
+        }
+        search.improve(1);
+    }
 }
 
 /// The bound of the corrected interval programme on a grid of instants; [`Grid::doubling`] is the paper's.

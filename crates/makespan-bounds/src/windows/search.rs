@@ -4,15 +4,19 @@ use makespan_core::Time;
 use makespan_core::proof::TimeWindow;
 
 use super::{NEVER, Starts, Tasks, prices::prices};
+use crate::Clock;
 
 /// Beginnings of windows, and as many ends, where there are few tasks.
 const INSTANTS: usize = 32;
 /// Times that are looked at for one deadline, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 20;
 
+/// When the clock is over the deadline is found but for one part in 2 to the power of this.
+const COARSE: u32 = 8;
+
 /// A window that refutes a late deadline; that before the longest path is always refuted. Bisection between deadlines,
 /// with up to 1024 windows each: from the earliest starts of tasks to where the last ones behind others must end.
-pub(super) fn window(tasks: &Tasks) -> TimeWindow {
+pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
     let ends = (0..tasks.len()).map(|task| tasks.heads[task] + tasks.fastest[task] + tasks.tails[task]);
@@ -23,7 +27,7 @@ pub(super) fn window(tasks: &Tasks) -> TimeWindow {
     // Beyond the work of all tasks nothing is refuted, but the search need not know where that is.
     let mut high = loop {
         let probe = low.saturating_add(step);
-        match instants.refute(tasks, &by_kind, probe) {
+        match instants.refute(tasks, &by_kind, probe, clock) {
             Some(window) if probe < i64::MAX / 4 => {
                 best = (probe, window);
                 (low, step) = (probe, step.saturating_mul(2));
@@ -31,9 +35,9 @@ pub(super) fn window(tasks: &Tasks) -> TimeWindow {
             _ => break probe,
         }
     };
-    while low + 1 < high {
+    while low + 1 < high && (high - low > low >> COARSE || !clock.is_over()) {
         let middle = low + (high - low) / 2;
-        match instants.refute(tasks, &by_kind, middle) {
+        match instants.refute(tasks, &by_kind, middle, clock) {
             Some(window) => (low, best) = (middle, (middle, window)),
             None => high = middle,
         }
@@ -66,12 +70,17 @@ impl Instants {
 
     /// A window in which the tasks must pay more than all open time costs. Closed periods are left to the certificate,
     /// which proves more with them than without.
-    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64) -> Option<Window> {
+    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
-        for &from in &self.begins {
-            for &before in &self.before_end {
+        for (at, &from) in self.begins.iter().enumerate() {
+            // The first window is the longest one, in which all work counts: it is looked at in any case.
+            let is_over = clock.is_over();
+            if at > 0 && is_over {
+                return None;
+            }
+            for &before in self.before_end.iter().take(if is_over { 1 } else { usize::MAX }) {
                 let until = deadline - before;
                 let window = Window { from, until };
                 if until > from && paid(tasks, &starts, prices, deadline, window) > rate * i128::from(until - from) {

@@ -175,6 +175,14 @@ fn the_cost_is_minimised_within_deadlines() {
         r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "a", "time": [4, 3]}]}"#,
     );
     sandbox.makespan("plan wide.json --objective cost").refused(&["graphs of tasks and of jobs on one processor"]);
+    let tasks = r#"[{"name": "a", "time": 4, "processors": 2}, {"name": "b", "time": 3, "processors": 1}]"#;
+    let parallel =
+        format!(r#"{{"version": 2, "platform": {{"processors": 4}}, "jobs": [{{"name": "g", "tasks": {tasks}}}]}}"#);
+    sandbox.write("parallel.json", &parallel);
+    let line = "plan parallel.json --objective cost";
+    let refused = sandbox.makespan(line);
+    assert!(!refused.err.contains("`optimise`") && !refused.err.contains("`list`"), "{refused:?}");
+    sandbox.makespan(line).refused(&["`g/a` needs more", "take another objective"]);
 }
 
 #[test]

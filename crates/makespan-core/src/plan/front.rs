@@ -1,6 +1,6 @@
 //! Schedules to choose from.
 
-use crate::model::Instance;
+use crate::model::{Instance, Time};
 use crate::proof::Bound;
 use crate::schedule::{Objective, Schedule, undominated};
 
@@ -41,6 +41,16 @@ impl Front {
     /// The same points in the same order, each changed; the chosen one stays chosen.
     pub fn map(self, each: impl FnMut(FrontPoint) -> FrontPoint) -> Self {
         Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
+    }
+
+    /// The points that end by an instant; chosen is the one that would be of them alone.
+    #[must_use]
+    pub fn within(self, instance: &Instance, end: Time) -> Self {
+        let keeps = |point: &FrontPoint| point.schedule.makespan() <= end;
+        if self.points.iter().all(keeps) {
+            return self;
+        }
+        Self::new(instance, self.points.into_iter().filter(keeps).collect())
     }
 
     /// The points, by makespan: their weighted completion falls.

@@ -28,6 +28,17 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
+    /// No schedule of its plan may be longer than this many times the proven bound on the makespan, where it was told so; what is filled in
+    /// afterwards does not count.
+    fn makespan_at_most(&self) -> Option<f64> {
+        None
+    }
+
+    /// For how long it may take, where it was told so: all of [`Context::spent`] counts.
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
+
     /// Where each job counts as one: the same algorithm with weights, for those that cut a job into parts which share its weight. `None` where
     /// jobs count by their weights, or the sum over jobs is not what is minimised.
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
@@ -110,6 +121,12 @@ pub struct Context {
     pub stop: Stop,
     /// Bounds that the scheduler proved on its way, so that nobody has to search for them again.
     pub bounds: Vec<Bound>,
+    /// The proven bound on the makespan that [`Scheduler::makespan_at_most`] is a multiple of, where the caller has one; otherwise it is the
+    /// scheduler's own. Who cuts jobs into parts proves more or less of the parts than of the jobs.
+    pub floor: Option<Time>,
+    /// Whether the bounds that are told with every schedule ([`Objective::standard`]) are wanted, beside those that help the search: whoever has a
+    /// time limit proves them within it.
+    pub prove: bool,
     /// Time that the caller needs for other work, reading and writing say, and that counts within a time limit.
     pub spent: Duration,
 }

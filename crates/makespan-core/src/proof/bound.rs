@@ -28,6 +28,11 @@ impl Bound {
         Ok(Self { objective, value, makespan_at_most: proof.horizon(), proof })
     }
 
+    /// The value of one on a makespan, as a time.
+    pub fn ticks(&self) -> Time {
+        Time::from_ticks(i64::try_from(self.value.integer()).unwrap_or(i64::MAX))
+    }
+
     /// Whether it speaks of this schedule, that is, whether the schedule meets the condition. One on a throughput speaks of rates
     /// with their transfers, which a schedule does not have.
     pub fn speaks_of(&self, schedule: &Schedule) -> bool {

@@ -28,7 +28,8 @@ const MAX_TICKS: i128 = 1 << 100;
 /// Suppose that everything ends by `deadline`. Each task then has a window: it starts no earlier than its release and the ends of all that
 /// it waits for, and ends no later than the deadline and the latest starts of all that waits for it. A [`Step`] makes one window narrower,
 /// because with a start before, or an end after, the new limit of the window something would be impossible ([`Reason`]); what follows along the edges is
-/// deduced without a step. If some task is left without a window, or too much must be held within some time ([`Step::Full`]), the
+/// deduced without a step. The equal tasks of a bag have one window: what is deduced of any of them, beside the others, holds for each; only deductions
+/// within a deduction suppose nothing of a bag, since they would of all of its tasks. If some task is left without a window, or too much must be held within some time ([`Step::Full`]), the
 /// supposition is false.
 ///
 /// All instants of the steps are multiples of `unit`. Where that is more than a tick it must divide all times, releases and ends of closed
@@ -157,7 +158,7 @@ impl Replay<'_> {
             Reason::Pair(other) => {
                 let other = self.row(other)?;
                 let behind = self.windows.of(other);
-                if row == other || !self.held.exclude(row, other) {
+                if (row == other && !self.is_bag(row)) || !self.held.exclude(row, other) {
                     return Err(CertificateError::Malformed("two of its tasks can run at the same time".into()));
                 }
                 if window.first_end <= behind.last_start || behind.first_end <= window.last_start {
@@ -169,6 +170,11 @@ impl Replay<'_> {
                 if depth == MAX_DEPTH {
                     let problem = format!("its suppositions are more than {MAX_DEPTH} within each other");
                     return Err(CertificateError::Malformed(problem));
+                }
+                if self.is_bag(row) {
+                    return Err(CertificateError::Malformed(
+                        "its deductions suppose something of a bag of tasks".into(),
+                    ));
                 }
                 let begin = self.windows.suppose();
                 let refuted = !self.windows.narrow(row, supposed) || self.steps(steps, depth + 1)?;
@@ -202,12 +208,16 @@ impl Replay<'_> {
         if ticks.abs() < MAX_TICKS { Ok(ticks) } else { Err(CertificateError::Overflow) }
     }
 
-    /// A task that is none of several equal ones, of which a supposition would have to be on one alone.
+    /// A different task: one, or any of several equal ones.
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
-            Some(1) => Ok(task as usize),
-            Some(_) => Err(CertificateError::Malformed("it supposes something of a bag of tasks".into())),
+            Some(_) => Ok(task as usize),
             None => Err(CertificateError::Malformed("it names a task that the instance does not have".into())),
         }
+    }
+
+    /// Whether it stands for several equal tasks, which all have one window.
+    fn is_bag(&self, row: usize) -> bool {
+        self.windows.count(row).is_some_and(|count| count > 1)
     }
 }

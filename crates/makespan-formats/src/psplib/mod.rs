@@ -38,12 +38,16 @@ impl From<String> for Wrong {
     }
 }
 
-/// Knows one of the forms by its beginning, or else by the ending of the name.
+/// Knows one of the forms by its beginning, or else by the ending of the name, whatever the text is.
 pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     match text.first()? {
         b'*' => Some(Format::ProGen),
-        b'0'..=b'9' if ending == Some("rcp") || patterson::begins(text) => Some(Format::Patterson),
-        _ => None,
+        b'0'..=b'9' if patterson::begins(text) => Some(Format::Patterson),
+        _ => match ending? {
+            "sm" | "mm" => Some(Format::ProGen),
+            "rcp" => Some(Format::Patterson),
+            _ => None,
+        },
     }
 }
 

@@ -140,6 +140,19 @@ fn bad_numbers_are_refused_with_their_place() {
 }
 
 #[test]
+fn the_ending_says_what_a_spoiled_file_is() {
+    for first in ["-2", "x", "2.5", ";", "(2", "2,"] {
+        let Err(error) = read(&format!("{first} 1\n4\n1 1 1 2\n1 1 0"), "x.rcp") else { panic!("{first}") };
+        assert!(error.contains(&format!("x.rcp:1: `{first}` is not a whole number")), "{first}: {error}");
+        for ending in ["sm", "mm"] {
+            let name = format!("x.{ending}");
+            let Err(error) = read(&format!("{first}{MODES}"), &name) else { continue };
+            assert!(!error.contains("record") && error.starts_with(&name), "{first}: {error}");
+        }
+    }
+}
+
+#[test]
 fn what_is_stated_for_others_is_refused() {
     let options = ReadOptions { processors: Some(9), ..ReadOptions::default() };
     let error = parse_instance(PATTERSON.as_bytes(), "x", &options).unwrap_err().to_string();

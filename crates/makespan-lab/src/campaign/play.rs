@@ -104,6 +104,9 @@ pub fn reproduce<C: Campaign>(
 ) -> Result<Summary<C::Points>, LabError> {
     campaign.check()?;
     positive(&[("threads", campaign.threads().unwrap_or(1))])?;
+    if folder.exists() && !folder.is_dir() {
+        return Err(LabError::NoFolder(folder.to_owned()));
+    }
     fs::create_dir_all(folder).map_err(LabError::file(folder))?;
     let version = format!("build {:016x}; journal 3; {}", build()?, campaign.version());
     let (runs, reused) = finish(campaign, folder, &version, progress)?;

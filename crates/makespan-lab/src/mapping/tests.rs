@@ -1,5 +1,5 @@
 use super::*;
-use crate::campaign::tests::refused;
+use crate::campaign::tests::{refused, refuses_a_file};
 use crate::campaign::{Limit, Limits, Search, Silent, Summary, Verdict, reproduce};
 
 fn small() -> Options {
@@ -60,6 +60,7 @@ fn classes_are_read_as_they_are_written() {
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
+    refuses_a_file(&base, folder.path());
     let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
     refused(Options { classes: Some(vec![]), ..base.clone() }, "classes is empty");
     refused(Options { tasks: 0, ..base.clone() }, "tasks is 0");

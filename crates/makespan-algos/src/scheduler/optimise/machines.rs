@@ -9,7 +9,7 @@ use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, T
 use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
-use super::{Optimise, Target, floor_times};
+use super::{Limit, Optimise, Target};
 use crate::kernel::mapping::{
     Candidates, Descent, EjectionChains, Loads, MachineId, Mapper, MappingProblem, MinMin, MinimumCompletion, Sufferage,
 };
@@ -45,8 +45,7 @@ const DESCENT: usize = 20_000_000;
 pub(super) struct Outcome {
     pub(super) points: Vec<FrontPoint>,
     pub(super) bounds: Vec<Bound>,
-    pub(super) limit: Option<Time>,
-    pub(super) floor: Time,
+    pub(super) limit: Option<Limit>,
 }
 
 /// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. The mean flow, and the weighted
@@ -57,15 +56,16 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let problem = problem_of(instance);
     let prices = machines::prices(instance);
     let bound = machines::bound_by(instance, Objective::Makespan, &prices);
-    let floor = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap_or(i64::MAX));
-    let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
+    let floor = bound.ticks();
+    let limit = Limit::new(optimise.makespan_at_most, floor, context);
     let aim = match optimise.target {
         Target::Objective(objective) => objective,
         Target::Front => Objective::WeightedCompletion,
     };
-    let positions = machines::are_positions_meant(instance, aim).then(|| machines::positions(instance));
+    let positions = machines::are_positions_meant(instance, aim)
+        .then(|| machines::positions_by(instance, &portfolio.clock(SHORTEST)));
     let mut bounds = vec![bound];
-    bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref()));
+    bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref(), &portfolio));
     let mut starts = starts(instance, &problem, portfolio.random(0));
     let of_positions = positions.as_ref().and_then(|positions| positions.processors.as_ref());
     starts.extend(of_positions.map(|processors| processors.iter().map(|&id| MachineId(id)).collect()));
@@ -79,9 +79,9 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
         aim,
         is_solved: positions.is_some_and(|positions| positions.processors.is_some()),
     };
-    let points: Vec<FrontPoint> =
-        run.mappings(starts, limit).iter().map(|mapping| proved(&bounds, run.schedule(mapping))).collect();
-    Outcome { points, bounds, limit, floor }
+    let mappings = run.mappings(starts, limit.map(|limit| limit.at));
+    let points = mappings.iter().map(|mapping| proved(&bounds, run.schedule(mapping))).collect();
+    Outcome { points, bounds, limit }
 }
 
 /// A schedule with the best of these bounds on its weighted completion.
@@ -91,12 +91,19 @@ pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
 }
 
 /// What is proved of weighted completion, and of what is minimised.
-fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: Option<&Positions>) -> Vec<Bound> {
+fn other_bounds(
+    instance: &Instance,
+    aim: Objective,
+    prices: &[f64],
+    positions: Option<&Positions>,
+    portfolio: &Portfolio,
+) -> Vec<Bound> {
     let closed = !instance.unavailable().is_empty();
     let prices = if closed { &machines::open_prices(instance) } else { prices };
-    let mut bounds = vec![machines::completion(instance, Objective::WeightedCompletion, prices, positions)];
+    let completion = |aim, share| machines::completion_by(instance, aim, prices, positions, &portfolio.clock(share));
+    let mut bounds = vec![completion(Objective::WeightedCompletion, 0.3)];
     if aim == Objective::MeanFlow {
-        bounds.push(machines::completion(instance, aim, prices, positions));
+        bounds.push(completion(aim, 0.45));
     }
     bounds
 }

@@ -5,8 +5,10 @@ mod change;
 mod front;
 mod goal;
 mod graph;
+mod limit;
 mod machines;
 mod packed;
+mod proofs;
 mod residual;
 mod search;
 mod start;
@@ -15,18 +17,22 @@ mod wholes;
 use std::time::{Duration, Instant};
 
 use makespan_core::{
-    Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported,
+    Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported,
 };
 
 pub(crate) use change::Solution;
 pub(crate) use goal::Wish;
 pub(in crate::scheduler) use graph::within;
+pub(in crate::scheduler) use limit::Limit;
 pub(crate) use residual::Residual;
 pub(crate) use wholes::Wholes;
 
 use super::list_graham::{ListGraham, Order};
 use super::packed::needs_counts;
-use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
+use super::{
+    check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors,
+    needs_single_processors_or,
+};
 use crate::free_time::Skyline;
 use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
@@ -155,7 +161,7 @@ impl Scheduler for Optimise {
                 return Err(Unsupported(what.into()));
             }
             needs_counts(instance, "another objective")?;
-            return needs_single_processors(instance);
+            return needs_single_processors_or(instance, "another objective");
         }
         if self.is_packed(instance) {
             return super::packed::supports(instance);
@@ -183,6 +189,14 @@ impl Scheduler for Optimise {
 
     fn is_anytime(&self) -> bool {
         true
+    }
+
+    fn makespan_at_most(&self) -> Option<f64> {
+        self.makespan_at_most
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.budget.time()
     }
 
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
@@ -240,9 +254,9 @@ impl Optimise {
         }
         if self.is_packed(instance) {
             let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
-            let machines::Outcome { points, bounds, limit, floor } =
+            let machines::Outcome { points, bounds, limit } =
                 packed::minimise(self, instance, context).map_err(unsupported)?;
-            let plan = self.within(limit, points, instance, floor)?;
+            let plan = self.within(limit, points, instance)?;
             context.bounds.extend(bounds);
             return Ok(plan);
         }
@@ -253,8 +267,8 @@ impl Optimise {
             } else {
                 graph::Run { instance, optimise: self }.minimise(context)
             };
-            let machines::Outcome { points, bounds, limit, floor } = outcome;
-            let plan = self.within(limit, points, instance, floor)?;
+            let machines::Outcome { points, bounds, limit } = outcome;
+            let plan = self.within(limit, points, instance)?;
             context.bounds.extend(bounds);
             return Ok(plan);
         }
@@ -266,16 +280,16 @@ impl Optimise {
             return ListGraham { order }.schedule(instance, context);
         }
         let search = Search::new(self, instance, wholes, context);
-        let floor = search.floor();
-        let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
+        let limit = Limit::new(self.makespan_at_most, search.floor(), context);
+        let at = limit.map(|limit| limit.at);
         let plan = match self.target {
-            Target::Front => front::front(&search, limit),
+            Target::Front => front::front(&search, at),
             Target::Objective(objective) => {
-                let task = Task { objective, limit, begin: 0.0, end: 1.0 };
+                let task = Task { objective, limit: at, begin: 0.0, end: 1.0 };
                 vec![search.minimise(task, &[]).into()]
             }
         };
-        let plan = self.within(limit, plan, instance, floor)?;
+        let plan = self.within(limit, plan, instance)?;
         context.bounds.extend(search.into_bounds());
         Ok(plan)
     }
@@ -291,10 +305,9 @@ impl Optimise {
     fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         let portfolio = self.portfolio(Instant::now(), context);
         let Self { deadline, makespan_at_most, .. } = *self;
-        let found = graph::cost::CostRun { instance, portfolio, deadline, makespan_at_most }.minimise();
-        let reached = found.schedule.makespan();
-        if let Some((limit, floor)) = found.limit.filter(|&(limit, _)| reached > limit) {
-            return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
+        let found = graph::cost::CostRun { instance, portfolio, deadline, makespan_at_most }.minimise(context);
+        if let Some(limit) = found.limit {
+            limit.check(self, found.schedule.makespan())?;
         }
         context.bounds.extend(found.bounds);
         context.remarks.extend(found.remark);
@@ -305,29 +318,18 @@ impl Optimise {
     /// with its schedule, even where there is one only.
     fn within(
         &self,
-        limit: Option<Time>,
+        limit: Option<Limit>,
         mut points: Vec<FrontPoint>,
         instance: &Instance,
-        floor: Time,
     ) -> Result<Plan, ScheduleError> {
         let makespan = |point: &FrontPoint| point.schedule.makespan();
-        let reached = points.iter().map(makespan).min().unwrap_or_default();
         if let Some(limit) = limit {
-            points.retain(|point| makespan(point) <= limit);
-            if points.is_empty() {
-                return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
-            }
+            limit.check(self, points.iter().map(makespan).min().unwrap_or_default())?;
+            points.retain(|point| makespan(point) <= limit.at);
         }
         match points.pop() {
             Some(point) if limit.is_none() && self.target != Target::Front => Ok(point.schedule.into()),
             point => Ok(Front::new(instance, points.into_iter().chain(point).collect()).into()),
         }
     }
-}
-
-/// A whole number of ticks at most `factor` times the floor.
-fn floor_times(floor: Time, factor: f64) -> Time {
-    let ticks = floor.ticks() as f64 * factor;
-    // Rounded down, but never below the floor itself, which a factor of one allows.
-    Time::from_ticks((ticks as i64).max(floor.ticks()))
 }

@@ -6,7 +6,8 @@ use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
 
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
-use super::{Optimise, Target, floor_times};
+use super::proofs::prove;
+use super::{Limit, Optimise, Target};
 use crate::scheduler::packed::{self, Aim, Moldable, PlanSearch, Pools};
 use crate::search::Portfolio;
 
@@ -31,28 +32,28 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
         Target::Objective(objective) => vec![Objective::Makespan, objective],
         Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
     };
-    let bounds: Vec<_> =
-        objectives.into_iter().filter_map(|objective| makespan_bounds::best(instance, objective).ok()).collect();
+    let bounds = prove(instance, &portfolio, context, &objectives);
     let value = |objective| {
         let of = bounds.iter().filter(move |bound| bound.objective == objective);
         of.map(|bound| bound.value.integer()).max().unwrap_or(0)
     };
     let floor = Time::from_ticks(value(Objective::Makespan) as i64);
-    let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
+    let limit = Limit::new(optimise.makespan_at_most, floor, context);
+    let at = limit.map(|limit| limit.at);
     let floor_of = |objective| value(objective) as f64;
     let target = optimise.target;
     let found = if let Some(moldable) = Moldable::new(&packing) {
-        Run { search: &moldable, portfolio, floor: &floor_of }.plans(target, limit)
+        Run { search: &moldable, portfolio, floor: &floor_of }.plans(target, at)
     } else {
         let problem = packed::problem(&packing);
         match problem.as_ref().and_then(|problem| Pools::new(&packing, problem)) {
-            Some(pools) => Run { search: &pools, portfolio, floor: &floor_of }.plans(target, limit),
-            None => Run { search: &packing, portfolio, floor: &floor_of }.plans(target, limit),
+            Some(pools) => Run { search: &pools, portfolio, floor: &floor_of }.plans(target, at),
+            None => Run { search: &packing, portfolio, floor: &floor_of }.plans(target, at),
         }
     };
     let found = found.ok_or_else(|| packed::used_up(&packing))?;
     let points = found.into_iter().map(|schedule| proved(&bounds, schedule)).collect();
-    Ok(Outcome { points, bounds, limit, floor })
+    Ok(Outcome { points, bounds, limit })
 }
 
 /// What the searches share.

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use makespan_bounds::{PriceOptions, PriceSearch, PricedChoice};
+use makespan_bounds::{Clock, PriceOptions, PriceSearch, PricedChoice};
 use makespan_core::{Bound, Context, Instance, Objective, Schedule, Time};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,6 +28,11 @@ const PRICES: f64 = 0.3;
 const OTHER_PRICES: f64 = 0.2;
 /// The share of a task's time after which first fits for the makespan end and annealing begins.
 const FITS: f64 = 0.4;
+/// The shares of the time until which the bound on the makespan is proved, those that are told and nothing else proves, and, of what is left then, one on
+/// how late jobs are.
+const SHORTEST: f64 = 0.2;
+const TOLD: f64 = 0.35;
+const LATENESS: f64 = 0.15;
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.02;
 /// Steps of a search for each step of the prices, and for each first fit, where steps are counted.
@@ -78,11 +83,16 @@ impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
         // What takes longer to prove is worth it where the makespan itself is minimised.
+        let clock = optimise.portfolio(begin, context).clock(SHORTEST);
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
-            makespan_bounds::makespan_in_time(instance)
+            makespan_bounds::makespan_by(instance, &clock)
         } else {
-            makespan_bounds::makespan(instance)
+            makespan_bounds::counted_by(instance, &clock)
         };
+        let mut bounds = vec![shortest.clone()];
+        if context.prove && optimise.budget.time().is_some() {
+            bounds.extend(told(instance, optimise, &optimise.portfolio(begin, context).clock(TOLD)));
+        }
         // The parts of the search share what is left.
         let rest = Optimise { budget: optimise.budget.after(begin.elapsed()), ..optimise.clone() };
         let portfolio = rest.portfolio(Instant::now(), context);
@@ -91,8 +101,8 @@ impl<'a> Search<'a> {
             choices: Choices::new(instance),
             wholes: wholes.map(|wholes| Wholes::new(instance, wholes)),
             portfolio,
-            floor: Time::from_ticks(i64::try_from(shortest.value.integer()).unwrap_or(i64::MAX)),
-            bounds: RefCell::new(vec![shortest]),
+            floor: shortest.ticks(),
+            bounds: RefCell::new(bounds),
             plans: RefCell::new(None),
             left: OnceCell::new(),
         }
@@ -112,7 +122,7 @@ impl<'a> Search<'a> {
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if Objective::OF_DEADLINES.contains(&objective) && !self.bounds.borrow().iter().any(known) {
-            let bound = makespan_bounds::best(self.instance, objective).ok();
+            let bound = makespan_bounds::best_by(self.instance, objective, &self.portfolio.clock(LATENESS)).ok();
             self.bounds.borrow_mut().extend(bound);
         }
     }
@@ -321,6 +331,21 @@ impl Each<'_> {
         search.run(&mut course, is_cool);
         search.into_best()
     }
+}
+
+/// The bounds that are told with every schedule and that the search does not prove on its way.
+fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
+    let is_proved = |objective: Objective| match objective {
+        Objective::Makespan => true,
+        // The prices of the flow are no prices of weights.
+        Objective::WeightedCompletion => optimise.target != Target::Objective(Objective::MeanFlow),
+        objective => optimise.target == Target::Objective(objective),
+    };
+    let missing: Vec<Objective> = Objective::standard(instance).filter(|&objective| !is_proved(objective)).collect();
+    let of = |(at, &objective): (usize, &Objective)| {
+        makespan_bounds::best_by(instance, objective, &clock.part(1.0 / (missing.len() - at) as f64)).ok()
+    };
+    missing.iter().enumerate().filter_map(of).collect()
 }
 
 /// Improves prices, for the proof and for what they suggest to each job.

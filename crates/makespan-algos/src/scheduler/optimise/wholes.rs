@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::time::Duration;
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Time, Unsupported, Weight,
@@ -34,6 +35,14 @@ impl Scheduler for OfWholes {
 
     fn is_anytime(&self) -> bool {
         true
+    }
+
+    fn makespan_at_most(&self) -> Option<f64> {
+        self.optimise.makespan_at_most
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.optimise.budget.time()
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

@@ -125,7 +125,9 @@ impl<'a> Pruning<'a> {
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];
-        for &row in of.members.iter().filter(|&&row| Some(row) != but) {
+        // Of a bag all tasks but one are within their window.
+        let counts = |row: &&u32| Some(**row) != but || problem.counts[**row as usize] > 1;
+        for &row in of.members.iter().filter(counts) {
             let (root, window) = (self.root[row as usize], self.windows[row as usize]);
             if root == window {
                 continue;

@@ -10,6 +10,8 @@ pub(super) struct Energy {
     begins: Vec<i64>,
     /// Where the energy of a task within a window begins to grow with the window's end, and where it ends to.
     slopes: Vec<(i64, i64)>,
+    /// The same of tasks with several ways to run, of which it is more than their energy.
+    above: Vec<(i64, i64)>,
     /// Ends of windows.
     ends: Vec<i64>,
     /// Tasks with several ways to run.
@@ -19,7 +21,7 @@ pub(super) struct Energy {
 impl Energy {
     /// Looks at the windows that begin where some task may start first or last, and end where the energy of some task stops to grow: between these
     /// the room that is left is least at one of them. O(n^2 log n) for n tasks that hold something of the thing, O(n) more for each window
-    /// in which little room is left, and O(r) where tasks have r ways to run.
+    /// in which little room is left; there, tasks with several ways to run are looked at with each of them.
     pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -44,6 +46,7 @@ impl Energy {
     fn from(&mut self, state: &mut State<'_>, number: usize, thing: &Thing, from: i64) -> Result<(), Conflict> {
         let problem = state.problem;
         self.slopes.clear();
+        self.above.clear();
         self.ends.clear();
         self.several.clear();
         // The most that any task could hold more than it must.
@@ -56,12 +59,16 @@ impl Energy {
             if !problem.only[row as usize] {
                 self.several.push(row);
                 self.ends.extend([window.end, window.first_end]);
-                gain = i64::MAX;
+                let most = |at: usize| thing.amounts[at] * problem.times[at];
+                gain = gain.max(problem.runs(row as usize).map(most).max().unwrap_or(0));
+                if let Some((begin, most, amount)) = window.slope(problem, row as usize, &thing.amounts, from) {
+                    self.above.extend([(begin, amount), (begin + most, -amount)]);
+                }
                 continue;
             }
             let run = problem.runs(row as usize).start;
             let amount = thing.amounts[run];
-            if !window.is_fixed() && problem.counts[row as usize] == 1 {
+            if !window.is_fixed() {
                 gain = gain.max(amount * problem.times[run]);
             }
             let most = problem.times[run].min(window.first_end - from);
@@ -77,29 +84,32 @@ impl Energy {
             }
         }
         self.slopes.sort_unstable();
+        self.above.sort_unstable();
         self.ends.extend(self.slopes.iter().filter(|(_, slope)| *slope < 0).map(|(at, _)| *at));
         self.ends.sort_unstable();
         self.ends.dedup();
-        state.steps += (self.slopes.len() * 6 + self.ends.len()) as u64;
+        state.steps += ((self.slopes.len() + self.above.len()) * 6 + self.ends.len()) as u64;
         let several: u64 = self.several.iter().map(|&row| problem.runs(row as usize).len() as u64).sum();
-        let (mut energy, mut slope, mut at, mut next) = (0, 0, from, 0);
+        let (mut sure, mut above) = (Sweep::from(from), Sweep::from(from));
         for index in 0..self.ends.len() {
             let until = self.ends[index];
             if until <= from {
                 continue;
             }
-            while next < self.slopes.len() && self.slopes[next].0 <= until {
-                let (instant, change) = self.slopes[next];
-                energy += slope * (instant - at);
-                (slope, at, next) = (slope + change, instant, next + 1);
+            let there = thing.capacity * (until - from);
+            let energy = sure.until(&self.slopes, until);
+            if there - energy - above.until(&self.above, until) >= gain {
+                continue;
             }
-            energy += slope * (until - at);
-            at = until;
-            let of_several =
-                |&row: &u32| state.windows[row as usize].least(problem, row as usize, &thing.amounts, from, until);
+            if state.is_over() {
+                return Ok(());
+            }
+            let of_several = |&row: &u32| {
+                state.windows[row as usize].least_of_all(problem, row as usize, &thing.amounts, from, until)
+            };
             let all = energy + self.several.iter().map(of_several).sum::<i64>();
-            let left = thing.capacity * (until - from) - all;
-            state.steps += several * 2;
+            let left = there - all;
+            state.steps += several * 8;
             if left < 0 {
                 return Err(Conflict::Full(number as u32, from, until));
             }
@@ -108,6 +118,31 @@ impl Energy {
             }
         }
         Ok(())
+    }
+}
+
+/// A sum that grows as slopes say, which begin and end in their order.
+struct Sweep {
+    sum: i64,
+    slope: i64,
+    at: i64,
+    next: usize,
+}
+
+impl Sweep {
+    fn from(at: i64) -> Self {
+        Self { sum: 0, slope: 0, at, next: 0 }
+    }
+
+    /// The sum at an instant, none of which is before another that was asked for.
+    fn until(&mut self, slopes: &[(i64, i64)], until: i64) -> i64 {
+        while let Some(&(instant, change)) = slopes.get(self.next).filter(|(instant, _)| *instant <= until) {
+            self.sum += self.slope * (instant - self.at);
+            (self.slope, self.at, self.next) = (self.slope + change, instant, self.next + 1);
+        }
+        self.sum += self.slope * (until - self.at);
+        self.at = until;
+        self.sum
     }
 }
 
@@ -125,7 +160,7 @@ fn within(
         let window = state.windows[row as usize];
         let starts_in = window.start < until && window.first_end > from;
         let ends_in = window.end > from && window.last_start < until;
-        if window.is_fixed() || !(starts_in || ends_in) || problem.counts[row as usize] > 1 {
+        if window.is_fixed() || !(starts_in || ends_in) {
             continue;
         }
         let room = left + window.least(problem, row as usize, &thing.amounts, from, until);

@@ -13,6 +13,7 @@ mod window;
 use makespan_core::proof::{Deductions, Places, Step};
 use makespan_core::{Instance, Time};
 
+use crate::Clock;
 use certificate::Pruning;
 use problem::Problem;
 use shave::{Level, Tools};
@@ -23,17 +24,26 @@ const MAX_TASKS: usize = 2048;
 const MAX_RUNS: usize = 1 << 15;
 /// A certificate of more steps is not kept.
 const MAX_STEPS: usize = 1 << 16;
+/// Neither is one whose check looks at more ways to run tasks, some tenths of a second; each takes so many nanoseconds, about.
+const MAX_CHECKED: usize = 1 << 25;
+const CHECKED_IN: u128 = 10;
 /// The deadline is found but for one part in 2 to the power of `NEAR`.
 const NEAR: u32 = 14;
 
 /// The latest deadline, from a bound on that is known already, that deductions refute within so many single steps of work, about.
 ///
 /// First by the time table and pairs alone, from there on by windows of energy, too, and then by suppositions. Each time the deadline
-/// grows by doubling steps, and then by halves of them. Deterministic: work is counted, not timed.
-pub(super) fn latest(instance: &Instance, places: &Places<'_>, known: i128, work: u64) -> Option<Deductions> {
+/// grows by doubling steps, and then by halves of them. Deterministic where the clock does not end it: work is counted, not timed.
+pub(super) fn latest(
+    instance: &Instance,
+    places: &Places<'_>,
+    known: i128,
+    work: u64,
+    clock: &Clock,
+) -> Option<Deductions> {
     let small = instance.different_tasks() <= MAX_TASKS;
     let runs = || instance.in_order().map(|task| instance.profile(task).max_processors() as usize).sum::<usize>();
-    if !small || work == 0 || runs() > MAX_RUNS * 64 {
+    if !small || work == 0 || clock.is_over() || runs() > MAX_RUNS * 64 {
         return None;
     }
     let problem = Problem::new(instance, places)?;
@@ -42,7 +52,7 @@ pub(super) fn latest(instance: &Instance, places: &Places<'_>, known: i128, work
     }
     // Whole units before the bound are refuted already.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
-    let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, found: None };
+    let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, clock, found: None };
     let mut best = first;
     for level in [Level::TimeTable, Level::Energy, Level::Shaving, Level::Deep] {
         best = search.climb(best, level);
@@ -58,6 +68,7 @@ struct Search<'a> {
     tools: Tools,
     steps: u64,
     limit: u64,
+    clock: &'a Clock,
     /// The latest refuted deadline, and why.
     found: Option<(i64, Vec<Step>)>,
 }
@@ -74,7 +85,7 @@ impl Search<'_> {
             }
             (best, step) = (next, 2 * step);
         };
-        while high - best > near && self.steps < self.limit {
+        while high - best > near && self.steps < self.limit && !self.clock.is_over() {
             let middle = best + (high - best) / 2;
             if self.refute(middle, level) { best = middle } else { high = middle }
         }
@@ -82,7 +93,7 @@ impl Search<'_> {
     }
 
     fn refute(&mut self, deadline: i64, level: Level) -> bool {
-        let mut state = State::new(self.problem, self.steps, self.limit);
+        let mut state = State::new(self.problem, self.steps, self.limit, self.clock);
         let (root, entries, conflict) = if state.begin(deadline) {
             let root = state.windows.clone();
             match shave::narrow(&mut state, &mut self.tools, level) {
@@ -114,6 +125,9 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        (pruning.kept <= MAX_STEPS).then_some(steps)
+        // A step takes a look at all ways to run that hold something, so what is checked must be checked in time.
+        let checked = pruning.kept.saturating_mul(self.problem.times.len());
+        let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
+        (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)
     }
 }

@@ -114,12 +114,19 @@ impl Problem {
             _ => ((node.speed / fastest * SCALE).round() as u64).max(1),
         };
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
-        let by_kind = places.least_prices(&prices);
-        let of = |_: usize, run: &Run| places.price(run, &prices, &by_kind).saturating_mul(run.first.into());
-        let there = platform.nodes().iter().zip(&prices);
-        let there = there.map(|(node, &price)| u128::from(node.processors) * u128::from(price)).sum();
-        let closed = self.closed(instance, &prices);
-        self.add(Held::Processors(prices.clone()), there, closed, runs, of);
+        let mut all = vec![prices];
+        if !one_speed && runs.iter().any(|run| run.first > 1) {
+            // What holds processors of several speeds pays the least price for each, so wide tasks are counted at one price, too.
+            all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
+        }
+        for prices in all {
+            let by_kind = places.least_prices(&prices);
+            let of = |_: usize, run: &Run| places.price(run, &prices, &by_kind).saturating_mul(run.first.into());
+            let there = platform.nodes().iter().zip(&prices);
+            let there = there.map(|(node, &price)| u128::from(node.processors) * u128::from(price)).sum();
+            let closed = self.closed(instance, &prices);
+            self.add(Held::Processors(prices.clone()), there, closed, runs, of);
+        }
         for (at, resource) in platform.resources().iter().enumerate() {
             if resource.kind == ResourceKind::Consumable {
                 continue;

@@ -2,6 +2,7 @@
 
 use super::problem::Problem;
 use super::window::{Limit, Window};
+use crate::Clock;
 
 /// Why a limit holds.
 #[derive(Clone, Debug)]
@@ -80,15 +81,16 @@ pub(super) struct State<'a> {
     /// Single steps of work so far, and when to stop.
     pub(super) steps: u64,
     pub(super) limit: u64,
+    clock: &'a Clock,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(problem: &'a Problem, steps: u64, limit: u64) -> Self {
+    pub(super) fn new(problem: &'a Problem, steps: u64, limit: u64, clock: &'a Clock) -> Self {
         let rows = problem.rows();
         let (windows, entries, queue) = (Vec::with_capacity(rows), Vec::new(), Vec::new());
         let (seen, queued) = (vec![0; Look::count(problem)], vec![false; rows]);
         let seen_before = seen.clone();
-        Self { problem, windows, entries, queue, queued, seen, seen_before, steps, limit }
+        Self { problem, windows, entries, queue, queued, seen, seen_before, steps, limit, clock }
     }
 
     /// Supposes that everything ends by a deadline; false where the paths refute it.
@@ -145,7 +147,7 @@ impl<'a> State<'a> {
 
     /// Whether no work may be done any more.
     pub(super) fn is_over(&self) -> bool {
-        self.steps >= self.limit
+        self.steps >= self.limit || self.clock.is_over()
     }
 
     /// Narrows a window.

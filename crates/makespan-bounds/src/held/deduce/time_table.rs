@@ -92,7 +92,8 @@ impl TimeTable {
         for &row in &thing.members {
             let window = state.windows[row as usize];
             if window.last_start < window.first_end {
-                let amount = window.least_amount(problem, row as usize, &thing.amounts);
+                let each = window.least_amount(problem, row as usize, &thing.amounts);
+                let amount = each * problem.counts[row as usize] as i64;
                 self.events.extend([(window.last_start, amount), (window.first_end, -amount)]);
             }
         }
@@ -114,7 +115,7 @@ impl TimeTable {
         state.steps += self.events.len() as u64 * 4 + thing.runs;
         for &row in &thing.members {
             let window = state.windows[row as usize];
-            if window.is_fixed() || problem.counts[row as usize] > 1 {
+            if window.is_fixed() {
                 continue;
             }
             let amount = window.least_amount(problem, row as usize, &thing.amounts);

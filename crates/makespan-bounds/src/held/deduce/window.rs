@@ -70,17 +70,33 @@ impl Window {
         Some(Self { last_start, first_end, ..self })
     }
 
-    /// What a task must hold between two instants of something, at least, for the time of a unit each.
+    /// What one task must hold between two instants of something, at least, for the time of a unit each.
     pub(super) fn least(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64, until: i64) -> i64 {
         let runs = problem.runs(row);
         let each = runs.filter_map(|at| Some(self.within(problem.times[at], from, until)? * amounts[at]));
-        each.min().unwrap_or(0) * problem.counts[row] as i64
+        each.min().unwrap_or(0)
     }
 
-    /// What it holds at least at any instant.
+    /// The same of all equal tasks together.
+    pub(super) fn least_of_all(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64, until: i64) -> i64 {
+        self.least(problem, row, amounts, from, until) * problem.counts[row] as i64
+    }
+
+    /// At least as much as it must hold between an instant and any later one, with the way to run that holds least in all: from when on
+    /// this grows with the end of the window, for how long, and by how much each unit of time. `None` where no way fits.
+    pub(super) fn slope(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64) -> Option<(i64, i64, i64)> {
+        let ways =
+            problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
+        let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
+        // It may have to run for longer than this way takes.
+        let most = time.max(first_end - last_start).min(first_end - from);
+        Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
+    }
+
+    /// What one task holds at least at any instant.
     pub(super) fn least_amount(&self, problem: &Problem, row: usize, amounts: &[i64]) -> i64 {
         let fitting = problem.runs(row).filter(|&at| self.fits(problem.times[at]));
-        fitting.map(|at| amounts[at]).min().unwrap_or(0) * problem.counts[row] as i64
+        fitting.map(|at| amounts[at]).min().unwrap_or(0)
     }
 
     pub(super) fn is_fixed(&self) -> bool {

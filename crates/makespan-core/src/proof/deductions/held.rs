@@ -167,7 +167,8 @@ impl<'a> All<'a> {
         one.processors + other.processors > platform.processors().into() || one.resources.iter().any(too_much)
     }
 
-    /// How much must be held from an instant to another at least, and how much there is; one task may have a window of its own.
+    /// How much must be held from an instant to another at least, and how much there is; one task, perhaps of a bag, may have a window of its
+    /// own.
     pub(super) fn within(
         &self,
         held: usize,
@@ -182,20 +183,25 @@ impl<'a> All<'a> {
         if until < from {
             return fail("a window of its steps must not begin after its end");
         }
-        let window = |row: usize| match special {
-            Some((special, window)) if special == row => window,
-            _ => windows.of(row),
-        };
+        let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
+        let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
         // Of one way to run.
-        let held = |row, time, amount| Some(window(row).within(time, from, until)?.saturating_mul(amount));
+        let held = |window: Window, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
-            let mut amounts = members.amounts.iter();
+            let mut first = 0;
             members.rows.iter().fold(0_i128, |sum, &row| {
                 let row = row as usize;
-                let each = self.runs.of(row).iter().zip(&mut amounts);
-                // All amounts are taken before the least is known.
-                let least = each.filter_map(|(run, &amount)| held(row, run.time, amount)).min();
-                sum.saturating_add(least.unwrap_or(0).saturating_mul(self.runs.counts[row].into()))
+                let runs = self.runs.of(row);
+                let amounts = &members.amounts[first..first + runs.len()];
+                first += runs.len();
+                let least = |window| {
+                    let each = runs.iter().zip(amounts);
+                    each.filter_map(|(run, &amount)| held(window, run.time, amount)).min().unwrap_or(0)
+                };
+                let of_own = own(row).map(least);
+                let others = self.runs.counts[row] - u64::from(of_own.is_some());
+                let of_others = if others > 0 { least(windows.of(row)).saturating_mul(others.into()) } else { 0 };
+                sum.saturating_add(of_own.unwrap_or(0)).saturating_add(of_others)
             })
         };
         let (needed, available) = match kind {
@@ -206,7 +212,7 @@ impl<'a> All<'a> {
             Kind::One(tasks) => {
                 let least = |&task: &u32| {
                     let runs = self.runs.of(task as usize).iter();
-                    runs.filter_map(|run| held(task as usize, run.time, 1)).min().unwrap_or(0)
+                    runs.filter_map(|run| held(window(task as usize), run.time, 1)).min().unwrap_or(0)
                 };
                 (tasks.iter().map(least).fold(0, i128::saturating_add), Some(until - from))
             }

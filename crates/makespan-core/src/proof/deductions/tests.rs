@@ -121,21 +121,37 @@ fn what_an_inner_supposition_changed_is_taken_back() {
 }
 
 #[test]
-fn a_step_names_no_bag() {
+fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let ticks = Time::from_ticks;
-    let bag = Job::new("bag", Profile::rigid(1, ticks(40)).unwrap()).with_count(2.try_into().unwrap());
+    let bag = |width, time, count: u64| {
+        Job::new("bag", Profile::rigid(width, ticks(time)).unwrap()).with_count(count.try_into().unwrap())
+    };
     let one = Job::new("one", Profile::rigid(2, ticks(40)).unwrap());
-    let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag, one], Vec::new()).unwrap();
+    let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag(1, 40, 2), one], Vec::new()).unwrap();
     let with = |held, steps| Deductions { deadline: ticks(79), unit: UNIT, held, steps }.proves(&instance);
     let prices = || vec![Held::Processors(vec![1])];
     assert_eq!(with(prices(), vec![Step::Full(0, 0, 7)]), Ok(80), "all tasks of the bag count");
-    let bag = Err(CertificateError::Malformed("it supposes something of a bag of tasks".into()));
-    for step in
-        [Step::Start(0, 4, Reason::Pair(1)), Step::Start(1, 4, Reason::Pair(0)), Step::End(0, 1, Reason::Steps(vec![]))]
-    {
-        assert_eq!(with(prices(), vec![step]), bag);
+    // Neither comes first before 79, so that whichever is named has no window left.
+    for step in [Step::Start(0, 4, Reason::Pair(1)), Step::Start(1, 4, Reason::Pair(0))] {
+        assert_eq!(with(prices(), vec![step]), Ok(80));
     }
+    let supposed = Step::End(0, 1, Reason::Steps(vec![]));
+    let problem = "its deductions suppose something of a bag of tasks".to_owned();
+    assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
     assert!(with(vec![Held::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
+    // Both processors are closed from 60 to 130, and tasks of 80 do not fit before: one after the other behind.
+    let closed = Unavailable { processors: ProcSet::first(2), start: ticks(60), end: ticks(130) };
+    let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag(2, 80, 3)], vec![closed]).unwrap();
+    let behind =
+        |deadline, steps| Deductions { deadline: ticks(deadline), unit: UNIT, held: prices(), steps }.proves(&instance);
+    let late = || Step::Start(0, 13, Reason::Window(0, 6, 13));
+    assert_eq!(behind(369, vec![late(), Step::Full(0, 13, 36)]), Ok(370));
+    assert!(behind(379, vec![late(), Step::Full(0, 13, 37)]).is_err());
+    assert!(behind(369, vec![Step::Start(0, 14, Reason::Window(0, 6, 13))]).is_err(), "it may start at 13");
+    // Beside one task of two that starts at 0 there is room for the other.
+    let two = Instance::new(Platform::flat(2).unwrap(), vec![bag(1, 40, 2)], Vec::new()).unwrap();
+    let second = vec![Step::Start(0, 1, Reason::Window(0, 0, 4))];
+    assert!(Deductions { deadline: ticks(59), unit: UNIT, held: prices(), steps: second }.proves(&two).is_err());
 }
 
 #[test]

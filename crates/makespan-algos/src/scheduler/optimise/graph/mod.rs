@@ -14,7 +14,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
-use super::{Optimise, Target, floor_times};
+use super::proofs::prove;
+use super::{Limit, Optimise, Target};
 use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
 use crate::kernel::graph::{GraphProblem, NEVER, Place};
@@ -121,17 +122,18 @@ impl Run<'_> {
             }
             Target::Objective(_) | Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
         };
-        let bounds = objectives.into_iter().filter_map(|one| makespan_bounds::best(self.instance, one).ok()).collect();
+        let bounds = prove(self.instance, &portfolio, context, &objectives);
         let weights = self.instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
         let known = Proved { problem: GraphProblem::new(self.instance), weights, bounds, portfolio };
         let floor = Time::from_ticks(known.bound(Objective::Makespan).map_or(0, |value| value as i64));
-        let limit = factor.map(|factor| floor_times(floor, factor));
+        let limit = Limit::new(factor, floor, context);
+        let at = limit.map(|limit| limit.at.ticks());
         let found = match target {
-            Target::Objective(objective) => known.of(objective, limit.map(Time::ticks)),
-            Target::Front => known.front(limit.map(Time::ticks)),
+            Target::Objective(objective) => known.of(objective, at),
+            Target::Front => known.front(at),
         };
         let points = found.iter().map(|places| proved(&known.bounds, known.problem.schedule(places))).collect();
-        Outcome { points, bounds: known.bounds, limit, floor }
+        Outcome { points, bounds: known.bounds, limit }
     }
 }
 

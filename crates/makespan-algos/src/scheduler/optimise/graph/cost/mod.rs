@@ -5,12 +5,13 @@ mod annealing;
 mod start;
 mod task;
 
-use super::super::floor_times;
+use super::super::Limit;
+use super::super::proofs::prove;
 use crate::kernel::graph::{GraphProblem, Place};
 use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
 use makespan_bounds::cost::{self, CostSearch};
-use makespan_core::{Bound, Instance, Objective, Schedule, Time};
+use makespan_core::{Bound, Context, Instance, Objective, Schedule};
 use task::{Merit, Task};
 
 /// Steps of the search for prices, at most, the share of the time that they may take, and, where steps are counted, how many of the
@@ -36,26 +37,24 @@ pub(in crate::scheduler::optimise) struct Cheapest {
     pub(in crate::scheduler::optimise) schedule: Schedule,
     pub(in crate::scheduler::optimise) bounds: Vec<Bound>,
     pub(in crate::scheduler::optimise) remark: Option<String>,
-    /// The limit on the makespan, and the bound that it is a multiple of.
-    pub(in crate::scheduler::optimise) limit: Option<(Time, Time)>,
+    /// On the makespan.
+    pub(in crate::scheduler::optimise) limit: Option<Limit>,
 }
 
 impl CostRun<'_> {
     /// The cheapest schedule in time that is found, or else the least late one, and what was proved on the way.
-    pub(in crate::scheduler::optimise) fn minimise(&self) -> Cheapest {
+    pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];
-        let limit = self.makespan_at_most.and_then(|factor| {
-            let bound = makespan_bounds::best(instance, Objective::Makespan).ok()?;
-            let floor = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap_or(i64::MAX));
-            bounds.push(bound);
-            Some((floor_times(floor, factor), floor))
-        });
+        let looked_for: &[Objective] = if self.makespan_at_most.is_some() { &[Objective::Makespan] } else { &[] };
+        bounds.extend(prove(instance, &self.portfolio, context, looked_for));
+        let of_makespan = bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(Bound::ticks).max();
+        let limit = Limit::new(self.makespan_at_most, of_makespan.unwrap_or_default(), context);
         if instance.jobs().is_empty() {
             return Cheapest { schedule: Schedule::default(), bounds, remark: None, limit };
         }
         let problem = GraphProblem::new(instance);
-        let task = Task::new(instance, &problem, self.deadline, limit.map(|(limit, _)| limit));
+        let task = Task::new(instance, &problem, self.deadline, limit.map(|limit| limit.at));
         let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
         let floor =
