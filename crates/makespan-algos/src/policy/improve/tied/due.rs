@@ -7,38 +7,27 @@ use crate::kernel::packing::{Packing, Part};
 use crate::scheduler::{Listed, Remains};
 
 impl Tied {
-    /// The list, and behind it as many tasks of bags without weight as may begin now: they delay nothing of it.
-    pub(super) fn with_best_effort(
-        &self,
-        packing: &Packing<'_>,
-        remains: &mut Remains<'_, '_>,
-        listed: &Listed,
-        view: &View<'_>,
-    ) -> Listed {
-        let mut all = listed.clone();
-        let extra = self.best_effort.iter().take(view.free.len() as usize);
-        all.list.extend(extra.map(|task| entry(packing, task, 1)));
-        // Where one of them has no place, none of them starts.
-        if remains.carry(&all).is_err() {
-            all.list.truncate(listed.list.len());
-        }
-        all
-    }
-
-    /// Starts what the list has now; when something starts next.
+    /// Starts what the list has now, and then those of bags without weight that delay nothing of it; when something starts next.
     pub(super) fn start(
         &mut self,
         packing: &Packing<'_>,
         remains: &mut Remains<'_, '_>,
-        all: &Listed,
+        listed: &Listed,
         view: &View<'_>,
         decisions: &mut Vec<Decision>,
     ) -> Option<Time> {
+        let mut all = listed.clone();
+        let extra = self.best_effort.iter().take(view.free.len() as usize);
+        all.list.extend(extra.map(|task| entry(packing, task, 1)));
         let (mut free, mut left) = (view.free.clone(), Left::of(view));
         let mut next: Option<Time> = None;
         let mut wake_at = |at: Time| next = Some(next.map_or(at, |next| next.min(at)));
         let mut started: Vec<TaskId> = Vec::new();
-        if let Ok(carried) = remains.carry(all) {
+        // Where one of them has no place, none of them starts.
+        if remains.carry(&all).is_err() {
+            all.list.truncate(listed.list.len());
+        }
+        if let Ok(carried) = remains.carry(&all) {
             for (place, (own, &start)) in all.list.iter().zip(carried.starts()).enumerate() {
                 let start = Time::from_ticks(start);
                 if start > view.now {

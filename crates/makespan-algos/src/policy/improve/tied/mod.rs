@@ -164,16 +164,14 @@ impl Tied {
                 self.take(&packing, &found);
             }
             let (mut remains, listed) = self.planned(&packing, view, search.filter(|_| searches > 0));
-            let all = self.with_best_effort(&packing, &mut remains, &listed, view);
-            // Where something has no place, all periods may be needed to know why.
-            let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
-            let end = ends.map_or(Time::MAX, Time::from_ticks);
+            let ends = remains.carry(&listed).ok().and_then(|carried| carried.ends().iter().max().copied());
+            let end = Time::from_ticks(ends.unwrap_or(0));
             let mut untold = view.instance.unavailable().iter().map(|period| period.start);
             if untold.any(|begin| begin > view.now && begin >= self.told && begin < end) {
                 (self.told, searches) = (end, searches.saturating_sub(1));
                 continue;
             }
-            let next = self.start(&packing, &mut remains, &all, view, decisions);
+            let next = self.start(&packing, &mut remains, &listed, view, decisions);
             self.remember(&packing, &listed);
             return (!decisions.is_empty(), next);
         }
