@@ -58,10 +58,6 @@ impl Default for Improving {
 /// At most 1,000 tasks are in the plan. Others wait in the order of their weight for their least work (by deadlines, or the longest first, as the
 /// objective asks) and move up. Tasks of bags without weight start last, where they delay nothing that is planned.
 ///
-/// Where tasks wait for each other, need more than processors or run on processors of different speeds, the plan has all tasks of each job that
-/// was heard of, those that are still to be submitted among them, and is inserted by [`crate::kernel::packing::Inserter`] behind what
-/// has begun.
-///
 /// In a run the search may go on between events, on a thread of its own ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the plan that is there is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E. Lin, Journal of
