@@ -4,16 +4,15 @@ mod due;
 mod keys;
 mod survey;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use makespan_core::{Decision, Event, Instance, Objective, TaskId, TaskSet, Time, Unavailable, View};
+use makespan_core::{Decision, Event, Instance, Objective, TaskId, TaskSet, Time, View};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::background::Improve as Improvement;
-use super::{Improving, Keep, SEARCHES};
+use super::{Improving, Keep};
 use crate::kernel::packing::{Entry, Packing, Site};
 use crate::scheduler::{Listed, Remains};
 use crate::search::Course;
@@ -55,8 +54,6 @@ pub(super) struct Tied {
     /// The place and the width of each task in a plan that was given.
     given: FxHashMap<TaskId, (u32, u32)>,
     began: bool,
-    /// Periods that begin before this instant are known to the plan.
-    told: Time,
     /// When the task that has waited longest starts at the latest.
     promise: Option<(TaskId, Time)>,
     searches: u64,
@@ -82,7 +79,6 @@ impl Tied {
             failed: FxHashSet::default(),
             given,
             began: false,
-            told: Time::ZERO,
             promise: None,
             searches: 0,
         }
@@ -143,52 +139,25 @@ impl Tied {
         }
     }
 
-    /// Decides at an instant; whether something starts, and when to look again.
-    ///
-    /// A period that the plan does not reach is not told to it, so that it changes nothing.
+    /// Decides at an instant; when to look again, and what goes on being searched.
     pub fn on(
         &mut self,
         events: &[Event],
         view: &View<'_>,
-        mut found: Option<Listed>,
+        found: Option<Listed>,
         search: Option<(&Improving, u64)>,
         decisions: &mut Vec<Decision>,
     ) -> (bool, Option<Time>) {
         self.hear(events, view);
-        self.told = Time::ZERO;
-        let mut searches = if search.is_some() { SEARCHES } else { 0 };
-        loop {
-            let shown = shown(view.instance, view.now, self.told);
-            let Ok(packing) = Packing::new(&shown) else { return (false, None) };
-            if let Some(found) = found.take() {
-                self.take(&packing, &found);
-            }
-            let (mut remains, listed) = self.planned(&packing, view, search.filter(|_| searches > 0));
-            let ends = remains.carry(&listed).ok().and_then(|carried| carried.ends().iter().max().copied());
-            let end = Time::from_ticks(ends.unwrap_or(0));
-            let mut untold = view.instance.unavailable().iter().map(|period| period.start);
-            if untold.any(|begin| begin > view.now && begin >= self.told && begin < end) {
-                (self.told, searches) = (end, searches.saturating_sub(1));
-                continue;
-            }
-            let next = self.start(&packing, &mut remains, &listed, view, decisions);
-            self.remember(&packing, &listed);
-            return (!decisions.is_empty(), next);
+        let Ok(packing) = Packing::new(view.instance) else { return (false, None) };
+        let survey = Survey::of(&packing, view, self);
+        if let Some(found) = found {
+            self.take(&packing, &found);
         }
-    }
-
-    /// A plan of all that remains.
-    fn planned<'p, 'a>(
-        &mut self,
-        packing: &'p Packing<'a>,
-        view: &View<'_>,
-        search: Option<(&Improving, u64)>,
-    ) -> (Remains<'p, 'a>, Listed) {
-        let survey = Survey::of(packing, view, self);
-        let (mut listed, few) = self.listed(packing, view, &survey);
+        let (mut listed, few) = self.listed(&packing, view, &survey);
         let mut remains = loop {
-            let begun = survey.begun(packing, view, &listed.list, &self.best_effort);
-            let mut remains = Remains::new(packing, self.objective, begun, &listed.list);
+            let begun = survey.begun(&packing, view, &listed.list, &self.best_effort);
+            let mut remains = Remains::new(&packing, self.objective, begun, &listed.list);
             match remains.carry(&listed) {
                 Ok(_) => break remains,
                 Err(at) if listed.list.len() > at + STUCK => listed.list.truncate(at),
@@ -196,13 +165,15 @@ impl Tied {
             }
         };
         if search.is_some() && (!few.is_empty() || self.plan.is_empty()) {
-            self.place_new(packing, &mut remains, &mut listed, &few);
+            self.place_new(&packing, &mut remains, &mut listed, &few);
         }
         if let Some((improving, seed)) = search {
             listed = self.search(&mut remains, listed, improving, seed);
         }
         self.keep_promise(&mut remains, &mut listed, view);
-        (remains, listed)
+        let next = self.start(&packing, &mut remains, &listed, view, decisions);
+        self.remember(&packing, &listed);
+        (!decisions.is_empty(), next)
     }
 
     /// The plan, with what is new in it at its place by keys; and what may be put at a better one.
@@ -326,9 +297,9 @@ impl Tied {
 
     /// What goes on being searched, and how.
     pub fn improvement(&self, view: &View<'_>) -> Option<(Listed, Improvement<Listed>)> {
-        let instance = shown(view.instance, view.now, self.told).into_owned();
+        let instance = view.instance.clone();
         let (listed, begun) = {
-            let packing = Packing::new(&instance).ok()?;
+            let packing = Packing::new(view.instance).ok()?;
             let survey = Survey::of(&packing, view, self);
             let (listed, _) = self.listed(&packing, view, &survey);
             let begun = survey.begun(&packing, view, &listed.list, &TaskSet::new());
@@ -341,18 +312,6 @@ impl Tied {
         };
         Some((listed, Box::new(improve)))
     }
-}
-
-/// The instance with the periods alone that have begun and are not over, or begin before `told`: processors that were, or will be, closed at
-/// different times are not alike.
-fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
-    let counts = |period: &&Unavailable| period.end > now && (period.start <= now || period.start < told);
-    if instance.unavailable().iter().all(|period| counts(&period)) {
-        return Cow::Borrowed(instance);
-    }
-    let periods = instance.unavailable().iter().filter(counts).cloned().collect();
-    let shown = Instance::new(instance.platform().clone(), instance.all_submitted(), periods);
-    shown.map_or(Cow::Borrowed(instance), Cow::Owned)
 }
 
 /// A task on the largest of its allotments that has at most so many processors, or the smallest.
