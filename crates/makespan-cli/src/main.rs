@@ -65,10 +65,35 @@ fn misused(error: &clap::Error) -> ! {
         ("cannot parse float from empty string", "write a number such as 0.5"),
     ];
     let said = error.to_string();
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let (Some("run"), Some(file), Some(goal)) =
+        (words.first().map(String::as_str), makefile_of(&words), unknown(error))
+    {
+        output::complain(&format!(
+            "error: unexpected argument '{goal}' found; another goal than the first of a makefile is written behind --: \
+             makespan run {file} -- {goal}"
+        ));
+        std::process::exit(error.exit_code());
+    }
     if error.kind() != clap::error::ErrorKind::ValueValidation || !WORDS.iter().any(|(rust, _)| said.contains(rust)) {
         error.exit();
     }
     let said = WORDS.iter().fold(said, |said, (rust, words)| said.replace(rust, words));
     output::complain(said.trim_end());
     std::process::exit(error.exit_code());
+}
+
+/// The makefile among the words of a command line.
+fn makefile_of(words: &[String]) -> Option<&str> {
+    words.iter().map(String::as_str).find(|word| makefile::is_makefile(std::path::Path::new(word)))
+}
+
+/// The argument that is one too many, if it is no option.
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(clap::error::ContextKind::InvalidArg) {
+        Some(clap::error::ContextValue::String(word)) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
+            Some(word.as_str()).filter(|word| !word.starts_with('-'))
+        }
+        _ => None,
+    }
 }
