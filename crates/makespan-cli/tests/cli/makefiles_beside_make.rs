@@ -107,7 +107,7 @@ fn variables_of_a_target_hold_for_what_it_needs() {
         "debug: FLAGS = -g",
         "debug: FLAGS += -g # all\ndebug: MORE := a$$b\\#c  'd'\nb.o: FLAGS += own",
         "debug: export SAID = hello\ndebug: private HIDDEN = no\ninner: OWN = $@\nb.o: MORE ?= x",
-        "%bug: BY = pattern $(FLAGS) $$$$d\ninne%: BY += inner\nd%g: MORE := $(FLAGS)$$x\n%r: MORE ?= y\n%g: export SAID = $@",
+        "%bug: BY = pattern $(FLAGS) $$((1+1))\ninne%: BY += inner\nd%g: MORE := $(FLAGS)$$x\n%r: MORE ?= y\n%g: export SAID = $@",
         "%bug: BY = pattern\ninne%: BY += inner\nb.o: override MORE = $(FLAGS)!",
         "debug: FLAGS = 1\nrelease: FLAGS = 2\ninner: FLAGS = 3",
         "debug: SHELL = /bin/bash\ndebug: SAID = $(shell [[ 1 = 1 ]] && echo bash)",
