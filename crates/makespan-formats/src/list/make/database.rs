@@ -39,9 +39,17 @@ pub(super) struct Variable<'a> {
     pub(super) place: Option<(&'a str, usize)>,
     pub(super) is_private: bool,
     pub(super) is_override: bool,
-    pub(super) has_lines: bool,
-    /// Whether it is of a pattern: make prints it as if it had been stated with `:=`, with `$$` for each `$`.
-    pub(super) is_of_pattern: bool,
+    pub(super) printed: Printed,
+}
+
+/// How make prints a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printed {
+    AsStated,
+    /// On several lines, whose end cannot be told.
+    OnLines,
+    /// Of a pattern: as if it had been stated with `:=`, with `$$` for each `$`.
+    ByPattern,
 }
 
 impl<'a> Variable<'a> {
@@ -54,8 +62,8 @@ impl<'a> Database<'a> {
     /// Reads what make has printed; `None` where it has no database.
     pub(super) fn read(printed: &'a str) -> Option<Self> {
         let (before, files) = printed.rsplit_once("\n# Files\n")?;
-        let mut database = Self::default();
-        database.goal = before.lines().rev().find_map(|line| line.strip_prefix(".DEFAULT_GOAL := "));
+        let goal = before.lines().rev().find_map(|line| line.strip_prefix(".DEFAULT_GOAL := "));
+        let mut database = Self { goal, ..Self::default() };
         if let Some((_, patterns)) = before.rsplit_once("\n# Pattern-specific Variable Values\n") {
             database.read_patterns(patterns.split("\n# Directories\n").next().unwrap_or_default());
         }
@@ -73,7 +81,10 @@ impl<'a> Database<'a> {
             } else if let (Some(pattern), Some(origin), Some(definition)) =
                 (pattern, origin.take(), line.strip_prefix("# "))
             {
-                let variable = Variable { is_of_pattern: true, ..origin.variable(definition) };
+                let mut variable = origin.variable(definition);
+                if variable.printed == Printed::AsStated {
+                    variable.printed = Printed::ByPattern;
+                }
                 self.patterns.push((pattern, variable));
             }
         }
@@ -116,7 +127,7 @@ impl<'a> Database<'a> {
                     |target: &str| found.as_ref().is_none_or(|(named, ..)| *named != target);
                 if let Some(target) = has_definition_before.filter(|target| is_definition_that_goes_on(target)) {
                     let variable = self.targets.get_mut(target).and_then(|target| target.variables.last_mut());
-                    variable.into_iter().for_each(|variable| variable.has_lines = true);
+                    variable.into_iter().for_each(|variable| variable.printed = Printed::OnLines);
                     defined = Some(target);
                     continue;
                 }
@@ -268,8 +279,8 @@ impl<'a> Origin<'a> {
 
     fn variable(self, definition: &'a str) -> Variable<'a> {
         let Self { place, is_private, is_override } = self;
-        let has_lines = definition.starts_with("define ");
-        Variable { definition, place, is_private, is_override, has_lines, is_of_pattern: false }
+        let printed = if definition.starts_with("define ") { Printed::OnLines } else { Printed::AsStated };
+        Variable { definition, place, is_private, is_override, printed }
     }
 }
 

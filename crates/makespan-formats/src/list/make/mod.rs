@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{FormatError, Place};
 use crate::guess::guessed;
-use database::{Database, Variable};
+use database::{Database, Printed, Variable};
 use printed::updated;
 pub use stubs::stubs;
 
@@ -124,8 +124,9 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let (makefile, number) = variable.place.unwrap_or(("the makefile", 0));
     let wrong = |problem: String| Err(FormatError::content(makefile, Place::line(number), problem));
     let (name, text) = (variable.name(), variable.definition);
-    if variable.has_lines || text.contains("\\#") {
-        let what = if variable.has_lines { "several lines" } else { "a backslash before #" };
+    let has_lines = variable.printed == Printed::OnLines;
+    if has_lines || text.contains("\\#") {
+        let what = if has_lines { "several lines" } else { "a backslash before #" };
         return wrong(format!(
             "the variable `{name}` of a target has {what}, which what the target needs cannot inherit here; state it for all targets"
         ));
@@ -135,7 +136,7 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let is_exported = front.split([' ', '\t', ':']).any(|word| word == "export");
     let words = [(is_exported, "export "), (variable.is_override, "override ")];
     let words: String = words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word).collect();
-    let text = match front.chars().next_back().filter(|_| variable.is_of_pattern) {
+    let text = match front.chars().next_back().filter(|_| variable.printed == Printed::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
             let operator = if matches!(operator, '+' | '?') { format!("{operator}=") } else { "=".to_owned() };

@@ -34,9 +34,9 @@ pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
         stubs.push(format!("--eval={name}: override {STUB}"));
     }
     if database.get(".SECONDEXPANSION").is_some() {
-        let asks = |need: &&str| need.contains("$(shell") || need.contains("${shell");
+        let asks = |need: &str| need.contains("$(shell") || need.contains("${shell");
         if let Some((name, _)) =
-            database.targets().into_iter().find(|(_, target)| target.needs.iter().any(|need| asks(&need)))
+            database.targets().into_iter().find(|(_, target)| target.needs.iter().any(|need| asks(need)))
         {
             let problem = format!(
                 "what `{name}` needs is asked of a shell in a second expansion, which cannot be read without running recipes; put it into a variable with `:=`"
