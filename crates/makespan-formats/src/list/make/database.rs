@@ -162,12 +162,12 @@ impl<'a> Database<'a> {
         self.made_with.get(file).copied().unwrap_or(file)
     }
 
-    /// All that make looks at for its goal and these targets, as it does without `--jobs`: each target behind all that it
+    /// All that make looks at for its goal, and for these targets from the last on where that does not lead to them, as it does without `--jobs`: each target behind all that it
     /// needs, with the target for which make came to it first.
     pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> Vec<(&'a str, Option<&'a str>)> {
         let (mut seen, mut order) = (FxHashSet::default(), Vec::new());
         let goal = goal.or(self.goal).filter(|goal| self.targets.contains_key(goal));
-        for root in goal.iter().chain(targets).copied() {
+        for root in goal.iter().chain(targets.iter().rev()).copied() {
             if !seen.insert(root) {
                 continue;
             }

@@ -48,7 +48,7 @@ fn a_recipe_is_a_part_of_its_job() {
 fn a_dry_run_gets_a_shell_that_does_nothing() {
     let base = |lines: &str| {
         format!(
-            "# Pattern-specific Variable Values\n\n%.x :\n# makefile (from 'm', line 3)\n# SHELL := bash\n\n# Directories\n\n# Files\n\n{lines}\n"
+            "\n# Pattern-specific Variable Values\n\n%.x :\n# makefile (from 'm', line 3)\n# SHELL := bash\n\n# Directories\n\n# Files\n\n{lines}\n"
         )
     };
     let found = stubs("m", &base("# makefile (from 'm', line 4)\na: SHELL = dash\na: b\n")).unwrap();
