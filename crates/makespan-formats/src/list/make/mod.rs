@@ -139,8 +139,9 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let text = match front.chars().next_back().filter(|_| variable.printed == Printed::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
-            let operator = if matches!(operator, '+' | '?') { format!("{operator}=") } else { "=".to_owned() };
-            text.replacen(":=", &operator, 1).replace("$$", "$")
+            // To a target that fits, `?=` of a pattern is the first that sets the variable.
+            let operator = if operator == '+' { "+=" } else { "=" };
+            text.replacen(":=", operator, 1).replace("$$", "$")
         }
     };
     Ok(words + &text.replace('#', "\\#"))
