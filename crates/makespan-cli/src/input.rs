@@ -70,7 +70,7 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         machine: Some(machine::platform()?),
         ..ReadOptions::default()
     };
-    let Some(found) = instance_at(&options.instance, &read)? else {
+    let Some(found) = instance_at(&options.instance, None, &read)? else {
         return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
     };
     let loaded = from_file(found)?;
@@ -111,8 +111,8 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
 }
 
 /// Reads an instance for `run`, where this machine stands for those that a file does not state; `None` of a makefile whose targets
-/// are up to date.
-pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Option<Loaded>> {
+/// are up to date. A makefile may have a goal stated.
+pub fn load_to_run(path: &Path, goal: Option<&str>, options: &MachineOptions) -> Result<Option<Loaded>> {
     let machines = Machines::of(options)?;
     let read = ReadOptions {
         processors: machines.processors,
@@ -123,15 +123,19 @@ pub fn load_to_run(path: &Path, options: &MachineOptions) -> Result<Option<Loade
         workflows_on_machine: true,
         ..ReadOptions::default()
     };
-    let Some(found) = instance_at(path, &read)? else { return Ok(None) };
+    let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };
     let loaded = from_file(found)?;
     Ok(Some(Loaded { instance: machines.closing(loaded.instance)?, ..loaded }))
 }
 
 /// Reads an instance from a file or, named `-`, from standard input.
-fn instance_at(path: &Path, options: &ReadOptions) -> Result<Option<Result<ReadInstance, FormatError>>> {
+fn instance_at(
+    path: &Path,
+    goal: Option<&str>,
+    options: &ReadOptions,
+) -> Result<Option<Result<ReadInstance, FormatError>>> {
     if makefile::is_makefile(path) {
-        let instance = makefile::read(path, &machine_of(options)?)?;
+        let instance = makefile::read(path, goal, &machine_of(options)?)?;
         return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
     }
     if snakefile::is_snakefile(path) {

@@ -66,6 +66,16 @@ fn misused(error: &clap::Error) -> ! {
         ("cannot parse float from empty string", "write a number such as 0.5"),
     ];
     let said = error.to_string();
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let (Some("run"), Some(file), Some(goal)) =
+        (words.first().map(String::as_str), makefile_of(&words), unknown(error))
+    {
+        output::complain(&format!(
+            "error: unexpected argument '{goal}' found; another goal than the first of a makefile is written behind --: \
+             makespan run {file} -- {goal}"
+        ));
+        std::process::exit(error.exit_code());
+    }
     let for_run = std::env::args_os().nth(1).is_some_and(|word| word == "run");
     let said = match error.kind() {
         ErrorKind::ValueValidation if said.contains(" is not in ") => between(&said),
@@ -101,5 +111,20 @@ fn between(said: &str) -> String {
         Some((least, most)) if !least.is_empty() => format!("{before} is not between {least} and {most}\n{rest}"),
         Some((_, most)) => format!("{before} is more than {most}\n{rest}"),
         None => format!("{before} is less than {}\n{rest}", range.trim_end_matches("..")),
+    }
+}
+
+/// The makefile among the words of a command line.
+fn makefile_of(words: &[String]) -> Option<&str> {
+    words.iter().map(String::as_str).find(|word| makefile::is_makefile(std::path::Path::new(word)))
+}
+
+/// The argument that is one too many, if it is no option.
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(clap::error::ContextKind::InvalidArg) {
+        Some(clap::error::ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            Some(word.as_str()).filter(|word| !word.starts_with('-'))
+        }
+        _ => None,
     }
 }

@@ -1,10 +1,12 @@
 //! Makefiles: make says what it would do, and its targets are jobs.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use makespan_core::{Instance, Platform};
-use makespan_formats::list::{ASK, read_make};
+use makespan_formats::FormatError;
+use makespan_formats::list::{ASK, ASK_FIRST, Asked, read_make, stubs};
 use miette::{Result, miette};
 
 use crate::output::shown;
@@ -16,24 +18,39 @@ pub fn is_makefile(path: &Path) -> bool {
     matches!(name.as_str(), "Makefile" | "makefile" | "GNUmakefile") || matches!(ending, Some("mk" | "mak" | "make"))
 }
 
-/// What make would do here for the first target of a makefile; `None` where all is up to date.
-pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
+/// What make would do here for a goal of a makefile, the first one if none is stated; `None` where all is up to date.
+pub fn read(path: &Path, goal: Option<&str>, platform: &Platform) -> Result<Option<Instance>> {
     let name = path.display().to_string();
     path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
+    let wrong = |error: FormatError| miette!("{error}");
+    let goals = format!("MAKECMDGOALS={}", goal.unwrap_or_default());
+    let known = asked(path, &[&ASK_FIRST[..], &[&goals]].concat(), None)?;
+    let stubs = stubs(&name, &known).map_err(wrong)?;
+    let options: Vec<&str> = ASK.into_iter().chain(stubs.iter().map(String::as_str)).collect();
+    let printed = asked(path, &options, goal)?;
+    let asked = Asked { file: &name, goal, known: &known, printed: &printed };
+    read_make(asked, platform, line_of).map_err(wrong)
+}
+
+/// What make prints of a makefile with these options.
+fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<String> {
+    let name = path.display();
     let mut make = Command::new("make");
-    make.args(ASK)
-        .arg("-f")
-        .arg(path)
-        .env("LC_ALL", "C")
-        .env_remove("MAKEFLAGS")
-        .env_remove("MAKELEVEL")
-        .stdin(Stdio::null());
+    make.args(options).arg("-f").arg(path).arg("--").args(goal).env("LC_ALL", "C").stdin(Stdio::null());
+    for variable in ["MAKEFLAGS", "GNUMAKEFLAGS", "MAKELEVEL"] {
+        make.env_remove(variable);
+    }
     let output = make.output().map_err(|error| miette!("{name}: cannot run `make`, which reads makefiles: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it says nothing");
         return Err(miette!("{name}: make refuses it: {}", shown(said)));
     }
-    let text = String::from_utf8(output.stdout).map_err(|_| miette!("{name}: what make prints of it is not UTF-8"))?;
-    read_make(&name, &text, platform).map_err(|error| miette!("{error}"))
+    String::from_utf8(output.stdout).map_err(|_| miette!("{name}: what make prints of it is not UTF-8"))
+}
+
+/// A line of a makefile, from 1.
+fn line_of(makefile: &str, line: usize) -> Option<String> {
+    let text = fs::read_to_string(makefile).ok()?;
+    text.lines().nth(line.checked_sub(1)?).map(str::to_owned)
 }

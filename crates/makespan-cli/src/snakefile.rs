@@ -24,7 +24,8 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
     let mut snakemake = Command::new("snakemake");
     snakemake
-        .args(["--dry-run", "--nocolor", "--nolock", "--cores", &platform.processors().to_string(), "--snakefile"])
+        .args(["--dry-run", "--nocolor", "--nolock", "--printshellcmds"])
+        .args(["--cores", &platform.processors().to_string(), "--snakefile"])
         .arg(path);
     let output = snakemake.stdin(Stdio::null()).output();
     let output =
@@ -32,12 +33,30 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     // Versions before 8 print on standard error.
     let printed = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if !output.status.success() {
-        let said: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect();
-        return Err(miette!("{name}: snakemake refuses it: {}", shown(&said.join(" "))));
+        return Err(miette!("{name}: snakemake refuses it: {}", shown(&complaint(path, &printed))));
     }
     let benchmark = |name: &str| {
         let small = fs::metadata(name).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BENCHMARK);
         small.then(|| fs::read_to_string(name).ok()).flatten()
     };
-    read_snakemake(&name, &printed, platform, benchmark).map_err(|error| miette!("{error}"))
+    let workflow = fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?;
+    read_snakemake(&name, &workflow, &printed, platform, benchmark).map_err(|error| miette!("{error}"))
+}
+
+/// What Snakemake says is wrong: from where it names a line of the workflow, else its last lines. In front of both there may be
+/// whole tracebacks of Python.
+fn complaint(path: &Path, printed: &str) -> String {
+    const LINES: usize = 6;
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let place = format!("{name}\", line ");
+    let said = match lines.iter().position(|line| line.contains(&place)) {
+        Some(at) => {
+            let is_other = |line: &&str| line.starts_with("During handling of ") || line.starts_with("Traceback ");
+            let end = lines[at..].iter().position(is_other).map_or(lines.len(), |end| at + end);
+            &lines[at..end.min(at + LINES)]
+        }
+        None => &lines[lines.len().saturating_sub(LINES)..],
+    };
+    said.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }

@@ -16,8 +16,8 @@ pub struct SourceOptions {
     pub instance: Option<PathBuf>,
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. Several ::: make all
     /// combinations; {} is the argument, {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the
-    /// number of the command, {1} {2} .. those of one source
-    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", conflicts_with = "instance")]
+    /// number of the command, {1} {2} .. those of one source. Behind a makefile it is a goal: run Makefile -- clean
+    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..")]
     pub template: Vec<String>,
     /// Arguments from a file, one a line; - is standard input. Several are sources behind those of :::
     #[arg(long, value_name = "FILE")]
@@ -44,7 +44,7 @@ impl SourceOptions {
     /// The command that stands before the arguments, if there is one.
     pub fn stated_template(&self) -> Option<String> {
         let words: Vec<&str> = self.template.iter().map(String::as_str).take_while(|word| *word != ":::").collect();
-        (!words.is_empty()).then(|| words.join(" "))
+        (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 
     /// What the folder of a run is named after.
@@ -79,12 +79,11 @@ impl SourceOptions {
         if self.null {
             front += "--null ";
         }
+        let words: Vec<String> = self.template.iter().map(|word| quoted(word)).collect();
+        let last = if words.is_empty() { String::new() } else { format!(" -- {}", words.join(" ")) };
         match &self.instance {
-            Some(path) => (format!("{} {front}", quoted(&path.display().to_string())), String::new()),
-            None => {
-                let words: Vec<String> = self.template.iter().map(|word| quoted(word)).collect();
-                (front, format!(" -- {}", words.join(" ")))
-            }
+            Some(path) => (format!("{} {front}", quoted(&path.display().to_string())), last),
+            None => (front, last),
         }
     }
 }

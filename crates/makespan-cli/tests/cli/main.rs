@@ -20,6 +20,7 @@ mod layout;
 mod learning;
 mod lists;
 mod makefiles;
+mod makefiles_beside_make;
 mod mangled;
 mod mapping;
 mod measuring;

@@ -57,7 +57,34 @@ fn a_workflow_is_run_job_by_job_and_learns_from_its_benchmarks() {
     let said = makespan("plan Snakefile --processors 2").succeeds();
     assert!(said.contains("3 jobs on 2 processors") && said.contains("2 of 3 times are guesses"), "{said}");
     sandbox.write("bad.smk", "rule a:\n  nonsense\n");
-    makespan("run bad.smk").refused(&["bad.smk", "snakemake refuses it"]);
+    makespan("run bad.smk").refused(&["bad.smk", "snakemake refuses it", "line 2", "Unexpected keyword nonsense"]);
+    sandbox.write("none.smk", "rule a:\n    input: \"nowhere\"\n    output: \"x\"\n    shell: \"touch {output}\"\n");
+    makespan("run none.smk").refused(&[
+        "none.smk",
+        "snakemake refuses it",
+        "Missing input files for rule a",
+        "nowhere",
+    ]);
+}
+
+#[test]
+fn an_edited_rule_is_run_when_a_run_goes_on() {
+    let Some(folder) = snakemake() else { return };
+    let sandbox = Sandbox::new();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    let makespan = |line: &str| Said::new(line, &sandbox.command(line).env("PATH", &path).output().unwrap());
+    let workflow = |shell: &str| {
+        format!(
+            "rule all:\n    input: \"x\", \"y\"\nrule x:\n    output: \"x\"\n    shell: \"{shell}\"\nrule y:\n    output: \"y\"\n    shell: \"echo y >> log; false\"\n"
+        )
+    };
+    sandbox.write("Snakefile", workflow("echo x >> log; false"));
+    assert_eq!(makespan("run Snakefile --folder f").status, Some(1));
+    sandbox.write("Snakefile", workflow("echo x >> log; touch {output}"));
+    assert_eq!(makespan("run Snakefile --folder f --resume").status, Some(1));
+    let log = sandbox.read("log");
+    let count = |name: &str| log.lines().filter(|line| *line == name).count();
+    assert_eq!((count("x"), count("y")), (2, 1), "{log}");
 }
 
 #[test]

@@ -15,13 +15,14 @@ mod tests;
 
 use makespan_core::{Instance, Job, Platform, Resource, Resources};
 use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
 
 use crate::error::{FormatError, Place};
 use crate::suggest::nearest;
 use lines::{Command, Wrong, commands};
 use notes::After;
 
-pub use make::{ASK, read_make};
+pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{Template, TemplateError};
@@ -160,4 +161,10 @@ fn waited_for<'a>(
             }
         },
     }
+}
+
+/// A hash that keeps two texts apart which one job may have had one after the other.
+fn short_hash(text: &[u8]) -> String {
+    let hash = Sha256::digest(text);
+    hash.iter().take(6).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

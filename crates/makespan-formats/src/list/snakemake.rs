@@ -19,15 +19,18 @@ struct Step {
     threads: Option<u32>,
     megabytes: Option<u64>,
     benchmark: Option<String>,
+    /// The command for the shell, if the rule has one.
+    shell: Option<String>,
 }
 
-/// The jobs that Snakemake would run, or `None` where nothing is to be done; `file` is the workflow, `printed` what
-/// `snakemake --dry-run` has printed, and `benchmark` gives the text of a benchmark file of an earlier run, if there is one.
+/// The jobs that Snakemake would run, or `None` where nothing is to be done; `file` is the workflow and `text` what is in it,
+/// `printed` what `snakemake --dry-run --printshellcmds` has printed, and `benchmark` gives the text of a benchmark file of an earlier run, if there is one.
 ///
 /// # Errors
 /// [`FormatError`] where a rule is not supported, or the jobs are no instance.
 pub fn read_snakemake(
     file: &str,
+    text: &[u8],
     printed: &str,
     platform: &Platform,
     benchmark: impl Fn(&str) -> Option<String>,
@@ -46,7 +49,8 @@ pub fn read_snakemake(
         before.retain(|&one| one != at);
         before.sort_unstable();
         before.dedup();
-        step.job(file, &names[at], &benchmark).map(|job| job.with_after(before.iter().map(|&one| names[one].as_str())))
+        step.job(file, text, &names[at], &benchmark)
+            .map(|job| job.with_after(before.iter().map(|&one| names[one].as_str())))
     };
     let jobs = (0..).zip(&steps).map(job).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
     let needed = |name: &str| name == Resource::MEMORY && steps.iter().any(|step| step.megabytes.is_some());
@@ -55,7 +59,13 @@ pub fn read_snakemake(
 }
 
 impl Step {
-    fn job(&self, file: &str, name: &str, benchmark: impl Fn(&str) -> Option<String>) -> Result<Job, String> {
+    fn job(
+        &self,
+        file: &str,
+        text: &[u8],
+        name: &str,
+        benchmark: impl Fn(&str) -> Option<String>,
+    ) -> Result<Job, String> {
         let cores = self.threads.unwrap_or(1).max(1);
         let measured = self.benchmark.as_deref().and_then(&benchmark).and_then(|text| measured(&text));
         let (profile, estimate) = match measured {
@@ -68,12 +78,16 @@ impl Step {
         let needs = Needs::new(memory.map(|bytes| (Resource::MEMORY.to_owned(), Need::whole(bytes))));
         let needs = needs.map_err(|error| format!("job `{name}`: {error}"))?;
         let job = Job::new(name, profile).with_estimate(estimate).with_needs(needs);
-        Ok(job.with_command(self.command(file)))
+        Ok(job.with_command(self.command(file, text)))
     }
 
-    fn command(&self, file: &str) -> Vec<String> {
-        let mut words: Vec<String> =
-            ["snakemake", "--snakefile", file, "--cores", "{processors}"].map(str::to_owned).into();
+    /// What Snakemake does for one job. The comment makes a job of another shell command another job, and one without a shell
+    /// command a job of another workflow.
+    fn command(&self, file: &str, text: &[u8]) -> Vec<String> {
+        let hash = super::short_hash(self.shell.as_deref().map_or(text, str::as_bytes));
+        let mut words: Vec<String> = ["sh", "-c"].map(str::to_owned).into();
+        words.extend([format!("exec snakemake \"$@\" # rule {hash}"), self.rule.clone()]);
+        words.extend(["--snakefile", file, "--cores", "{processors}"].map(str::to_owned));
         words.extend(["--nolock", "--notemp", "--force", "--quiet", "all", "--allowed-rules"].map(str::to_owned));
         // A job without output is asked for by its rule.
         words.extend([self.rule.clone(), "--".into(), self.output.first().unwrap_or(&self.rule).clone()]);
@@ -98,7 +112,20 @@ fn names(steps: &[Step]) -> Vec<String> {
 fn steps(printed: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     let mut within = false;
+    let mut in_shell = false;
     for line in printed.lines() {
+        let shell = steps.last_mut().map(|step| &mut step.shell);
+        if let (Some(shell), Some(command)) = (shell, line.strip_prefix("Shell command: ")) {
+            *shell = (command != "None").then(|| command.to_owned());
+            (in_shell, within) = (command != "None", false);
+            continue;
+        }
+        in_shell &= !line.is_empty() && line != "Job stats:";
+        if in_shell {
+            let shell = steps.last_mut().and_then(|step| step.shell.as_mut());
+            shell.into_iter().for_each(|shell| shell.extend(["\n", line]));
+            continue;
+        }
         if let Some(rule) = rule(line)? {
             steps.push(Step { rule: rule.to_owned(), ..Step::default() });
             within = true;
@@ -164,13 +191,32 @@ mod tests {
         wildcards: s=b c\n\n[x]\nlocalrule all:\n    input: counts/a.n, counts/b c.n\n    jobid: 0\n    resources: tmpdir=/tmp\nJob stats:\n";
 
     #[test]
+    fn what_a_rule_does_is_a_part_of_its_job() {
+        let printed = |shell: &str| {
+            format!(
+                "rule a:\n    output: x\nShell command: {shell}\n  echo\n\n[x]\nrule b:\n    output: y\nShell command: None\n"
+            )
+        };
+        let commands = |text: &[u8], shell: &str| {
+            let instance = read_snakemake("S", text, &printed(shell), &Platform::flat(1).unwrap(), |_| None);
+            let instance = instance.unwrap().unwrap();
+            instance.jobs().iter().map(|job| instance.command(job.first()).to_vec()).collect::<Vec<_>>()
+        };
+        let (first, edited, other) = (commands(b"1", "cc"), commands(b"2", "cc"), commands(b"2", "cc -g"));
+        assert_eq!(first[0], edited[0]);
+        assert_ne!(first[1], edited[1], "what it does is not printed");
+        assert_ne!(first[0], other[0]);
+        assert_eq!(edited[1], other[1]);
+    }
+
+    #[test]
     fn a_dry_run_is_read() {
         let bench = |name: &str| {
             (name == "bench/a.tsv").then(|| "s\th:m:s\tmax_rss\n2.0\t0:00:02\t3\n4.0\t0:00:04\t3\n".to_owned())
         };
         let memory = makespan_core::Resources::new([("memory", 1_u64 << 30)]).unwrap();
         let platform = Platform::flat(4).unwrap().with_node_resources(&memory).unwrap();
-        let instance = read_snakemake("Snakefile", PRINTED, &platform, bench).unwrap().unwrap();
+        let instance = read_snakemake("Snakefile", b"", PRINTED, &platform, bench).unwrap().unwrap();
         let jobs = instance.jobs();
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["count s=a", "count s=b c", "all"]);
@@ -184,8 +230,8 @@ mod tests {
         assert_eq!(first.command.last().unwrap(), "counts/a.n");
         assert_eq!(instance.task(jobs[2].first()).command.last().unwrap(), "all");
         assert!(instance.task(jobs[1].first()).estimate.is_guess());
-        assert!(read_snakemake("Snakefile", "Nothing to be done.\n", &platform, |_| None).unwrap().is_none());
-        let checkpoint = read_snakemake("S", "checkpoint c:\n    output: a\n", &platform, |_| None).unwrap_err();
+        assert!(read_snakemake("Snakefile", b"", "Nothing to be done.\n", &platform, |_| None).unwrap().is_none());
+        let checkpoint = read_snakemake("S", b"", "checkpoint c:\n    output: a\n", &platform, |_| None).unwrap_err();
         assert!(checkpoint.to_string().contains("`c` is a checkpoint"));
         assert_eq!((measured("s\n"), measured("x\n1\n"), measured("s\n-1\n")), (None, None, None));
         assert_eq!(measured("s\n0.00\n"), Some((Time::parse("5ms").unwrap(), 1, 0.0)));

@@ -189,7 +189,16 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong(", time=2", ", work=0, time=2", "a.dot:2: node `a`: it has both `time` and `work`");
     wrong("strict di", "", "expected `digraph`, found `graph`");
     wrong("a -> \"c d\"", "\"c d\" -> a", "in a cycle: a -> b -> c d -> a");
-    wrong("b; ", "subgraph x { b }; ", "subgraphs are not read");
+    wrong("b; ", "subgraph x; ", "expected `{`, found `;`");
+    wrong("b; ", &format!("{} b", "{".repeat(101)), "more than 100 groups");
+    let groups = "digraph { node [time=1]; {rank=same; a b} -> {node [time=2]; c -> d e} [data=5]; subgraph s { f, g -> a } h -> f, g }";
+    let all = "a:1 b:1 c:2 d:2 e:2 f:1 g:1 h:1 c>d:0 a>c:5 a>d:5 a>e:5 b>c:5 b>d:5 b>e:5 f>a:0 g>a:0 h>f:0 h>g:0";
+    let mut parts: Vec<&str> = all.split(' ').collect();
+    let found = shown(&read(groups, Format::Dot).instance);
+    let mut found: Vec<&str> = found.split(' ').collect();
+    parts.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, parts);
     wrong("data=5e6", "data=0.5", "edge `a` -> `b`: `0.5` is not a whole number of bytes");
     wrong("\"c d\" [data", "\"c d [data", "a text does not end");
     wrong(" }\n", "\n", "expected a node, found the end");

@@ -50,7 +50,9 @@ impl History {
         let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
-        match schema::kind(&connection).map_err(fail)? {
+        // At one instant: another process may be making the tables.
+        let kind = connection.unchecked_transaction().and_then(|instant| schema::kind(&instant)).map_err(fail)?;
+        match kind {
             Kind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
             Kind::Ours(version) if version > known => {
                 return Err(HistoryError::Later { path: path.to_owned(), version, known });

@@ -10,6 +10,7 @@ use miette::{Result, miette};
 use crate::args::SourceOptions;
 use crate::input::{self, Loaded, load_to_run, standard_input};
 use crate::machine;
+use crate::makefile::is_makefile;
 use crate::output::shown;
 
 /// Most bytes of a file of arguments.
@@ -27,14 +28,15 @@ pub struct Source {
 impl Source {
     /// Reads what the options name; `None` of a makefile whose targets are up to date.
     pub fn read(options: &SourceOptions) -> Result<Option<Self>> {
-        if options.template.is_empty() && !options.args_from.is_empty() {
+        let stated = options.instance.as_deref();
+        if (options.template.is_empty() || stated.is_some()) && !options.args_from.is_empty() {
             return Err(miette!(
                 "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
-        let loaded = if options.template.is_empty() {
-            let path = options.instance.as_deref().unwrap_or(Path::new(input::STANDARD_INPUT));
-            match load_to_run(path, &options.machines)? {
+        let loaded = if options.template.is_empty() || stated.is_some() {
+            let path = stated.unwrap_or(Path::new(input::STANDARD_INPUT));
+            match load_to_run(path, goal(path, &options.template)?, &options.machines)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
@@ -46,6 +48,21 @@ impl Source {
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
+    }
+}
+
+/// The goal that stands behind a makefile.
+fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
+    let name = path.display();
+    match words {
+        [] => Ok(None),
+        _ if !is_makefile(path) => Err(miette!(
+            "{name}: a file and a command are not run together; write one of: run FILE, run -- 'COMMAND {{}}' ::: ARGUMENT .."
+        )),
+        [goal] if !goal.is_empty() && !goal.starts_with('-') && !goal.contains('=') => Ok(Some(goal)),
+        _ => Err(miette!(
+            "{name}: one goal of a makefile is run; write it alone behind --, without options and variables: run {name} -- GOAL"
+        )),
     }
 }
 

@@ -1,18 +1,27 @@
-//! DOT, the language of Graphviz, as far as graphs of tasks need it: one `digraph` with nodes, edges and chains of edges,
-//! their attributes, default attributes, and comments.
+//! DOT, the language of Graphviz, as far as graphs of tasks need it: one `digraph` with nodes, groups of nodes, edges and chains of
+//! edges, their attributes, default attributes, and comments.
 //!
 //! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
 //! edge may have `data`, bytes, or `transfer`, seconds.
-//! Other attributes are for drawing. Subgraphs, ports and undirected graphs are refused.
+//! Other attributes are for drawing. A subgraph is a group of nodes. Ports and undirected graphs are refused.
+
+mod tokens;
 
 use makespan_core::{Edge, Estimate, Graph, Job, NamedTask, Payload, Profile, Task, Time};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Read, Wrong};
 use crate::error::Place;
 use crate::guess::guessed;
 use crate::instance::command::by_shell;
 use crate::scalar::exact_decimal;
+use tokens::{Token, Tokens, shown};
+
+/// Groups within groups that are read.
+const DEEPEST: usize = 100;
+
+/// Most edges between groups.
+const MOST_EDGES: usize = 1 << 20;
 
 /// Whether a text begins like one.
 pub(super) fn begins(text: &[u8]) -> bool {
@@ -21,127 +30,6 @@ pub(super) fn begins(text: &[u8]) -> bool {
     match tokens.next() {
         Ok(Some(Token::Word(word))) => matches!(word.as_str(), "digraph" | "strict" | "graph") && text.contains('{'),
         _ => false,
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(String),
-    Mark(char),
-    Arrow,
-}
-
-struct Tokens<'a> {
-    rest: &'a str,
-    line: usize,
-}
-
-impl Tokens<'_> {
-    fn wrong(&self, problem: impl Into<String>) -> Wrong {
-        Wrong::at(Place::line(self.line), problem)
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.line += self.rest[..bytes].matches('\n').count();
-        self.rest = &self.rest[bytes..];
-    }
-
-    /// Skips blanks and comments.
-    fn skip_blank(&mut self) -> Result<(), Wrong> {
-        loop {
-            let blank = self.rest.len() - self.rest.trim_start().len();
-            self.skip(blank);
-            let end = if self.rest.starts_with("//") || self.rest.starts_with('#') {
-                self.rest.find('\n').unwrap_or(self.rest.len())
-            } else if self.rest.starts_with("/*") {
-                self.rest.find("*/").map(|at| at + 2).ok_or_else(|| self.wrong("a comment does not end"))?
-            } else {
-                return Ok(());
-            };
-            self.skip(end);
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<Token>, Wrong> {
-        self.skip_blank()?;
-        let Some(first) = self.rest.chars().next() else { return Ok(None) };
-        if self.rest.starts_with("->") {
-            self.skip(2);
-            return Ok(Some(Token::Arrow));
-        }
-        if self.rest.starts_with("--") {
-            return Err(self.wrong("`--` is an edge without direction; write `->`"));
-        }
-        if first == '"' {
-            return self.quoted().map(Some);
-        }
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
-        let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        // A minus sign belongs to a number, an arrow to nobody.
-        let end = self.rest[..end].find("->").unwrap_or(end);
-        let cut = self.rest[..end].ends_with('-') && self.rest[end..].starts_with('>');
-        let end = if cut { end - 1 } else { end };
-        if end > 0 {
-            let word = self.rest[..end].to_owned();
-            self.skip(end);
-            return Ok(Some(Token::Word(word)));
-        }
-        if matches!(first, '{' | '}' | '[' | ']' | ';' | ',' | '=') {
-            self.skip(1);
-            return Ok(Some(Token::Mark(first)));
-        }
-        Err(self.wrong(format!("`{first}` is not expected here; ports and labels in HTML are not read")))
-    }
-
-    fn quoted(&mut self) -> Result<Token, Wrong> {
-        let mut word = String::new();
-        let mut chars = self.rest.char_indices().skip(1);
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '"' => {
-                    self.skip(at + 1);
-                    return Ok(Token::Word(word));
-                }
-                '\\' => match chars.next() {
-                    Some((_, c @ ('"' | '\\'))) => word.push(c),
-                    Some((_, '\n')) => {}
-                    Some((_, c)) => word.extend(['\\', c]),
-                    None => break,
-                },
-                c => word.push(c),
-            }
-        }
-        Err(self.wrong("a text does not end; a quotation mark is missing"))
-    }
-
-    fn peek(&mut self) -> Result<Option<Token>, Wrong> {
-        let (rest, line) = (self.rest, self.line);
-        let token = self.next();
-        (self.rest, self.line) = (rest, line);
-        token
-    }
-
-    fn expect(&mut self, mark: char) -> Result<(), Wrong> {
-        match self.next()? {
-            Some(Token::Mark(found)) if found == mark => Ok(()),
-            found => Err(self.wrong(format!("expected `{mark}`, found {}", shown(found.as_ref())))),
-        }
-    }
-
-    fn word(&mut self, what: &str) -> Result<String, Wrong> {
-        match self.next()? {
-            Some(Token::Word(word)) => Ok(word),
-            found => Err(self.wrong(format!("expected {what}, found {}", shown(found.as_ref())))),
-        }
-    }
-}
-
-fn shown(token: Option<&Token>) -> String {
-    match token {
-        Some(Token::Word(word)) => format!("`{word}`"),
-        Some(Token::Mark(mark)) => format!("`{mark}`"),
-        Some(Token::Arrow) => "`->`".into(),
-        None => "the end".into(),
     }
 }
 
@@ -159,6 +47,8 @@ struct Parts {
     /// What the nodes state themselves, not by the usual attributes.
     own: Vec<Attributes>,
     edges: Vec<(u32, u32, Attributes, usize)>,
+    /// How many edges groups have made.
+    between_groups: usize,
     usual_task: Attributes,
     usual_edge: Attributes,
 }
@@ -196,7 +86,7 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
     }
     tokens.expect('{')?;
     let mut parts = Parts::default();
-    while parts.statement(&mut tokens)? {}
+    while parts.statement(&mut tokens, 0)?.is_some() {}
     if let Some(token) = tokens.next()? {
         return Err(tokens.wrong(format!("the graph has ended and {} follows; one graph is read", shown(Some(&token)))));
     }
@@ -204,56 +94,109 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
 }
 
 impl Parts {
-    /// Reads a statement; `false` at the end of the graph.
-    fn statement(&mut self, tokens: &mut Tokens<'_>) -> Result<bool, Wrong> {
-        let word = match tokens.next()? {
-            Some(Token::Mark('}')) => return Ok(false),
-            Some(Token::Mark(';')) => return Ok(true),
-            Some(Token::Word(word)) => word,
-            found => return Err(tokens.wrong(format!("expected a node, found {}", shown(found.as_ref())))),
+    /// Reads a statement and gives the nodes in it; `None` at the end of the graph or group.
+    fn statement(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Option<Vec<u32>>, Wrong> {
+        let first = match tokens.next()? {
+            Some(Token::Mark('}')) => return Ok(None),
+            Some(Token::Mark(';')) => return Ok(Some(Vec::new())),
+            found => found,
         };
-        if word == "subgraph" {
-            return Err(tokens.wrong("subgraphs are not read; write the nodes of the graph itself"));
-        }
         let next = tokens.peek()?;
-        if matches!(word.as_str(), "graph" | "node" | "edge") && next == Some(Token::Mark('[')) {
-            let usual = attributes(tokens)?;
-            match word.as_str() {
-                "node" => self.usual_task.extend(usual),
-                "edge" => self.usual_edge.extend(usual),
-                _ => {}
+        match &first {
+            Some(Token::Word(word))
+                if matches!(word.as_str(), "graph" | "node" | "edge") && next == Some(Token::Mark('[')) =>
+            {
+                let usual = attributes(tokens)?;
+                match word.as_str() {
+                    "node" => self.usual_task.extend(usual),
+                    "edge" => self.usual_edge.extend(usual),
+                    _ => {}
+                }
+                return Ok(Some(Vec::new()));
             }
-            return Ok(true);
+            Some(Token::Word(_)) if next == Some(Token::Mark('=')) => {
+                tokens.next()?;
+                tokens.word("a value")?;
+                return Ok(Some(Vec::new()));
+            }
+            _ => {}
         }
-        if next == Some(Token::Mark('=')) {
-            tokens.next()?;
-            tokens.word("a value")?;
-            return Ok(true);
-        }
-        let mut chain = vec![self.node(&word, tokens.line)];
+        let is_group = matches!(&first, Some(Token::Mark(_))) || first == Some(Token::Word("subgraph".into()));
+        let mut chain = vec![self.nodes(first, tokens, depth)?];
         while tokens.peek()? == Some(Token::Arrow) {
             tokens.next()?;
-            let next = tokens.word("a node")?;
-            chain.push(self.node(&next, tokens.line));
+            let next = tokens.next()?;
+            chain.push(self.nodes(next, tokens, depth)?);
         }
         let stated = attributes(tokens)?;
-        if let &[task] = chain.as_slice() {
-            let own = &mut self.own[task as usize];
-            for (key, value) in stated.iter().filter(|(key, _)| READ.contains(&key.as_str())) {
-                if let Some(before) = own.insert(key.clone(), value.clone()).filter(|before| before != value) {
-                    let problem =
-                        format!("node `{word}` has `{key}` {before} in one place and {value} here; write one");
-                    return Err(tokens.wrong(problem));
-                }
-            }
-            self.tasks[task as usize].0.extend(stated.clone());
+        if chain.len() == 1 && !is_group {
+            chain[0].iter().try_for_each(|&task| self.state(task, &stated, tokens))?;
         }
         for pair in chain.windows(2) {
+            let made = pair[0].len().saturating_mul(pair[1].len());
+            self.between_groups = self.between_groups.saturating_add(if made > 1 { made } else { 0 });
+            if self.between_groups > MOST_EDGES {
+                return Err(tokens.wrong(format!("the groups make more than {MOST_EDGES} edges")));
+            }
             let mut own = self.usual_edge.clone();
             own.extend(stated.clone());
-            self.edges.push((pair[0], pair[1], own, tokens.line));
+            for &from in &pair[0] {
+                self.edges.extend(pair[1].iter().map(|&to| (from, to, own.clone(), tokens.line)));
+            }
         }
-        Ok(true)
+        Ok(Some(chain.concat()))
+    }
+
+    /// The nodes where an edge may begin or end: one, several with commas, or a group.
+    fn nodes(&mut self, first: Option<Token>, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
+        match first {
+            Some(Token::Word(word)) if word == "subgraph" => {
+                if let Some(Token::Word(_)) = tokens.peek()? {
+                    tokens.next()?;
+                }
+                tokens.expect('{')?;
+                self.group(tokens, depth)
+            }
+            Some(Token::Mark('{')) => self.group(tokens, depth),
+            Some(Token::Word(word)) => {
+                let mut nodes = vec![self.node(&word, tokens.line)];
+                while tokens.peek()? == Some(Token::Mark(',')) {
+                    tokens.next()?;
+                    let word = tokens.word("a node")?;
+                    nodes.push(self.node(&word, tokens.line));
+                }
+                Ok(nodes)
+            }
+            found => Err(tokens.wrong(format!("expected a node, found {}", shown(found.as_ref())))),
+        }
+    }
+
+    /// The nodes of a group behind its `{`. Default attributes in it hold in it.
+    fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
+        if depth == DEEPEST {
+            return Err(tokens.wrong(format!("more than {DEEPEST} groups stand one within another")));
+        }
+        let usual = (self.usual_task.clone(), self.usual_edge.clone());
+        let (mut nodes, mut seen) = (Vec::new(), FxHashSet::default());
+        while let Some(found) = self.statement(tokens, depth + 1)? {
+            nodes.extend(found.into_iter().filter(|node| seen.insert(*node)));
+        }
+        (self.usual_task, self.usual_edge) = usual;
+        Ok(nodes)
+    }
+
+    /// Gives a node the attributes that a statement of its own has.
+    fn state(&mut self, task: u32, stated: &Attributes, tokens: &Tokens<'_>) -> Result<(), Wrong> {
+        let own = &mut self.own[task as usize];
+        for (key, value) in stated.iter().filter(|(key, _)| READ.contains(&key.as_str())) {
+            if let Some(before) = own.insert(key.clone(), value.clone()).filter(|before| before != value) {
+                let name = &self.names[task as usize];
+                let problem = format!("node `{name}` has `{key}` {before} in one place and {value} here; write one");
+                return Err(tokens.wrong(problem));
+            }
+        }
+        self.tasks[task as usize].0.extend(stated.clone());
+        Ok(())
     }
 
     /// The number of a node, which is made where it is first named.

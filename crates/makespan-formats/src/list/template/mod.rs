@@ -1,9 +1,12 @@
 //! Commands from a template and arguments, with the words of GNU parallel that are common.
 
+mod place;
+
 use thiserror::Error;
 
 use super::lines::LONGEST;
-use super::shell::{Scanner, Within, quoted, within_double, within_single};
+use super::shell::{Scanner, Within};
+use place::{Part, Placeholder, placeholder, refused, safe};
 
 /// Most commands that a template makes.
 const MOST: usize = 10_000_000;
@@ -86,28 +89,6 @@ enum Piece {
     Place(Placeholder),
 }
 
-#[derive(Clone, Debug)]
-struct Placeholder {
-    /// As it is written.
-    text: String,
-    /// The source, from 0; all of them where none is named.
-    source: Option<usize>,
-    part: Part,
-    within: Within,
-}
-
-/// What of an argument is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Whole,
-    WithoutEnding,
-    Name,
-    Folder,
-    Stem,
-    /// The number of the command.
-    Number,
-}
-
 impl Template {
     /// Reads a template.
     ///
@@ -123,7 +104,8 @@ impl Template {
             match found {
                 Some(found) => {
                     let length = found.0.len();
-                    let place = safe(found, &scanner)?;
+                    let (front, back) = (&text[..text.len() - rest.len()], &rest[length..]);
+                    let place = safe(found, &scanner)?.between(front, back);
                     pieces.extend([Piece::Text(std::mem::take(&mut before)), Piece::Place(place)]);
                     // To the shell it is a part of a word.
                     scanner.read('x', (1, 1));
@@ -141,7 +123,7 @@ impl Template {
         }
         pieces.push(Piece::Text(before));
         if !pieces.iter().any(|piece| matches!(piece, Piece::Place(place) if place.part != Part::Number)) {
-            let end = Placeholder { text: "{}".into(), source: None, part: Part::Whole, within: Within::Words };
+            let end = Placeholder::new("{}".into(), None, Part::Whole, Within::Words);
             let in_comment = scanner.within() != Within::Words;
             if in_comment {
                 return Err(refused("{}".into(), Within::Comment));
@@ -208,93 +190,4 @@ fn chosen(sources: &[Vec<String>], number: usize) -> Vec<&str> {
     }
     chosen.reverse();
     chosen
-}
-
-impl Placeholder {
-    fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
-        if self.part == Part::Number {
-            *line += &number.to_string();
-            return;
-        }
-        let arguments = match self.source {
-            Some(source) => &arguments[source..=source],
-            None => arguments,
-        };
-        for (at, argument) in arguments.iter().enumerate() {
-            if at > 0 {
-                line.push(' ');
-            }
-            let part = self.part.of(argument);
-            *line += &match self.within {
-                Within::Single => within_single(part),
-                Within::Double => within_double(part),
-                _ => quoted(part),
-            };
-        }
-    }
-}
-
-impl Part {
-    fn of(self, argument: &str) -> &str {
-        let (folder, name) = argument.rsplit_once('/').unwrap_or((".", argument));
-        let stem = |name: &'_ str| match name.rfind('.') {
-            Some(at) if at > 0 && !name[..at].ends_with('/') => at,
-            _ => name.len(),
-        };
-        match self {
-            Self::Whole | Self::Number => argument,
-            Self::WithoutEnding => &argument[..argument.len() - name.len() + stem(name)],
-            Self::Name => name,
-            Self::Folder if folder.is_empty() => "/",
-            Self::Folder => folder,
-            Self::Stem => &name[..stem(name)],
-        }
-    }
-}
-
-/// The place that a text begins with: its text, source and part.
-fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
-    // None is longer.
-    let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
-    let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let part = match &inner[digits..] {
-        "" => Part::Whole,
-        "." => Part::WithoutEnding,
-        "/" => Part::Name,
-        "//" => Part::Folder,
-        "/." => Part::Stem,
-        "#" if digits == 0 => Part::Number,
-        _ => return None,
-    };
-    let source = match &inner[..digits] {
-        "" => None,
-        number => Some(number.parse::<usize>().ok()?.checked_sub(1)?),
-    };
-    Some((format!("{{{inner}}}"), source, part))
-}
-
-/// Refuses a place where a quotation does not make one word.
-fn safe((text, source, part): (String, Option<usize>, Part), scanner: &Scanner) -> Result<Placeholder, TemplateError> {
-    let unsafe_frames = [Within::Dollar, Within::Backquotes, Within::Expansion, Within::Arithmetic, Within::Comment];
-    if part != Part::Number
-        && let Some(within) = unsafe_frames.into_iter().find(|within| scanner.is_inside(*within))
-    {
-        return Err(refused(text, within));
-    }
-    if part != Part::Number && scanner.is_escaped() {
-        let (within, remedy) = ("behind a backslash", "leave the backslash out, for arguments are quoted anyway");
-        return Err(TemplateError::Unsafe { place: text, within, remedy });
-    }
-    Ok(Placeholder { text, source, part, within: scanner.within() })
-}
-
-fn refused(place: String, within: Within) -> TemplateError {
-    let (within, remedy) = match within {
-        Within::Dollar => ("in $'..'", "write '..' instead"),
-        Within::Backquotes => ("between backquotes", "write $(..) instead"),
-        Within::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
-        Within::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
-        _ => ("in a comment", "leave the comment out"),
-    };
-    TemplateError::Unsafe { place, within, remedy }
 }

@@ -1,0 +1,48 @@
+//! What keeps make from running recipes in a dry run.
+
+use crate::error::{FormatError, Place};
+
+use super::database::Database;
+
+/// The shell of recipes while make is asked: a dry run runs lines with `+` and `$(MAKE)`, too.
+const STUB: &str = "SHELL := true";
+
+/// The options for a dry run that runs nothing, from what make has printed at first; `file` is the makefile.
+///
+/// `$(shell ..)` in the text of a makefile is not touched by them: the shell of recipes is a variable of each target.
+///
+/// # Errors
+/// [`FormatError`] with the line of what cannot be kept from running.
+pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
+    let wrong = |(makefile, line): (&str, usize), problem: String| {
+        Err(FormatError::content(makefile, Place::line(line), problem))
+    };
+    let Some(database) = Database::read(known) else { return Ok(Vec::new()) };
+    let mut stubs = vec![format!("--eval=%: override {STUB}")];
+    let own =
+        database.targets().into_iter().flat_map(|(name, target)| target.variables.iter().map(move |one| (name, one)));
+    let by_pattern = database.patterns().iter().map(|(pattern, variable)| (*pattern, variable));
+    for (name, variable) in own.chain(by_pattern).filter(|(_, variable)| variable.name() == "SHELL") {
+        if variable.is_override {
+            return wrong(
+                variable.place.unwrap_or((file, 0)),
+                format!(
+                    "`{name}` overrides SHELL, so its recipe cannot be read without running it; leave `override` out"
+                ),
+            );
+        }
+        stubs.push(format!("--eval={name}: override {STUB}"));
+    }
+    if database.get(".SECONDEXPANSION").is_some() {
+        let asks = |need: &str| need.contains("$(shell") || need.contains("${shell");
+        if let Some((name, _)) =
+            database.targets().into_iter().find(|(_, target)| target.needs.iter().any(|need| asks(need)))
+        {
+            let problem = format!(
+                "what `{name}` needs is asked of a shell in a second expansion, which cannot be read without running recipes; put it into a variable with `:=`"
+            );
+            return Err(FormatError::content(file, Place::default(), problem));
+        }
+    }
+    Ok(stubs)
+}

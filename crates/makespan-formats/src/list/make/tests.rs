@@ -1,0 +1,64 @@
+use makespan_core::Platform;
+
+use super::*;
+
+fn read(known: &str, printed: &str) -> Result<Option<Instance>, FormatError> {
+    let line_of = |_: &str, line: usize| (line == 7).then(|| "c: export FLAGS += -g".to_owned());
+    read_make(Asked { file: "m", goal: None, known, printed }, &Platform::flat(2).unwrap(), line_of)
+}
+
+#[test]
+fn what_is_between_two_targets_is_passed_through() {
+    let printed = "m:1: update target 'a' due to: x\na\nm:2: target 'b' does not exist\nb\nm:4: update target 'c' due to: b\n\
+                   # Make data base\n\n# Files\n\nb: phony | dir\n#  x\n\nphony: a\n\n# Not a target:\ndir:\n\na:: x\n\n\
+                   # makefile (from 'm', line 7)\nc: FLAGS += a b\nc: a2 b\n\n# Not a target:\na2:\n\na: x\n#  Also makes: a2\n";
+    let instance = read(printed, printed).unwrap().unwrap();
+    let all: Vec<(&str, Vec<&str>)> =
+        instance.jobs().iter().map(|job| (job.name.as_str(), job.after.iter().map(|name| &**name).collect())).collect();
+    assert_eq!(all, [("a", vec![]), ("b", vec!["a"]), ("c", vec!["a", "b"])]);
+    let command = |job: usize| instance.command(instance.jobs()[job].first()).to_vec();
+    let end = [
+        "--eval=.makespan: export FLAGS += a b",
+        "--old-file=a",
+        "--what-if=a",
+        "--eval=.makespan: b ;",
+        "--",
+        ".makespan",
+    ];
+    assert_eq!(command(1)[3..], [&["b", "--no-print-directory", "-f", "m"][..], &end].concat());
+    assert_eq!(command(2)[7..], ["--old-file=a", "--what-if=a", "--newer=b", "--", "c"]);
+    assert!(read("", "make: Nothing to be done for 'all'.\n").unwrap().is_none());
+    assert!(read("", "m:1: target 'a' does not exist\n").is_err());
+}
+
+#[test]
+fn a_recipe_is_a_part_of_its_job() {
+    let printed = |recipe: &str, base: &str| {
+        format!("m:1: target 'a' does not exist\n{recipe}\n# Make data base\n\n# Files\n\na: {base}\n")
+    };
+    let command = |text: String| {
+        let instance = read(&text, &text).unwrap().unwrap();
+        instance.command(instance.jobs()[0].first()).to_vec()
+    };
+    assert_eq!(command(printed("cc a", "x")), command(printed("cc a", "y")));
+    assert_ne!(command(printed("cc a", "x")), command(printed("cc -g a", "x")));
+}
+
+#[test]
+fn a_dry_run_gets_a_shell_that_does_nothing() {
+    let base = |lines: &str| {
+        format!(
+            "\n# Pattern-specific Variable Values\n\n%.x :\n# makefile (from 'm', line 3)\n# SHELL := bash\n\n# Directories\n\n# Files\n\n{lines}\n"
+        )
+    };
+    let found = stubs("m", &base("# makefile (from 'm', line 4)\na: SHELL = dash\na: b\n")).unwrap();
+    let shells = ["%", "a", "%.x"].map(|name| format!("--eval={name}: override SHELL := true"));
+    assert_eq!(found, shells);
+    for (lines, part) in [
+        ("# 'override' directive (from 'm', line 4)\na: SHELL = dash\na: b\n", "m:4"),
+        (".SECONDEXPANSION:\n\na: $(shell ls)\n", "second expansion"),
+    ] {
+        let error = stubs("m", &base(lines)).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

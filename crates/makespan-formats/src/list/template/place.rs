@@ -1,0 +1,150 @@
+//! The places for arguments in a template.
+
+use super::super::shell::{Scanner, Within, quoted, within_double, within_single};
+use super::TemplateError;
+
+#[derive(Clone, Debug)]
+pub(super) struct Placeholder {
+    /// As it is written.
+    pub(super) text: String,
+    /// The source, from 0; all of them where none is named.
+    pub(super) source: Option<usize>,
+    pub(super) part: Part,
+    within: Within,
+    /// Whether a `$NAME` stands in front, which what is put here would lengthen.
+    follows_name: bool,
+    /// Whether `<` or `>` follows, to which a number would belong.
+    is_redirected: bool,
+}
+
+/// What of an argument is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    WithoutEnding,
+    Name,
+    Folder,
+    Stem,
+    /// The number of the command.
+    Number,
+}
+
+impl Placeholder {
+    pub(super) fn new(text: String, source: Option<usize>, part: Part, within: Within) -> Self {
+        Self { text, source, part, within, follows_name: false, is_redirected: false }
+    }
+
+    /// With what stands in front of it and behind.
+    pub(super) fn between(mut self, front: &str, back: &str) -> Self {
+        let name = front.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        self.follows_name = name.len() < front.len() && name.ends_with('$');
+        self.is_redirected = back.starts_with(['<', '>']);
+        self
+    }
+
+    /// Puts an empty quotation around what is put in where it would be read together with what stands beside it.
+    pub(super) fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
+        let empty = match self.within {
+            Within::Words => "''",
+            Within::Double => "\"\"",
+            _ => "",
+        };
+        if self.follows_name {
+            *line += empty;
+        }
+        self.put(number, arguments, line);
+        if self.is_redirected && self.within == Within::Words {
+            *line += empty;
+        }
+    }
+
+    fn put(&self, number: usize, arguments: &[&str], line: &mut String) {
+        if self.part == Part::Number {
+            *line += &number.to_string();
+            return;
+        }
+        let arguments = match self.source {
+            Some(source) => &arguments[source..=source],
+            None => arguments,
+        };
+        for (at, argument) in arguments.iter().enumerate() {
+            if at > 0 {
+                line.push(' ');
+            }
+            let part = self.part.of(argument);
+            *line += &match self.within {
+                Within::Single => within_single(part),
+                Within::Double => within_double(part),
+                _ => quoted(part),
+            };
+        }
+    }
+}
+
+impl Part {
+    fn of(self, argument: &str) -> &str {
+        let (folder, name) = argument.rsplit_once('/').unwrap_or((".", argument));
+        let stem = |name: &'_ str| match name.rfind('.') {
+            Some(at) if at > 0 && !name[..at].ends_with('/') => at,
+            _ => name.len(),
+        };
+        match self {
+            Self::Whole | Self::Number => argument,
+            Self::WithoutEnding => &argument[..argument.len() - name.len() + stem(name)],
+            Self::Name => name,
+            Self::Folder if folder.is_empty() => "/",
+            Self::Folder => folder,
+            Self::Stem => &name[..stem(name)],
+        }
+    }
+}
+
+/// The place that a text begins with: its text, source and part.
+pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
+    // None is longer.
+    let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
+    let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let part = match &inner[digits..] {
+        "" => Part::Whole,
+        "." => Part::WithoutEnding,
+        "/" => Part::Name,
+        "//" => Part::Folder,
+        "/." => Part::Stem,
+        "#" if digits == 0 => Part::Number,
+        _ => return None,
+    };
+    let source = match &inner[..digits] {
+        "" => None,
+        number => Some(number.parse::<usize>().ok()?.checked_sub(1)?),
+    };
+    Some((format!("{{{inner}}}"), source, part))
+}
+
+/// Refuses a place where a quotation does not make one word.
+pub(super) fn safe(
+    (text, source, part): (String, Option<usize>, Part),
+    scanner: &Scanner,
+) -> Result<Placeholder, TemplateError> {
+    let unsafe_frames = [Within::Dollar, Within::Backquotes, Within::Expansion, Within::Arithmetic, Within::Comment];
+    if part != Part::Number
+        && let Some(within) = unsafe_frames.into_iter().find(|within| scanner.is_inside(*within))
+    {
+        return Err(refused(text, within));
+    }
+    if part != Part::Number && scanner.is_escaped() {
+        let (within, remedy) = ("behind a backslash", "leave the backslash out, for arguments are quoted anyway");
+        return Err(TemplateError::Unsafe { place: text, within, remedy });
+    }
+    Ok(Placeholder::new(text, source, part, scanner.within()))
+}
+
+pub(super) fn refused(place: String, within: Within) -> TemplateError {
+    let (within, remedy) = match within {
+        Within::Dollar => ("in $'..'", "write '..' instead"),
+        Within::Backquotes => ("between backquotes", "write $(..) instead"),
+        Within::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
+        Within::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
+        _ => ("in a comment", "leave the comment out"),
+    };
+    TemplateError::Unsafe { place, within, remedy }
+}
