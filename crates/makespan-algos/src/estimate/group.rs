@@ -73,7 +73,7 @@ impl Recent {
 
     /// The median of these figures and so many times `prior`, of two the larger; `None` of none.
     pub fn median(&self, prior: i64, times: usize) -> Option<i64> {
-        let middle = (self.sorted.len() + times) / 2;
+        let middle = usize::midpoint(self.sorted.len(), times);
         let before = self.sorted.partition_point(|&figure| figure < prior);
         match times {
             0 => self.sorted.get(middle).copied(),

@@ -82,8 +82,8 @@ proptest! {
         let rows: Vec<Row> = (0..=count).map(|_| (1, 0, 2, 1000 * factor)).collect();
         let mut instance = instance(&rows);
         let mut medians = Medians::new(&instance, kinds(&rows));
-        for at in 0..count {
-            let restated = medians.ended(&instance, &run(at, rows[at].3));
+        for (at, row) in rows.iter().enumerate().take(count) {
+            let restated = medians.ended(&instance, &run(at, row.3));
             instance.restate(restated);
         }
         let expected = if count < 3 { 1000 } else { 1000 * factor };

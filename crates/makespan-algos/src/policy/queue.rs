@@ -302,7 +302,7 @@ mod tests {
             let time = Time::from_ticks(1 + (task.0 * 5 % 23) as i64);
             let profile = Profile::rigid(before.profile(task).min_processors(), time).unwrap();
             let job = before.alone(task);
-            if task.0 % 3 == 0 { Job::new(job.name, profile) } else { job }
+            if task.0.is_multiple_of(3) { Job::new(job.name, profile) } else { job }
         };
         let jobs = before.task_ids().map(other).collect();
         Instance::new(Platform::flat(13).unwrap(), jobs, vec![]).unwrap()

@@ -49,8 +49,8 @@ impl Estimator for Same {
     }
 }
 
-fn random(seed: u64, one_in: u64) -> Option<Estimation> {
-    Some(Estimation::new(move |_| Box::new(Random { state: seed, one_in })))
+fn random(seed: u64, one_in: u64) -> Estimation {
+    Estimation::new(move |_| Box::new(Random { state: seed, one_in }))
 }
 
 /// The same instance, in which all times are guesses.
@@ -95,7 +95,7 @@ proptest! {
     /// What happens is a valid schedule of all tasks by their real times, and the same twice.
     #[test]
     fn every_policy_bears_estimates_that_change(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
-        let options = SimulationOptions { estimation: random(seed, one_in), ..SimulationOptions::default() };
+        let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
         for platform in platforms() {
             let (told, actual) = instance(platform, &rows, &[]);
             let told = guessed(&told);
@@ -126,7 +126,7 @@ proptest! {
         };
         let options = SimulationOptions {
             failures: failures.iter().map(failure).collect(),
-            estimation: random(seed, one_in),
+            estimation: Some(random(seed, one_in)),
             ..SimulationOptions::default()
         };
         for platform in bags::platforms() {
@@ -162,7 +162,7 @@ proptest! {
     /// When times of anything change that waits or runs, policies that keep only what the view shows do as one that begins then.
     #[test]
     fn nobody_plans_by_what_was_said_before(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
-        let options = SimulationOptions { estimation: random(seed, one_in), ..SimulationOptions::default() };
+        let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
         for platform in platforms() {
             let (told, actual) = instance(platform, &rows, &[]);
             let told = guessed(&told);
@@ -188,7 +188,7 @@ proptest! {
             let mut policy = Follow::with_plan(scheduler(), 1, &told, &plan);
             simulate(&told, &actual, &mut policy, &options, &mut Silent).unwrap()
         };
-        let (restated, stated) = (play(random(seed, 2)), play(None));
+        let (restated, stated) = (play(Some(random(seed, 2))), play(None));
         prop_assert_eq!(restated.trace, stated.trace);
         prop_assert_eq!(stated.restated, 0);
     }

@@ -57,7 +57,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         oversubscribe,
         made_up_names: has_made_up_names,
         stop: stop.clone(),
-        estimation: learning(options.source.stated_template()),
+        estimation: Some(learning(options.source.stated_template())),
         ..ExecuteOptions::new(&folder)
     };
     options.failures.apply(&mut execution)?;
@@ -127,10 +127,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 }
 
 /// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.
-fn learning(template: Option<String>) -> Option<Estimation> {
-    Some(Estimation::new(move |instance| {
-        Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref())))
-    }))
+fn learning(template: Option<String>) -> Estimation {
+    Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
 }
 
 /// How a run that is not done goes on.

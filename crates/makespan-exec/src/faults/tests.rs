@@ -108,7 +108,7 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     told.world = Some(world.clone());
     let estimation = Some(Estimation::new(|_| Box::new(Longest::default())));
     let retries = told.retries;
-    let options = ExecuteOptions { resume, retry_failed, stop, retries, estimation, ..ExecuteOptions::new("/run") };
+    let options = ExecuteOptions { resume, retry_failed, retries, estimation, stop, ..ExecuteOptions::new("/run") };
     let mut host = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
     let machine = Machine { storage: world, host: &mut host, files, lock: None };

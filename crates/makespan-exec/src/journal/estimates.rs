@@ -130,7 +130,7 @@ mod tests {
             let nodes = ["a", "b"].map(|name| makespan_core::Node::new(name, 4));
             let jobs = rows.iter().enumerate().map(|(at, (kind, _, min, times))| Job::new(at.to_string(), profile(*kind, *min, times)));
             let instance = Instance::new(Platform::new(nodes.to_vec()).unwrap(), jobs.collect(), vec![]).unwrap();
-            let estimate = |at: usize| if at % 3 == 0 { Estimate::Guessed } else { Estimate::Learned { runs: at as u32, spread: 0.25 } };
+            let estimate = |at: usize| if at.is_multiple_of(3) { Estimate::Guessed } else { Estimate::Learned { runs: at as u32, spread: 0.25 } };
             let restated = rows.iter().enumerate().map(|(at, (kind, other, min, times))| {
                 let scaled: Vec<i64> = times.iter().map(|time| 1 + time / factor).collect();
                 let own = instance.profile(TaskId(at as u64)).clone();

@@ -50,8 +50,7 @@ impl Follow {
                     self.broken = true;
                 }
                 Event::NodeUp(_) | Event::NodeDown(_) => self.broken = true,
-                Event::Estimated(_) => {}
-                Event::Submitted(_) | Event::Wake => {}
+                Event::Estimated(_) | Event::Submitted(_) | Event::Wake => {}
             }
         }
         self.upcoming.retain(|placement| view.waiting.contains(placement.task));
