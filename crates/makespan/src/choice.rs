@@ -3,7 +3,9 @@
 pub use makespan_algos::scheduler::STEADY_STATE;
 
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Area, Instance, Job, Objective, Policy, Rows, Schedule, Scheduler, Time, Weight};
+use makespan_core::{
+    Area, Estimate, Instance, Job, Objective, Policy, Rows, Schedule, Scheduler, TaskId, Time, Weight,
+};
 
 use makespan_algos::SpecError;
 use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
@@ -42,10 +44,14 @@ pub fn objective_of_run(instance: &Instance) -> Objective {
 }
 
 /// The algorithm that plans a run by default: `optimise` for [`objective_of_run`], for a hundredth of the time that the work takes on all processors,
-/// but at least a tenth of a second and at most a whole one, and where that does not plan, a list.
+/// but at least a tenth of a second and at most a whole one, and where that does not plan, a list. Work that is guessed does not count.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
-        let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
+        // A plan of guesses is not worth the time: what ends first changes it.
+        let least = |task: TaskId| match instance.task(task).estimate {
+            Estimate::Guessed => 0,
+            _ => instance.profile(task).least_work(Time::MAX).unwrap_or(0),
+        };
         let each: Area = job.task_ids().take(job.different_tasks() as usize).map(least).fold(0, Area::saturating_add);
         if job.is_bag() { each.saturating_mul(Area::from(job.tasks())) } else { each }
     };
@@ -131,6 +137,8 @@ mod tests {
         };
         assert_eq!(planned(3, 8, Weight::ONE), "optimise[objective=makespan,time-limit=0.1]");
         assert_eq!(planned(100, 8, Weight::ONE), "optimise[objective=makespan]");
+        let guessed = instance(vec![job("a", 300).with_estimate(Estimate::Guessed)]);
+        assert_eq!(algorithm_of_run(&guessed), "optimise[objective=makespan,time-limit=0.1]");
         let two = Weight::parse("2").unwrap();
         assert_eq!(planned(40, 8, two), "optimise[time-limit=0.8]");
         assert_eq!(planned(100, 8, two), "optimise");

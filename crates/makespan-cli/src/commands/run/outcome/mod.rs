@@ -185,14 +185,18 @@ impl<'a> Outcomes<'a> {
     fn learned(&self) -> Option<String> {
         let restated = self.restated.filter(|restated| !restated.is_empty())?;
         let guessed = restated.iter().filter(|&&task| self.instance.task(task).estimate.is_guess()).count();
-        let of =
-            |count: usize, all: usize| if count == all { format!("all {all}") } else { format!("{count} of {all}") };
         let mut parts = Vec::new();
-        if guessed > 0 {
-            parts.push(format!("{} guessed times were replaced", of(guessed, self.instance.guesses())));
+        match (guessed, self.instance.guesses()) {
+            (0, _) => {}
+            (1, 1) => parts.push("the guessed time was replaced".to_owned()),
+            (1, all) => parts.push(format!("1 of {all} guessed times was replaced")),
+            (some, all) if some == all => parts.push(format!("all {all} guessed times were replaced")),
+            (some, all) => parts.push(format!("{some} of {all} guessed times were replaced")),
         }
-        if restated.len() > guessed {
-            parts.push(format!("{} learned times were corrected", restated.len() - guessed));
+        match restated.len() - guessed {
+            0 => {}
+            1 => parts.push("1 learned time was corrected".to_owned()),
+            some => parts.push(format!("{some} learned times were corrected")),
         }
         Some(format!("{} by what ended before them", parts.join(" and ")))
     }
