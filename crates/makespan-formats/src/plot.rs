@@ -167,10 +167,12 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
 /// The range, or a larger one up to the next power of ten: the ticks of a logarithmic axis are powers of ten.
 fn with_power_of_ten(low: f64, high: f64) -> (f64, f64) {
     let (below, above) = (10_f64.powf(low.log10().floor()), 10_f64.powf(low.log10().ceil()));
-    match above <= high {
-        true => (low, high),
-        false if low / below < above / high => (below * 0.9, high),
-        false => (low, above * 1.1),
+    if above <= high {
+        (low, high)
+    } else if low / below < above / high {
+        (below * 0.9, high)
+    } else {
+        (low, above * 1.1)
     }
 }
 
