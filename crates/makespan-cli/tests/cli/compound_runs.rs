@@ -137,7 +137,9 @@ fn a_policy_may_decide_in_place_of_a_plan() {
 #[test]
 fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     let sandbox = Sandbox::new();
-    sandbox.write("i.toml", diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt"));
+    // Long enough that no start-up of a session makes a job late.
+    let slow = diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt").replace("0.05", "1");
+    sandbox.write("i.toml", slow);
     let said = sandbox.makespan("run i.toml --policy job-flow --oversubscribe --folder f");
     assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
     assert!(said.out.contains("2 of 4 tasks succeeded") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
