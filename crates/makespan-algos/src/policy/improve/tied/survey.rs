@@ -116,7 +116,7 @@ impl Survey {
                 };
                 ready = self.running.get(&from).copied().unwrap_or(0).max(ready);
                 if packing.has_transfers() {
-                    self.see_data(packing, view, edge.from, &mut begun);
+                    see_data(packing, view, edge.from, &mut begun);
                 }
             }
             begun.waits[row.index()] = waits;
@@ -127,17 +127,17 @@ impl Survey {
         }
         begun
     }
+}
 
-    /// Where the data of a task are that has begun.
-    fn see_data(&self, packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Begun) {
-        let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
-        let runs = || {
-            let run = view.running.iter().find(|run| run.task == task)?;
-            Some((run.expected_end(view.instance, view.now).ticks(), &run.processors))
-        };
-        if let Some((end, processors)) = ended.or_else(runs) {
-            begun.ends.entry(task).or_insert_with(|| (end, Begun::parts(packing, processors)));
-        }
+/// Where the data of a task are that has begun.
+fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Begun) {
+    let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
+    let runs = || {
+        let run = view.running.iter().find(|run| run.task == task)?;
+        Some((run.expected_end(view.instance, view.now).ticks(), &run.processors))
+    };
+    if let Some((end, processors)) = ended.or_else(runs) {
+        begun.ends.entry(task).or_insert_with(|| (end, Begun::parts(packing, processors)));
     }
 }
 
