@@ -4,7 +4,7 @@ use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_f
 use makespan_algos::scheduler;
 use makespan_core::{
     Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, Outcome, Placement, ProcSet, Restated, Run,
-    Schedule, TaskSet, Time, Work, validate,
+    Schedule, TaskSet, Time, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -61,10 +61,7 @@ fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
-        match &mut job.work {
-            Work::Task(task) | Work::Bag(task, _) => task.estimate = Estimate::Guessed,
-            Work::Graph(graph) => graph.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed),
-        }
+        job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
     }
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
+use makespan_exec::{ExecuteOptions, Stop, check, check_machine, notes, reserve};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -20,7 +20,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::Loaded;
-use crate::output::{emit, emit_lines, shown, write_file};
+use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
 use decider::Decider;
@@ -63,15 +63,20 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     options.failures.apply(&mut execution)?;
     instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;
-    // What cannot run is refused before anything is printed or written.
-    check(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    let is_new = options.folder.is_none() && !resume;
+    if resume && folder::is_empty(&folder) {
+        complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
+    }
+    // What cannot run is refused before anything is printed or written. A new folder is nobody's once it is claimed, and others may take its name
+    // until then.
+    let checked = if is_new { check_machine(&instance, &execution) } else { check(&instance, &execution) };
+    checked.map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
-    if options.folder.is_none() && !resume {
-        // Others may have taken the number that was free.
+    if is_new {
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, Work};
+use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId};
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
@@ -112,7 +112,7 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
 
 /// Refuses commands that name a folder, which no shell can run: the run would only find out one by one.
 fn refuse_folders(instance: &Instance) -> Result<()> {
-    for task in instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number))) {
+    for task in instance.different_task_ids() {
         if let Some(folder) = folder_of(instance, task) {
             return Err(miette!(
                 "the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
@@ -180,9 +180,6 @@ fn with_slot(mut job: Job) -> Result<Job> {
         task.needs = needs.map_err(|error| miette!("--jobs: {error}"))?;
         Ok::<(), miette::Report>(())
     };
-    match &mut job.work {
-        Work::Task(task) | Work::Bag(task, _) => hold(task)?,
-        Work::Graph(graph) => graph.tasks_mut().try_for_each(hold)?,
-    }
+    job.work.tasks_mut().try_for_each(hold)?;
     Ok(job)
 }

@@ -130,7 +130,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
 fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<Estimation>> {
     let Some(teachers) = options.learn else { return Ok(None) };
     let stated = |task: TaskId| instance.task(task).estimate == Estimate::Stated;
-    let mut different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+    let mut different = instance.different_task_ids();
     if different.all(stated) {
         return Err(miette!(
             "--learn replaces times that nobody states, and {} states all; add --estimates unknown",
