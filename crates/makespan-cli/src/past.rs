@@ -8,8 +8,9 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use makespan_core::{Estimate, Instance, Job, JobId, Profile, Task, TaskId, Time, Work};
+use makespan_exec::host;
 use makespan_history::estimate::{Basis, Candidate, Estimator, Exploration, Learned, Question, typical};
-use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here, host};
+use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
 use miette::{Result, miette};
 
 use crate::args::HistoryChoice;

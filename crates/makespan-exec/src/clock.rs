@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use makespan_core::Time;
 
-use crate::host::Host;
+use crate::engine::Engine;
 
 /// Time since the first session of a run began. Within a session it never goes back.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +15,13 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Continues a run of this origin (nanoseconds after 1970), not before `latest` although the wall clock may say so.
-    pub fn since(origin: i64, latest: Time, host: &dyn Host) -> Self {
-        let offset = since_origin(host.wall(), origin).max(latest);
-        Self { begun: host.now(), offset }
+    pub fn since(origin: i64, latest: Time, engine: &dyn Engine) -> Self {
+        let offset = since_origin(engine.wall(), origin).max(latest);
+        Self { begun: engine.now(), offset }
     }
 
-    pub fn now(&self, host: &dyn Host) -> Time {
-        self.offset + ticks(host.now().saturating_sub(self.begun))
+    pub fn now(&self, engine: &dyn Engine) -> Time {
+        self.offset + ticks(engine.now().saturating_sub(self.begun))
     }
 }
 

@@ -63,6 +63,9 @@ pub enum ExecuteError {
     /// The machine does not say which cores there are.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),
+    /// Tasks of an earlier session may still run where this one cannot see to them.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The folder of the run.
     #[error("{path}: {source}; the folder of a run must be writable")]
     Folder {

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, Trace};
+use makespan_core::{Instance, Policy, TaskId, Trace};
 
 use crate::clock::Clock;
+use crate::engine::{Earlier, Engine, Taken};
 use crate::files::Files;
-use crate::host::Host;
-use crate::journal::{Begun, Journal, Opening, Record, TaskList, locked};
+use crate::journal::{Begun, History, Journal, Opening, Progression, Record, TaskList, locked};
 use crate::local::Local;
-use crate::machine::{cores, machine_name};
+use crate::machine::cores;
 use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
 use crate::session::{Retries, Session, State};
@@ -91,24 +92,32 @@ pub fn execute(
 pub struct Reserved<'a> {
     instance: &'a Instance,
     options: &'a ExecuteOptions,
-    cores: Vec<usize>,
     files: Rc<Files>,
     lock: File,
 }
 
-/// Makes the folder of a run, and keeps others out of it.
+/// Makes the folder of a run on this machine, and keeps others out of it.
 ///
 /// # Errors
 /// [`ExecuteError`], where [`execute`] would not begin either.
 pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
-    let cores = cores_for(instance, options)?;
+    check_machine(instance, options)?;
+    reserve_folder(instance, options)
+}
+
+/// The same for a run on another engine than this machine, which is not asked what it has.
+///
+/// # Errors
+/// As there.
+pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
+    check_tasks(instance)?;
     let files = Rc::new(Files::new(&options.folder, instance)?);
     let lock = locked(&files.folder().join("lock"))?;
     if !options.resume {
         // Somebody may have run in it until a moment ago.
         Journal::inspect(&files, instance, Opening::default())?;
     }
-    Ok(Reserved { instance, options, cores, files, lock })
+    Ok(Reserved { instance, options, files, lock })
 }
 
 impl Reserved<'_> {
@@ -117,17 +126,35 @@ impl Reserved<'_> {
     /// # Errors
     /// As there.
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
-        let Self { instance, options, cores, files, lock } = self;
-        let mut host = Local::new(files.clone(), cores, options.shim.clone());
-        let machine = Machine { storage: &Disk, host: &mut host, files, lock: Some(lock) };
+        let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone());
+        self.execute_on(&mut engine, policy, observer)
+    }
+
+    /// The same on any engine.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn execute_on(
+        self,
+        engine: &mut dyn Engine,
+        policy: &mut dyn Policy,
+        observer: &mut dyn Observer,
+    ) -> Result<Trace, ExecuteError> {
+        let Self { instance, options, files, lock } = self;
+        let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
         execute_on(machine, instance, policy, options, observer)
+    }
+
+    /// The folder of the run; the path is absolute.
+    pub fn folder(&self) -> &Path {
+        self.files.folder()
     }
 }
 
 /// What a run stands on.
 pub(crate) struct Machine<'a> {
     pub storage: &'a dyn Storage,
-    pub host: &'a mut dyn Host,
+    pub engine: &'a mut dyn Engine,
     pub files: Rc<Files>,
     pub lock: Option<File>,
 }
@@ -140,15 +167,21 @@ pub(crate) fn execute_on(
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
-    let Machine { storage, host, files, lock } = machine;
+    let Machine { storage, engine, files, lock } = machine;
     let how = Opening { resume: options.resume, recover: options.recover };
-    let mut begun = Journal::begin(storage, &files, instance, how, host.wall(), lock)?;
+    let mut begun = Journal::begin(storage, &files, instance, how, engine.wall(), lock)?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
     let names = begun
         .earlier
         .as_ref()
         .map_or_else(|| instance.task_ids().map(|task| instance.name(task).into_owned()).collect(), TaskList::names);
+    if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
+        engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
+    }
+    // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
+    let goes_on = if begun.earlier.is_none() { engine.take_over(&earlier(&begun.history, &files)) } else { Vec::new() };
+    let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
     Recovery {
         names: &names,
@@ -156,7 +189,8 @@ pub(crate) fn execute_on(
         options,
         storage,
         files: old_files.as_ref().unwrap_or(&files),
-        host: &mut *host,
+        engine: &mut *engine,
+        taken: &taken,
         journal: &mut begun.journal,
         observer: &mut *observer,
         measured: Vec::new(),
@@ -169,37 +203,40 @@ pub(crate) fn execute_on(
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }
-    let clock = Clock::since(history.origin, history.latest, host);
-    let group = host.group();
+    let clock = Clock::since(history.origin, history.latest, engine);
+    let group = engine.group();
     if options.limit_memory
-        && let Err(reason) = host.limit_memory()
+        && let Err(reason) = engine.limit_memory()
     {
         observer.message(&format!("the memory of jobs is not limited: {reason}"));
     }
-    journal.note(Record::Session { at: clock.now(host), boot: host.boot(), group });
+    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
     if !history.listed {
         journal.note(Record::Tasks { list: TaskList::of(instance) });
     }
     journal.commit()?;
     policy.recall(&history.told);
     history.told.iter().for_each(|entry| observer.told(entry));
-    let open = open_tasks(instance, &history, options);
+    let mut open = open_tasks(instance, &history, options);
     let closed = closed_tasks(&history, &open);
+    open.retain(|task| !taken.contains(task));
     let restated = history.restated(instance);
-    let (gpus, memory_kills) = (host.gpus(), host.memory_kills().unwrap_or(0));
+    let memory_kills = engine.memory_kills().unwrap_or(0);
+    let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
+    let state = State::new(instance, open, history.runs, taken.len());
     let mut session = Session {
         options,
         observer,
         journal,
         storage,
         files,
-        host,
+        engine,
         clock,
         origin: history.origin,
         fingerprint: fingerprint(instance),
-        retries: Retries::new(instance, &history.runs, &open, options.retry_failed),
+        retries,
         halted: false,
-        state: State::new(instance, open, history.runs, gpus),
+        state,
         estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
         attempts: history.attempts,
         active: BTreeMap::new(),
@@ -208,11 +245,15 @@ pub(crate) fn execute_on(
         news: Vec::new(),
         events: Vec::new(),
         wake: None,
-        machine: machine_name(),
         memory_kills,
         unexplained_kills: 0,
         stalled: None,
     };
+    for Taken { task, gpus } in goes_on {
+        if let Progression::Running(attempt) = &history.tasks[task.index()] {
+            session.take_over(task, attempt, gpus)?;
+        }
+    }
     session.recall(restated);
     session.run(&closed, policy)?;
     let mut runs = session.state.runs;
@@ -226,23 +267,49 @@ pub(crate) fn execute_on(
 /// # Errors
 /// [`ExecuteError`], as [`execute`].
 pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
-    cores_for(instance, options)?;
+    check_machine(instance, options)?;
+    check_folder(instance, options)
+}
+
+/// The same for a run on another engine than this machine, which is not asked what it has.
+///
+/// # Errors
+/// As there.
+pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    check_tasks(instance)?;
     let how = Opening { resume: options.resume, recover: options.recover };
     Ok(Journal::check(&options.folder, instance, how)?)
 }
 
-/// The cores of this machine, if it can execute the instance.
-fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
+/// Refuses an instance that this machine cannot execute.
+fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    check_tasks(instance)?;
+    let cores = cores()?.len();
+    if instance.processors() as usize > cores && !options.oversubscribe {
+        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores });
+    }
+    resources::check(instance.platform(), options)
+}
+
+/// Refuses tasks of the same name, and tasks without a command.
+fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different =
         instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
-    if let Some(task) = different.find(|&task| instance.task(task).command.is_empty()) {
-        return Err(ExecuteError::NoCommand(instance.name(task).into_owned()));
+    match different.find(|&task| instance.task(task).command.is_empty()) {
+        Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
+        None => Ok(()),
     }
-    let cores = cores()?;
-    if instance.processors() as usize > cores.len() && !options.oversubscribe {
-        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores: cores.len() });
-    }
-    resources::check(instance.platform(), options)?;
-    Ok(cores)
+}
+
+/// The attempts of which the journal knows no end.
+fn earlier(history: &History, files: &Files) -> Vec<Earlier> {
+    let unsettled = |(task, progression): (TaskId, &Progression)| match progression {
+        Progression::Running(attempt) => {
+            let (processors, files) = (attempt.processors.clone(), files.of(task, attempt.attempt));
+            Some(Earlier { task, attempt: attempt.attempt, processors, files })
+        }
+        _ => None,
+    };
+    (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect()
 }

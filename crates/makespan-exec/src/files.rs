@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use makespan_core::{Instance, TaskId};
 
 use crate::ExecuteError;
+use crate::engine::TaskFiles;
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
@@ -51,34 +52,20 @@ impl Files {
         &self.folder
     }
 
-    /// The names in the folder of the files for the output and the errors of a task.
-    pub fn outputs(&self, task: TaskId) -> [String; 2] {
-        ["out", "err"].map(|ending| format!("{}.{ending}", self.names[task.index()]))
+    /// The files of one attempt at a task.
+    pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
+        let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names[task.index()]));
+        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)) }
     }
 
     /// Where the shim writes the exit status of one attempt.
     pub fn status(&self, task: TaskId, attempt: u32) -> PathBuf {
-        self.folder.join(self.status_within(task, attempt))
-    }
-
-    /// The same, from the folder on.
-    pub fn status_within(&self, task: TaskId, attempt: u32) -> String {
-        format!("{STATUS}/{}", self.status_name(task, attempt))
+        self.folder.join(STATUS).join(self.status_name(task, attempt))
     }
 
     /// The name of that file.
     pub fn status_name(&self, task: TaskId, attempt: u32) -> String {
         format!("{}.{attempt}", self.names[task.index()])
-    }
-
-    /// The environment that tells the processes of a task from all others.
-    pub fn marks(&self, name: &str) -> Vec<(&'static str, String)> {
-        vec![("MAKESPAN_JOB", name.replace('\0', "?")), self.mark()]
-    }
-
-    /// The environment that tells the processes of the run from all others.
-    pub fn mark(&self) -> (&'static str, String) {
-        ("MAKESPAN_RUN", self.folder.display().to_string())
     }
 }
 

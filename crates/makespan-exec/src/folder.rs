@@ -8,15 +8,28 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_DIRECTORY, O_PATH};
 
-/// A folder that is held open. A job may move the folder of its run while the shims of others are only starting: by its name
-/// they would not find it.
+/// A folder that is held open, or known by its name alone where it cannot be. A job may move the folder of its run while the
+/// shims of others are only starting: by its name they would not find it.
 #[derive(Debug)]
-pub(crate) struct Folder(File);
+pub(crate) struct Folder {
+    held: Option<File>,
+    name: PathBuf,
+}
 
 impl Folder {
-    /// Opens a folder that is there.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        OpenOptions::new().read(true).custom_flags(O_PATH | O_DIRECTORY).open(path).map(Self)
+    /// The folder of this name.
+    pub fn named(name: &Path) -> Self {
+        Self::held(name, name)
+    }
+
+    /// The folder that this path leads to; where it leads to none, the one of this name.
+    pub fn held(path: &Path, name: &Path) -> Self {
+        Self { held: open(path).ok(), name: name.to_owned() }
+    }
+
+    /// What it was called when it was opened.
+    pub fn name(&self) -> &Path {
+        &self.name
     }
 
     /// A path for this process that leads to it as long as it is held, whatever its name.
@@ -30,8 +43,16 @@ impl Folder {
     }
 
     fn path_of(&self, process: &str) -> PathBuf {
-        PathBuf::from(format!("/proc/{process}/fd/{}", self.0.as_raw_fd()))
+        match &self.held {
+            Some(held) => PathBuf::from(format!("/proc/{process}/fd/{}", held.as_raw_fd())),
+            None => self.name.clone(),
+        }
     }
+}
+
+/// Opens a folder that is there.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(O_PATH | O_DIRECTORY).open(path)
 }
 
 #[cfg(test)]
@@ -45,13 +66,15 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let (here, there) = (above.path().join("here"), above.path().join("there"));
         fs::create_dir(&here).unwrap();
-        let held = Folder::open(&here).unwrap();
+        let held = Folder::named(&here);
         fs::rename(&here, &there).unwrap();
         fs::write(held.path().join("a"), "1").unwrap();
-        let other = Folder::open(&held.path_for_others()).unwrap();
+        let other = Folder::held(&held.path_for_others(), &here);
+        assert_eq!((held.name(), other.name()), (here.as_path(), here.as_path()));
         drop(held);
         fs::rename(other.path().join("a"), other.path().join("b")).unwrap();
         assert_eq!(fs::read(there.join("b")).unwrap(), b"1");
-        assert!(Folder::open(&there.join("b")).is_err(), "a file is no folder");
+        assert!(open(&there.join("b")).is_err(), "a file is no folder");
+        assert_eq!(Folder::held(&here, &there).path(), there, "what is not there is known by its name");
     }
 }

@@ -6,14 +6,11 @@ use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
 
 use crate::resources::gpus_of;
 
-/// The GPUs that running tasks hold. Those of the platform are numbered through its nodes in order, as processors are; GPU `g` is
-/// the `g`-th that this process may use.
+/// The GPUs that running tasks hold. Those of the platform are numbered through its nodes in order, as processors are.
 #[derive(Debug)]
 pub(crate) struct Gpus<'a> {
     instance: &'a Instance,
     resource: ResourceId,
-    /// What programs call those of this machine; `None` where nobody can count them: then by their numbers.
-    names: Option<Vec<String>>,
     /// The number of the first one of each node.
     firsts: Vec<u64>,
     held: BTreeMap<TaskId, Vec<u64>>,
@@ -22,7 +19,7 @@ pub(crate) struct Gpus<'a> {
 
 impl<'a> Gpus<'a> {
     /// All are free; `None` where the platform states none.
-    pub fn new(instance: &'a Instance, names: Option<Vec<String>>) -> Option<Self> {
+    pub fn new(instance: &'a Instance) -> Option<Self> {
         let platform = instance.platform();
         let resource = gpus_of(platform)?;
         let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
@@ -33,7 +30,7 @@ impl<'a> Gpus<'a> {
             Some(first)
         });
         let firsts = firsts.collect();
-        Some(Self { instance, resource, names, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
+        Some(Self { instance, resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
     }
 
     /// Gives a task that starts on these processors what it needs. The cluster has seen to it that there are as many.
@@ -66,21 +63,33 @@ impl<'a> Gpus<'a> {
         }
     }
 
-    /// What programs call those that a task holds, in order. Where the machine has fewer than the platform states, several are one.
-    pub fn of(&self, task: TaskId) -> Vec<String> {
-        let mut names = Vec::new();
-        for &number in self.held.get(&task).into_iter().flatten() {
-            let name = match &self.names {
-                None => number.to_string(),
-                Some(own) if own.is_empty() => continue,
-                Some(own) => own[(number % own.len() as u64) as usize].clone(),
-            };
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+    /// Those that a task holds, in order.
+    pub fn of(&self, task: TaskId) -> &[u64] {
+        self.held.get(&task).map_or(&[], Vec::as_slice)
     }
+
+    /// A task holds these already.
+    pub fn hold(&mut self, task: TaskId, numbers: Vec<u64>) {
+        self.taken.extend(&numbers);
+        self.held.insert(task, numbers);
+    }
+}
+
+/// What programs call GPUs of these numbers on a machine that calls its own so; where nobody can count them, their numbers. GPU `g` is
+/// the `g`-th that this process may use; where the machine has fewer than the platform states, several are one.
+pub(crate) fn called(numbers: &[u64], own: Option<&[String]>) -> Vec<String> {
+    let mut names = Vec::new();
+    for &number in numbers {
+        let name = match own {
+            None => number.to_string(),
+            Some([]) => continue,
+            Some(own) => own[(number % own.len() as u64) as usize].clone(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -105,7 +114,7 @@ mod tests {
 
     fn taken(gpus: &mut Gpus<'_>, task: u64, processors: &str) -> String {
         gpus.take(TaskId(task), &processors.parse().unwrap());
-        gpus.of(TaskId(task)).join(",")
+        called(gpus.of(TaskId(task)), None).join(",")
     }
 
     #[test]
@@ -114,7 +123,7 @@ mod tests {
         let jobs = vec![job("a", 1, one.clone()), job("b", 2, each), job("c", 1, one.clone()), job("d", 1, one)];
         let plain = Job::new("e", Profile::rigid(1, Time::from_seconds(1)).unwrap());
         let instance = Instance::new(nodes(), jobs.into_iter().chain([plain]).collect(), vec![]).unwrap();
-        let mut gpus = Gpus::new(&instance, None).unwrap();
+        let mut gpus = Gpus::new(&instance).unwrap();
         assert_eq!((taken(&mut gpus, 0, "0"), taken(&mut gpus, 1, "1-2")), ("0".into(), "1,3".into()));
         assert_eq!((taken(&mut gpus, 2, "3"), taken(&mut gpus, 4, "1")), ("4".into(), String::new()));
         gpus.give_back(TaskId(0));
@@ -130,8 +139,12 @@ mod tests {
         for platform in [of_node, licences] {
             let instance = Instance::new(platform, jobs(), vec![]).unwrap();
             let with = |names: &[&str]| {
-                let mut gpus = Gpus::new(&instance, Some(names.iter().map(ToString::to_string).collect())).unwrap();
-                [taken(&mut gpus, 0, "0"), taken(&mut gpus, 1, "1")]
+                let mut gpus = Gpus::new(&instance).unwrap();
+                let own: Vec<String> = names.iter().map(ToString::to_string).collect();
+                [(0, "0"), (1, "1")].map(|(task, processors)| {
+                    gpus.take(TaskId(task), &processors.parse().unwrap());
+                    called(gpus.of(TaskId(task)), Some(&own)).join(",")
+                })
             };
             assert_eq!(with(&["7", "GPU-5", "3", "2"]), ["7,GPU-5", "3,2"]);
             // Fewer than stated, which the user has allowed.
@@ -140,6 +153,6 @@ mod tests {
             assert_eq!(with(&[]), ["", ""]);
         }
         let instance = Instance::new(platform(), vec![], vec![]).unwrap();
-        assert!(Gpus::new(&instance, None).is_none());
+        assert!(Gpus::new(&instance).is_none());
     }
 }

@@ -11,6 +11,7 @@
 
 mod accelerators;
 mod clock;
+pub mod engine;
 mod error;
 mod execute;
 #[cfg(test)]
@@ -20,7 +21,6 @@ mod fingerprint;
 mod folder;
 mod gpus;
 mod group;
-mod host;
 pub mod journal;
 mod launch;
 mod local;
@@ -42,10 +42,11 @@ mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
-pub use execute::{Reserved, check, execute, reserve};
+pub use execute::{Reserved, check, check_folder, execute, reserve, reserve_folder};
 pub use files::output_files;
 pub use fingerprint::fingerprint;
-pub use machine::cores;
+pub use local::{Local, Waker};
+pub use machine::{cores, host};
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::ExecuteOptions;

@@ -1,29 +1,29 @@
 //! The processes of this machine.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin};
-use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use makespan_core::TaskId;
+use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::files::Files;
+use crate::engine::{Engine, Left, Notice, Refusal, Start};
 use crate::folder::Folder;
+use crate::gpus::called;
 use crate::group::Group;
-use crate::host::{Host, Left, Refusal, Start};
-use crate::machine::{allotment_environment, cores_of, program, substituted};
+use crate::machine::{allotment_environment, cores_of, host, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
-use crate::spare::{Duty, Spare};
+use crate::spare::{Duty, Signalled, Spare};
 use crate::storage::{is_passing, writable};
 use crate::traces::Traces;
 
@@ -39,13 +39,16 @@ const SPARES: usize = 2;
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
 
-/// Starts shims, and waits for them.
+/// This machine: each task is guarded by a process of its own, the shim, which pins it to its cores.
+///
+/// Processor `p` is the `p`-th of the cores that it was given, modulo their number.
 #[derive(Debug)]
-pub(crate) struct Local {
-    files: Rc<Files>,
-    /// The folder of the run, unless it cannot be held.
-    folder: Option<Folder>,
+pub struct Local {
+    /// The folder of the run.
+    folder: Folder,
     cores: Vec<usize>,
+    /// What programs call the GPUs of this machine, as soon as somebody asks.
+    gpus: OnceCell<Option<Vec<String>>>,
     shim: PathBuf,
     _small: Option<File>,
     /// The control group of the session, which holds one for each task.
@@ -60,8 +63,19 @@ pub(crate) struct Local {
     lacking: bool,
     /// Numbers the shims, so that the end of an earlier one is not taken for that of a later one.
     started: u64,
-    sender: Sender<(TaskId, u64)>,
-    ends: Receiver<(TaskId, u64)>,
+    sender: Sender<Signalled>,
+    ends: Receiver<Signalled>,
+}
+
+/// Ends a wait of [`Local`] from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Sender<Signalled>);
+
+impl Waker {
+    /// Wakes it: a wait that goes on, or the next one, returns before its time.
+    pub fn wake(&self) {
+        let _ = self.0.send(Signalled::Woken);
+    }
 }
 
 /// A shim that we have not reaped, so its id is ours.
@@ -76,17 +90,17 @@ struct Shim {
 }
 
 impl Local {
-    /// Starts tasks on these cores, by this shim or by this program.
-    pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
+    /// Starts tasks of the run in this folder on these cores, by this shim or by this program ([`crate::ExecuteOptions::shim`]).
+    pub fn new(folder: &Path, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let small = if shim.is_none() { shim::small() } else { None };
         // What is open stays the same program, even where its file is replaced.
         let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
         let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
         Self {
-            folder: Folder::open(files.folder()).ok(),
-            files,
+            folder: Folder::named(folder),
             cores,
+            gpus: OnceCell::new(),
             shim,
             _small: small,
             group: None,
@@ -101,27 +115,40 @@ impl Local {
         }
     }
 
+    /// Ends waits from other threads.
+    pub fn waker(&self) -> Waker {
+        Waker(self.sender.clone())
+    }
+
+    /// Kills what is left on this machine of a task of this name, whose shim is gone. Returns when nothing of it lives.
+    pub fn end_strays(&self, name: &str) {
+        let marks =
+            marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Traces { session: None, marks, group: None }.end(Duration::ZERO);
+    }
+
     /// A shim that has been told of a task, and waits.
     fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
-        let allotment = start.processors.len();
-        let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
+        let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
+        let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
         let refuse = |error: std::io::Error| Refusal {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
         };
-        let outputs = self.files.outputs(start.task);
-        self.empty(&outputs).map_err(refuse)?;
-        let marks = self.files.marks(start.name);
-        let gpus = start.gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
-        let environment = allotment_environment(allotment).chain(marks.iter().cloned()).chain(gpus);
+        self.empty(&start.files.outputs).map_err(refuse)?;
+        let marks = marks(start.name, self.folder.name());
+        let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
+        let environment = allotment_environment(start.allotment, start.processors.len());
+        let environment = environment.chain(marks.iter().cloned()).chain(gpus);
+        let environment = environment.map(|(name, value)| (name.to_owned(), value));
         let order = Order {
-            status: self.files.status_within(start.task, start.attempt),
+            status: start.files.status.clone(),
             memory: start.memory.filter(|_| self.limits),
             cores: cores_of(start.processors, &self.cores),
-            outputs,
+            outputs: start.files.outputs.clone(),
             command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
-            environment: environment.map(|(name, value)| (name.to_owned(), value)).collect(),
+            environment: environment.chain(start.environment.iter().cloned()).collect(),
         };
         self.lacking = false;
         let ready = loop {
@@ -144,13 +171,13 @@ impl Local {
     fn spare(&mut self) -> io::Result<Spare> {
         self.started += 1;
         let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
-        let folder = (&*self.files, self.folder.as_ref());
-        Spare::start(&self.shim, &self.cores, folder, (self.started, group), self.sender.clone())
+        let environment = mark(self.folder.name());
+        Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
     }
 
     /// Makes empty files in the folder of the run; what they held is lost.
     fn empty(&self, names: &[String]) -> io::Result<()> {
-        let folder = self.folder.as_ref().map_or_else(|| self.files.folder().to_owned(), Folder::path);
+        let folder = self.folder.path();
         names.iter().try_for_each(|name| writable(&folder.join(name))?.set_len(0))
     }
 
@@ -177,7 +204,17 @@ impl Local {
     }
 }
 
-impl Host for Local {
+/// The environment that tells the processes of a task from all others.
+fn marks(name: &str, folder: &Path) -> Vec<(&'static str, String)> {
+    vec![("MAKESPAN_JOB", name.replace('\0', "?")), mark(folder)]
+}
+
+/// The environment that tells the processes of the run in this folder from all others.
+fn mark(folder: &Path) -> (&'static str, String) {
+    ("MAKESPAN_RUN", folder.display().to_string())
+}
+
+impl Engine for Local {
     fn now(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -186,8 +223,20 @@ impl Host for Local {
         SystemTime::now()
     }
 
-    fn boot(&self) -> String {
+    fn place(&self) -> String {
         boot()
+    }
+
+    fn follows(&self, place: &str) -> Result<(), String> {
+        // The id of a boot, as earlier versions wrote it, too.
+        if place.contains(':') {
+            return Err(format!("jobs of this run may still run on {place}; go on there"));
+        }
+        Ok(())
+    }
+
+    fn host(&self, _processors: &ProcSet) -> String {
+        host()
     }
 
     fn group(&mut self) -> Option<String> {
@@ -202,10 +251,6 @@ impl Host for Local {
         group.limit_memory()?;
         self.limits = true;
         Ok(())
-    }
-
-    fn gpus(&self) -> Option<Vec<String>> {
-        resources::gpus()
     }
 
     fn memory_kills(&self) -> Option<u64> {
@@ -241,19 +286,21 @@ impl Host for Local {
         self.signal(task, if kill { shim::KILL } else { shim::END });
     }
 
-    fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
+    fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let begun = Instant::now();
         loop {
             let left = timeout.saturating_sub(begun.elapsed());
             // Jobs that have just been let run come first.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
-                Ok((task, number)) if self.shims.get(&task).is_some_and(|shim| shim.number == number) => {
-                    return Some(task);
+                Ok(Signalled::Ended(task, number))
+                    if self.shims.get(&task).is_some_and(|shim| shim.number == number) =>
+                {
+                    return Some(Notice::Ended(task));
                 }
                 Err(_) if ahead => self.refill(),
-                Ok(_) => {}
-                Err(_) => return None,
+                Ok(Signalled::Ended(..)) => {}
+                Ok(Signalled::Woken) | Err(_) => return None,
             }
         }
     }
@@ -289,7 +336,7 @@ impl Host for Local {
             sleep(Duration::from_millis(20));
         }
         // What outlived its shim is known by its control group, or else by its environment.
-        let (name, value) = self.files.mark();
+        let (name, value) = mark(self.folder.name());
         let group = left.group.and_then(Group::of_earlier);
         Traces { session: None, marks: vec![format!("{name}={value}")], group }.end(grace);
     }

@@ -20,7 +20,7 @@ pub fn cores() -> Result<Vec<usize>, ExecuteError> {
 }
 
 /// What this machine is called; empty where it has no name.
-pub(crate) fn machine_name() -> String {
+pub fn host() -> String {
     nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
 }
 
@@ -73,11 +73,11 @@ pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize
     command.iter().map(one).collect()
 }
 
-/// The environment by which programs learn their allotment.
-pub(crate) fn allotment_environment(allotment: u32) -> impl Iterator<Item = (&'static str, String)> {
-    ["MAKESPAN_PROCESSORS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"]
-        .into_iter()
-        .map(move |name| (name, allotment.to_string()))
+/// The environment by which programs learn their allotment, and how many threads that is here.
+pub(crate) fn allotment_environment(allotment: u32, here: u32) -> impl Iterator<Item = (&'static str, String)> {
+    let threads = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"];
+    let threads = threads.into_iter().map(move |name| (name, here.to_string()));
+    std::iter::once(("MAKESPAN_PROCESSORS", allotment.to_string())).chain(threads)
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ pub trait Observer {
     /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
     fn retried(&mut self, _run: &Run, _reason: Option<&str>, _attempt: u32, _progress: &Progress<'_>) {}
 
+    /// An attempt at a task was lost with the machine that it ran on, and the task waits again. The trace leaves it out.
+    fn lost(&mut self, _run: &Run, _reason: &str, _attempt: u32, _progress: &Progress<'_>) {}
+
     /// A task that ran was ended since the run was, and runs again when that is resumed. The trace leaves it out.
     fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
 
@@ -47,7 +50,7 @@ pub struct Measured<'a> {
     pub attempt: u32,
     /// When it began, by the wall clock.
     pub began: SystemTime,
-    /// The name of this machine.
+    /// The name of the machine that it ran on.
     pub host: &'a str,
 }
 

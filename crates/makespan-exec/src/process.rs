@@ -17,8 +17,9 @@ use crate::storage::is_passing;
 pub(crate) const GLANCE: Duration = Duration::from_millis(5);
 
 /// One process that is told apart from a later one of the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Identity {
+    /// Its id.
     pub pid: i32,
     /// Clock ticks after boot.
     pub start: u64,
@@ -125,7 +126,7 @@ impl Identity {
     }
 
     /// Signals it if it still runs.
-    pub fn signal(self, signal: Signal) {
+    pub(crate) fn signal(self, signal: Signal) {
         if self.is_alive() {
             let _ = kill(Pid::from_raw(self.pid), signal);
         }

@@ -3,10 +3,9 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use crate::clock::{began, since_origin};
+use crate::engine::{Engine, Left};
 use crate::files::Files;
-use crate::host::{Host, Left};
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
-use crate::machine::machine_name;
 use crate::process::Identity;
 use crate::session::{is_failure, outcome};
 use crate::status::Status;
@@ -22,7 +21,9 @@ pub(crate) struct Recovery<'a> {
     pub options: &'a ExecuteOptions,
     pub storage: &'a dyn Storage,
     pub files: &'a Files,
-    pub host: &'a mut dyn Host,
+    pub engine: &'a mut dyn Engine,
+    /// Attempts that were taken over; they are not settled.
+    pub taken: &'a [TaskId],
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
     /// Attempts that ended while no session was there.
@@ -30,20 +31,20 @@ pub(crate) struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// Settles every task that the journal shows as running. One that has left its exit status has ended. One that
+    /// Settles every task that the journal shows as running and that was not taken over. One that has left its exit status has ended. One that
     /// still runs is ended with all that descends from it, since no process of ours holds its walltime any more, and runs
     /// again; it may leave its status in the last moment, which counts. One that died with us runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
-            Progression::Running(attempt) => Some((id, attempt.clone())),
+            Progression::Running(attempt) if !self.taken.contains(&id) => Some((id, attempt.clone())),
             _ => None,
         };
         let mut running: Vec<(TaskId, Attempt)> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
-        let same_boot = history.boot == self.host.boot();
+        let same_boot = history.boot == self.engine.place();
         for (task, attempt) in running.iter_mut().filter(|_| same_boot) {
             let shim = Identity { pid: attempt.pid, start: attempt.pid_start };
             if attempt.ending.is_none()
-                && self.host.is_alive(shim)
+                && self.engine.is_alive(shim)
                 && self.status(*task, attempt, history.origin).is_none()
             {
                 let name = &self.names[task.index()];
@@ -61,16 +62,15 @@ impl Recovery<'_> {
             let shim = |(_, attempt): &(TaskId, Attempt)| Identity { pid: attempt.pid, start: attempt.pid_start };
             let shims: Vec<Identity> = running.iter().filter(|_| same_boot).map(shim).collect();
             let left = Left { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
-            self.host.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
+            self.engine.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }
         for (task, attempt) in running {
             self.record(history, task, attempt);
         }
         self.journal.commit()?;
-        let host = machine_name();
         for (run, attempt) in std::mem::take(&mut self.measured) {
             let Some(command) = self.instance.map(|instance| instance.command(run.task)) else { continue };
-            let began = began(history.origin, run.start);
+            let (began, host) = (began(history.origin, run.start), self.engine.host(&run.processors));
             self.observer.measured(&Measured { run: &run, command: &command, attempt, began, host: &host });
         }
         Ok(())

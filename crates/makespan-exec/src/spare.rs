@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use makespan_core::TaskId;
 
-use crate::files::Files;
 use crate::folder::Folder;
 use crate::group::Group;
 use crate::launch::launch;
@@ -28,6 +27,15 @@ pub(crate) struct Spare {
     /// The control group of its task, where there may be one.
     pub group: Option<Group>,
     phase: Arc<Mutex<Phase>>,
+}
+
+/// What ends a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signalled {
+    /// Nothing is left of a task, whose shim had this number.
+    Ended(TaskId, u64),
+    /// Somebody wants it to end.
+    Woken,
 }
 
 /// What a shim is for.
@@ -50,15 +58,13 @@ impl Spare {
     pub fn start(
         program: &Path,
         cores: &[usize],
-        (files, folder): (&Files, Option<&Folder>),
+        (folder, (name, value)): (&Folder, (&str, String)),
         (number, group): (u64, Option<Group>),
-        ends: Sender<(TaskId, u64)>,
+        ends: Sender<Signalled>,
     ) -> io::Result<Self> {
-        let named = files.folder();
-        let held = folder.map_or_else(|| named.to_owned(), Folder::path_for_others);
-        let (name, value) = files.mark();
         let mut command = Command::new(program);
-        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(held).arg(named).env(name, value);
+        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(folder.path_for_others()).arg(folder.name());
+        command.env(name, value);
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let phase = Arc::new(Mutex::new(Phase::Free));
@@ -72,7 +78,7 @@ impl Spare {
                 Traces { session: killed, marks, group: its_group }.end(Duration::ZERO);
             }
             // A session that is gone has no use for it.
-            let _ = ends.send((task, number));
+            let _ = ends.send(Signalled::Ended(task, number));
         };
         let mut child = launch(command, cores.to_vec(), true, on_exit)?;
         let input = child.stdin.take();

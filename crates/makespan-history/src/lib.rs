@@ -19,6 +19,6 @@ mod store;
 pub use command::{Command, Template};
 pub use error::HistoryError;
 pub use location::{data_folder, default_path};
-pub use record::{Ending, Record, folder_here, host, now};
+pub use record::{Ending, Record, folder_here, now};
 pub use recorder::Recorder;
 pub use store::{Entry, Filter, History};

@@ -58,11 +58,6 @@ impl Ending {
     }
 }
 
-/// The name of this machine; empty where it has none.
-pub fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
-}
-
 /// The present folder, as text.
 pub fn folder_here() -> String {
     std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default()

@@ -1,7 +1,8 @@
 //! Runs that learn from earlier ones.
 
 use makespan_core::Time;
-use makespan_history::{Command, Ending, Entry, Filter, History, Record, folder_here, host};
+use makespan_exec::host;
+use makespan_history::{Command, Ending, Entry, Filter, History, Record, folder_here};
 
 use crate::sandbox::Sandbox;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::{ProcSet, TaskId};
 
 use super::{Effect, Inner, World};
-use crate::host::{Host, Left, Refusal, Start};
+use crate::engine::{Engine, Left, Notice, Refusal, Start};
 use crate::process::Identity;
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::is_passing;
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Process {
     task: TaskId,
     processors: ProcSet,
-    gpus: Vec<String>,
+    gpus: Vec<u64>,
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
@@ -210,7 +210,7 @@ impl World {
     }
 }
 
-impl Host for World {
+impl Engine for World {
     fn now(&self) -> Duration {
         self.0.borrow().clock
     }
@@ -219,7 +219,11 @@ impl Host for World {
         UNIX_EPOCH + Duration::from_secs(1_000_000_000) + self.0.borrow().clock
     }
 
-    fn boot(&self) -> String {
+    fn host(&self, _processors: &ProcSet) -> String {
+        "world".into()
+    }
+
+    fn place(&self) -> String {
         format!("boot {}", self.0.borrow().boots)
     }
 
@@ -282,13 +286,13 @@ impl Host for World {
         }
     }
 
-    fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
+    fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let until = self.0.borrow().clock + timeout;
         loop {
             let gone = |process: &&Process| !process.alone && matches!(process.state, State::Gone(_));
             let task = self.0.borrow().processes.values().find(gone).map(|process| process.task);
-            if task.is_some() {
-                return task;
+            if let Some(task) = task {
+                return Some(Notice::Ended(task));
             }
             self.next_event(until)?;
         }

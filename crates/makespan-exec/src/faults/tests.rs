@@ -15,9 +15,9 @@ use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
 
 use super::processes::script;
 use super::{Dead, Fault, When, World};
+use crate::engine::Engine;
 use crate::execute::{Machine, execute_on};
 use crate::files::Files;
-use crate::host::Host;
 use crate::{ExecuteError, ExecuteOptions, Observer, Progress};
 
 /// First come, first served.
@@ -109,9 +109,9 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     let estimation = Some(Estimation::new(|_| Box::new(Longest::default())));
     let retries = told.retries;
     let options = ExecuteOptions { resume, retry_failed, retries, estimation, stop, ..ExecuteOptions::new("/run") };
-    let mut host = world.clone();
+    let mut engine = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
-    let machine = Machine { storage: world, host: &mut host, files, lock: None };
+    let machine = Machine { storage: world, engine: &mut engine, files, lock: None };
     let done = catch_unwind(AssertUnwindSafe(|| execute_on(machine, &instance, &mut FirstCome, &options, told)));
     match done {
         Ok(Ok(trace)) => Left::Done(trace),

@@ -187,7 +187,11 @@ fn run_once(
     let fail = |error: io::Error| MeasureError::NotStarted(format!("cannot start `{}`: {error}", words[0]));
     let mut errors = tempfile::tempfile().map_err(fail)?;
     let mut command = Command::new(program(&words[0]).map_err(MeasureError::NotStarted)?);
-    command.args(&words[1..]).envs(allotment_environment(processors)).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(&words[1..])
+        .envs(allotment_environment(processors, processors))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command.stderr(errors.try_clone().map_err(fail)?).process_group(0);
     let (exit, exited) = mpsc::channel();
     let on_exit = move |_| {

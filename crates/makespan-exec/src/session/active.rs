@@ -84,6 +84,12 @@ pub(crate) enum News {
         reason: Option<String>,
         again: bool,
     },
+    /// It was lost with its node, and is tried again.
+    Lost {
+        run: Run,
+        reason: String,
+        attempt: u32,
+    },
     /// It was ended with the run.
     Interrupted(Run),
     Told(LogEntry),

@@ -3,8 +3,9 @@
 use makespan_core::{Accounting, Event, MemoryKill, Outcome, Run, Running, TaskId, Time};
 
 use super::Session;
-use super::active::{Doubtful, End, News, is_of_a_stop, outcome};
+use super::active::{Active, Doubtful, End, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
+use crate::clock::since_origin;
 use crate::journal::{Cause, Record};
 use crate::status::Status;
 
@@ -21,11 +22,11 @@ impl Session<'_> {
     /// Nothing is left of a task: records how it ended.
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
         let Some(active) = self.active.remove(&task) else { return Ok(()) };
-        let left = self.host.reap(task);
+        let left = self.engine.reap(task);
         let told = self.status_of(task, active.attempt);
         let status = told.as_ref().map_or(left, |status| status.exit);
         let (running, attempt) = (active.running(task), active.attempt);
-        let at = self.now();
+        let at = self.end_of(&active, told.as_ref());
         let accounting = self.accounting(told.as_ref(), status);
         // What ended by itself did so whatever we were about to do.
         let asked = told.as_ref().is_none_or(|status| status.asked);
@@ -48,11 +49,19 @@ impl Session<'_> {
         }
     }
 
+    /// When an attempt ended: now, unless it ended while nobody was there to see it.
+    fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
+        let now = self.now();
+        let ended = told.filter(|_| self.engine.outlives_us()).map(|status| since_origin(status.wall(), self.origin));
+        // Clocks of several machines differ.
+        ended.map_or(now, |ended| ended.clamp(active.start, now.max(active.start)))
+    }
+
     /// What the kernel counted of an attempt. One that was killed without our doing may have been killed for memory.
     fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
-            let kills = self.host.memory_kills().unwrap_or(0);
+            let kills = self.engine.memory_kills().unwrap_or(0);
             self.unexplained_kills += kills.saturating_sub(self.memory_kills);
             self.memory_kills = kills;
             if self.unexplained_kills > 0 {
@@ -68,6 +77,39 @@ impl Session<'_> {
         let bytes = self.storage.read(&self.files.status(task, attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
         Status::parse(&bytes).filter(|status| claim(status) == (self.origin, task, attempt))
+    }
+
+    /// A task that was let run could not be started.
+    pub(super) fn refused(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
+        let Some(active) = self.active.remove(&task) else { return Ok(()) };
+        self.engine.reap(task);
+        let (running, attempt, at) = (active.running(task), active.attempt, self.now());
+        let (outcome, reason) = (Outcome::NotStarted, Some(reason));
+        self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
+    }
+
+    /// A task is gone with its node. That is no failure of the task, unless it happens again and again.
+    pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
+        let Some(active) = self.active.remove(&task) else { return Ok(()) };
+        let (running, attempt, at) = (active.running(task), active.attempt, self.now());
+        if self.options.stop.is_requested() || matches!(active.ending, Some((Cause::Stop, _))) {
+            self.interrupted(running, at);
+            return Ok(());
+        }
+        if let Some((Cause::Walltime, _)) = active.ending {
+            return self.conclude(running, attempt, at, Outcome::TimedOut, None);
+        }
+        if self.retries.has_lost_too_often(task) {
+            let (outcome, reason) = (Outcome::Failed { status: KILLED }, Some(format!("{reason}, again and again")));
+            return self.record_end(End { running, attempt, at, outcome, accounting: None, reason });
+        }
+        self.journal.note(Record::Interrupted { task, at });
+        self.events.push(Event::Interrupted(task));
+        let Running { start, processors, .. } = running;
+        let (outcome, accounting) = (Outcome::Interrupted, None);
+        let run = Run { task, start, end: at, processors, outcome, accounting };
+        self.news.push(News::Lost { run, reason, attempt });
+        Ok(())
     }
 
     /// A task was ended by us before it was done, and waits again.
@@ -170,7 +212,7 @@ impl Session<'_> {
         for &task in tasks {
             if let Some(active) = self.active.get_mut(&task) {
                 active.ending = Some((cause, kill));
-                self.host.end(task, false);
+                self.engine.end(task, false);
             }
         }
     }
@@ -183,7 +225,7 @@ impl Session<'_> {
             {
                 // Again each second, should the request have been lost.
                 *kill = now + Time::from_seconds(1);
-                self.host.end(task, true);
+                self.engine.end(task, true);
             }
         }
     }

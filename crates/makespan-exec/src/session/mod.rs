@@ -12,16 +12,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Estimator, Event, Policy, TaskId, Time};
+use makespan_core::{Decision, Estimator, Event, Policy, ProcSet, Running, TaskId, Time};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, ticks};
+use crate::engine::{Engine, Notice};
 use crate::files::Files;
-use crate::host::Host;
-use crate::journal::{Journal, JournalError, Record};
+use crate::journal::{Attempt, Cause, Journal, JournalError, Record};
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
+pub(crate) use active::Active;
 pub(crate) use active::outcome;
-use active::{Active, Delayed, Doubtful, News};
+use active::{Delayed, Doubtful, News};
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
@@ -35,7 +36,7 @@ pub(crate) struct Session<'a> {
     pub journal: Journal,
     pub storage: &'a dyn Storage,
     pub files: Rc<Files>,
-    pub host: &'a mut dyn Host,
+    pub engine: &'a mut dyn Engine,
     pub clock: Clock,
     /// What tells this run from others: when it began, and of which instance it is.
     pub origin: i64,
@@ -55,8 +56,6 @@ pub(crate) struct Session<'a> {
     /// What the policy has not heard yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
-    /// What this machine is called.
-    pub machine: String,
     /// How many processes the system has killed for memory, when it was last asked, and how many of those since the session began
     /// are not known to be of tasks.
     pub memory_kills: u64,
@@ -69,12 +68,30 @@ impl Session<'_> {
     /// Runs until every task has ended or a stop is requested. Whatever happens, nothing runs when it returns. Of the
     /// `closed` tasks, which ended before and are not run again, those hear that wait for them.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
-        let outcome = self.close(closed).and_then(|()| self.drive(policy));
+        let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
             return self.finish();
         }
         let ended = self.end_all();
         outcome.and(ended)
+    }
+
+    /// An attempt of an earlier session goes on under this one.
+    ///
+    /// # Errors
+    /// Where its processors are not its own.
+    pub fn take_over(&mut self, task: TaskId, attempt: &Attempt, gpus: Vec<u64>) -> Result<(), ExecuteError> {
+        let (start, processors, now) = (attempt.at, attempt.processors.clone(), self.now());
+        self.state.cluster.take_over(Running { task, start, processors: processors.clone() })?;
+        if let Some(held) = &mut self.state.gpus {
+            held.hold(task, gpus);
+        }
+        let walltime = self.state.instance.walltime(task).or(self.options.timeout).map(|walltime| start + walltime);
+        let ending = attempt.ending.map(|cause| (cause, now));
+        let active = Active { attempt: attempt.attempt, start, processors, going: true, walltime, ending };
+        self.news.push(News::Started(active.running(task)));
+        self.active.insert(task, active);
+        Ok(())
     }
 
     /// Writes down that all is done, as soon as it can be.
@@ -113,7 +130,9 @@ impl Session<'_> {
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
-            if self.is_idle() && self.state.unreleased.is_empty() && self.wake.is_none() {
+            let all_started = self.state.unreleased.is_empty() && self.wake.is_none();
+            let none_awaited = !self.engine.awaits() || self.state.cluster.waiting().is_empty();
+            if self.is_idle() && all_started && none_awaited {
                 return Ok(self.state.cluster.check_complete()?);
             }
             self.wait()?;
@@ -158,7 +177,7 @@ impl Session<'_> {
     }
 
     fn now(&self) -> Time {
-        self.clock.now(&*self.host)
+        self.clock.now(&*self.engine)
     }
 
     /// Tells the policy all that it has not heard yet, and does what it wants.
@@ -216,13 +235,60 @@ impl Session<'_> {
         let instants = limits.flatten().chain(doubts).chain(self.wake).chain(self.state.next_release());
         let next = instants.chain(self.next_attempt()).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
-        if let Some(task) = self.host.wait(until.min(self.options.tick)) {
-            self.exited(task)?;
+        if let Some(notice) = self.engine.wait(until.min(self.options.tick)) {
+            self.take_in(notice)?;
         }
-        while let Some(task) = self.host.wait(Duration::ZERO) {
-            self.exited(task)?;
-        }
+        self.hear()?;
         self.observer.tick(&self.state.progress(self.now()));
         Ok(())
+    }
+
+    /// Takes in all that has happened by now.
+    fn hear(&mut self) -> Result<(), ExecuteError> {
+        while let Some(notice) = self.engine.wait(Duration::ZERO) {
+            self.take_in(notice)?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, notice: Notice) -> Result<(), ExecuteError> {
+        match notice {
+            Notice::Ended(task) => return self.exited(task),
+            Notice::TimedOut(task) => {
+                let now = self.now();
+                if let Some(active) = self.active.get_mut(&task) {
+                    active.ending = Some((Cause::Walltime, now));
+                }
+                return self.exited(task);
+            }
+            Notice::Refused(task, reason) => return self.refused(task, reason),
+            Notice::Lost(task, reason) => return self.lost(task, reason),
+            Notice::Down { outage, processors, expected } => {
+                self.state.cluster.advance(self.now());
+                let expected = expected.map(|expected| self.now() + ticks(expected));
+                let changed = self.state.cluster.fail(outage, &processors, expected);
+                self.tell_nodes(&changed, Event::NodeDown);
+            }
+            Notice::Up(outage) => {
+                self.state.cluster.advance(self.now());
+                let changed = self.state.cluster.repair(outage);
+                self.tell_nodes(&changed, Event::NodeUp);
+            }
+            Notice::Told(text) => self.observer.message(&text),
+            Notice::Over(reason) => {
+                self.observer.message(&reason);
+                self.halted = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_nodes(&mut self, processors: &ProcSet, event: fn(usize) -> Event) {
+        let platform = self.state.instance.platform();
+        for &(first, last) in processors.intervals() {
+            let nodes = platform.node_of(first)..=platform.node_of(last);
+            let computing = nodes.filter(|&node| platform.nodes()[node].processors > 0);
+            self.events.extend(computing.map(event).filter(|event| !self.events.contains(event)).collect::<Vec<_>>());
+        }
     }
 }

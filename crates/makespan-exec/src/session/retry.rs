@@ -8,6 +8,9 @@ use super::Session;
 use super::active::Delayed;
 use crate::ExecuteError;
 
+/// How often a task that was lost with its node waits again.
+const MOST_LOSSES: u32 = 3;
+
 /// How often each task has failed, and what those need that lack of memory ended.
 #[derive(Debug)]
 pub(crate) struct Retries<'a> {
@@ -15,6 +18,8 @@ pub(crate) struct Retries<'a> {
     /// The resource `memory`, where the platform states any that comes back.
     memory: Option<ResourceId>,
     failures: Vec<u32>,
+    /// How often each task was lost with its node.
+    losses: BTreeMap<TaskId, u32>,
     /// Bytes that a task gets at its next attempt, in place of its stated need.
     raised: BTreeMap<TaskId, u64>,
     /// Tasks that the policy has started and that wait for memory, in the order in which they came.
@@ -31,6 +36,7 @@ impl<'a> Retries<'a> {
             instance,
             memory,
             failures: vec![0; instance.tasks() as usize],
+            losses: BTreeMap::new(),
             raised: BTreeMap::new(),
             crowded: VecDeque::new(),
         };
@@ -57,6 +63,13 @@ impl<'a> Retries<'a> {
             self.raised.insert(run.task, least.saturating_mul(2));
         }
         Some(failures)
+    }
+
+    /// A task was lost with its node. Whether that is more often than chance would have it: then it may be its own doing.
+    pub fn has_lost_too_often(&mut self, task: TaskId) -> bool {
+        let losses = self.losses.entry(task).or_default();
+        *losses += 1;
+        *losses > MOST_LOSSES
     }
 
     fn demand(&self, task: TaskId) -> Option<&Demand> {

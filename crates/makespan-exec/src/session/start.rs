@@ -5,7 +5,7 @@ use makespan_core::{ProcSet, Run, TaskId, Time};
 use super::Session;
 use super::active::{Active, Delayed, End, News};
 use crate::clock::{began, ticks};
-use crate::host::{Refusal, Start};
+use crate::engine::{Refusal, Start};
 use crate::journal::Record;
 use crate::status::Claim;
 use crate::{ExecuteError, Measured};
@@ -34,9 +34,21 @@ impl Session<'_> {
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
-        let gpus = gpus.as_deref();
         let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
-        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus, memory };
+        let walltime = instance.walltime(task).or(self.options.timeout);
+        let start = Start {
+            task,
+            name: &name,
+            command: &command,
+            attempt,
+            allotment: processors.len(),
+            processors: &processors,
+            gpus,
+            memory,
+            walltime,
+            files: &self.files.of(task, attempt),
+            environment: &[],
+        };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
             self.starting.push(Delayed { task, processors, due: self.now(), pause });
@@ -45,13 +57,13 @@ impl Session<'_> {
             // Whatever the task would be refused for is not its own.
             Err(Refusal { reason: error.to_string(), passing: true })
         } else {
-            self.host.start(&start)
+            self.engine.start(&start)
         };
         let at = self.now();
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
-                let walltime = instance.walltime(task).or(self.options.timeout).map(|walltime| at + walltime);
+                let walltime = walltime.map(|walltime| at + walltime);
                 self.journal.note(Record::Started {
                     task,
                     attempt,
@@ -98,7 +110,7 @@ impl Session<'_> {
             return;
         }
         let mut written = self.journal.write();
-        if self.uses_up() {
+        if self.uses_up() || self.engine.outlives_us() {
             written = written.and_then(|()| self.journal.sync());
         }
         match &written {
@@ -140,7 +152,7 @@ impl Session<'_> {
             active.going = true;
             self.attempts[task.index()] = active.attempt;
             // A claim holds numbers and one plain text.
-            self.host.go(task, &serde_json::to_string(&claim).unwrap_or_default());
+            self.engine.go(task, &serde_json::to_string(&claim).unwrap_or_default());
         }
     }
 
@@ -149,7 +161,7 @@ impl Session<'_> {
         let waiting: Vec<TaskId> =
             self.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
         for task in waiting {
-            self.host.call_off(task);
+            self.engine.call_off(task);
             let Some(active) = self.active.remove(&task) else { continue };
             self.journal.retain(|record| !matches!(record, Record::Started { task: other, .. } if *other == task));
             self.news.retain(|news| !matches!(news, News::Started(running) if running.task == task));
@@ -172,6 +184,9 @@ impl Session<'_> {
                         self.observer.ended(&run, reason, &progress);
                     }
                 }
+                News::Lost { run, reason, attempt } => {
+                    self.observer.lost(&run, &reason, attempt, &self.state.progress(now));
+                }
                 News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
                 News::Told(entry) => self.observer.told(&entry),
@@ -185,7 +200,8 @@ impl Session<'_> {
         if attempt > 0 {
             let command = self.state.instance.command(run.task);
             let began = began(self.origin, run.start);
-            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &self.machine });
+            let host = self.engine.host(&run.processors);
+            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host });
         }
     }
 

@@ -26,8 +26,8 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// A state in which these tasks are still to be released, and these runs have ended. Programs call the GPUs so.
-    pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, gpus: Option<Vec<String>>) -> Self {
+    /// A state in which these tasks are still to be released, these runs have ended, and so many tasks run already.
+    pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, taken: usize) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
         // Commands share their files.
         let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
@@ -38,8 +38,8 @@ impl<'a> State<'a> {
         for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             cluster.has_used_up(run.task, &run.processors);
         }
-        let ended = instance.tasks() - open.len() as u64;
-        Self { instance, cluster, gpus: Gpus::new(instance, gpus), runs, ended, unreleased: open }
+        let ended = instance.tasks() - (open.len() + taken) as u64;
+        Self { instance, cluster, gpus: Gpus::new(instance), runs, ended, unreleased: open }
     }
 
     /// A task holds nothing any more.

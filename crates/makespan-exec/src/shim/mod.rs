@@ -105,8 +105,8 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     // Where it is a leader of a group already it stays where it is.
     let _ = setsid();
     let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
-    let folder = Folder::open(held).ok();
-    let within = folder.as_ref().map_or_else(|| named.to_owned(), Folder::path);
+    let folder = Folder::held(held, named);
+    let within = folder.path();
     let mut membership = Membership::of(group);
     let told = Order::read().and_then(|order| Some((order.open(&within).ok()?, order)));
     let (Some((outputs, order)), Ok(signals)) = (told, signals) else {

@@ -127,6 +127,13 @@ impl Observer for Watch<'_> {
         self.refresh(progress);
     }
 
+    fn lost(&mut self, run: &Run, reason: &str, attempt: u32, progress: &Progress<'_>) {
+        self.take_down(run.task);
+        let name = self.instance.name(run.task);
+        self.message(&format!("job `{name}` was lost at attempt {attempt} and runs again: {reason}"));
+        self.refresh(progress);
+    }
+
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
         self.take_down(run.task);
         self.interrupted.push(run.clone());

@@ -34,6 +34,24 @@ impl Cluster<'_> {
         Ok(&self.running[slot])
     }
 
+    /// A task runs already, which somebody else has started: from now on it holds its processors, and what else it needs. It was
+    /// not submitted before.
+    ///
+    /// # Errors
+    /// [`Defect::Busy`] and its like where its processors are not free; then nothing is changed.
+    pub fn take_over(&mut self, running: Running) -> Result<(), Defect> {
+        let task = running.task;
+        self.submit(task);
+        let taken = self.check_place(task, &running.processors);
+        self.waiting.remove(task);
+        taken?;
+        self.take_resources(task, &running.processors);
+        self.free.remove(&running.processors);
+        self.slots[task.index()] = self.running.len() as u32;
+        self.running.push(running);
+        Ok(())
+    }
+
     /// The same cluster where a task may be expected to run for so long after its processors close: a policy is woken a moment
     /// late in real time, and what it planned to end when a period begins starts all the same.
     #[must_use]
