@@ -1,6 +1,7 @@
 //! The `makespan` command: plans, proves, verifies, compares, runs.
 
 mod args;
+mod cluster;
 mod commands;
 mod decisions;
 mod input;

@@ -23,6 +23,14 @@ impl Commands {
         self.show(Kind::Node, &["-o", "-d", "show", "nodes"], Node::of)
     }
 
+    /// These nodes.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn nodes_named(&self, names: &[String]) -> Result<Reading<Node>, CommandError> {
+        self.show(Kind::Node, &["-o", "-d", "show", "node", &names.join(",")], Node::of)
+    }
+
     /// All partitions that this user sees.
     ///
     /// # Errors
