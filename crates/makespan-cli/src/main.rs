@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::History(options) => commands::history::history(&options),
+        Command::Slurm(options) => commands::slurm::slurm(&options),
         Command::Generate(options) => commands::generate::generate(&options),
         Command::Convert(options) => commands::convert::convert(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),

@@ -7,6 +7,7 @@
 
 mod cluster;
 mod command;
+pub mod doctor;
 mod machines;
 mod text;
 
