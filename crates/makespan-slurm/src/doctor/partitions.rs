@@ -52,9 +52,10 @@ fn nodes(commands: &Commands, partition: Option<&str>) -> Finding {
             let (nodes, processors) = (machines.platform.node_count(), machines.platform.processors());
             let plural = if nodes == 1 { "" } else { "s" };
             let found = format!("{nodes} node{plural} with {processors} processors take jobs");
-            match machines.remarks.is_empty() {
-                true => Finding::good(TOPIC, found),
-                false => Finding::doubtful(TOPIC, found, machines.remarks.join("; ")),
+            if machines.remarks.is_empty() {
+                Finding::good(TOPIC, found)
+            } else {
+                Finding::doubtful(TOPIC, found, machines.remarks.join("; "))
             }
         }
         Err(error) => {

@@ -65,7 +65,8 @@ impl Commands {
             Part { node, processors, share: None }
         });
         let place = format!("the partition `{}`", partition.name);
-        machines(parts.filter(|part| part.processors > 0).collect(), &place, remarks)
+        let parts: Vec<Part> = parts.filter(|part| part.processors > 0).collect();
+        machines(&parts, &place, remarks)
     }
 
     /// What a running job holds: its processors, memory and generic resources on each of its nodes that answers.
@@ -94,8 +95,8 @@ impl Commands {
             let share = shares.get(node.name.as_str()).copied();
             Part { node, processors: share.map_or(node.usable_cpus, |share| share.cpus.len()), share }
         });
-        let parts = parts.filter(|part| part.processors > 0).collect();
-        let machines = machines(parts, &format!("job {id}"), remarks)?;
+        let parts: Vec<Part> = parts.filter(|part| part.processors > 0).collect();
+        let machines = machines(&parts, &format!("job {id}"), remarks)?;
         Ok(Allocated { job, machines })
     }
 }
@@ -129,14 +130,14 @@ fn left_out(nodes: &[&Node]) -> Option<String> {
     Some(format!("{} {are} left out, as no jobs start there: {}", nodes.len(), list.join("; ")))
 }
 
-fn machines(parts: Vec<Part>, place: &str, mut remarks: Vec<String>) -> Result<Machines, MachinesError> {
+fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Machines, MachinesError> {
     if parts.is_empty() {
         let why = remarks.join("; ");
         let why = if why.is_empty() { "it has none".to_owned() } else { why };
         return Err(MachinesError::NoNodes { place: place.to_owned(), why });
     }
     let mut nodes = Vec::with_capacity(parts.len());
-    for part in &parts {
+    for part in parts {
         let resources = resources(part.node, part.share);
         let resources = resources.map_err(|error| MachinesError::Resources { node: part.node.name.clone(), error })?;
         nodes.push(Machine { resources, ..Machine::new(&part.node.name, part.processors) });
