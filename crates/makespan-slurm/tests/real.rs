@@ -5,7 +5,7 @@ mod cluster;
 use std::time::{Duration, Instant};
 
 use cluster::{Cluster, NodeSpec};
-use makespan_slurm::{Commands, Refusal};
+use makespan_slurm::{Commands, JobState, Refusal};
 
 fn commands(cluster: &Cluster) -> Commands {
     let (name, value) = cluster.variable();
@@ -51,4 +51,105 @@ fn a_controller_that_is_killed_is_waited_for() {
         cluster.start_controller();
         asked.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn a_cluster_is_read_as_it_is() {
+    let nodes = [
+        NodeSpec::new("a0", 4).with_words("Feature=small"),
+        NodeSpec { memory: 2048, ..NodeSpec::new("b07", 8) }.with_words("Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"),
+    ];
+    let lines =
+        "PartitionName=short Nodes=a0 Default=YES MaxTime=30\nPartitionName=long Nodes=a0,b07 MaxTime=INFINITE\n";
+    let Some(cluster) = Cluster::start_with(&nodes, lines) else { return };
+    let commands = commands(&cluster);
+    assert!(commands.config().unwrap().version().is_some());
+    let read = commands.nodes().unwrap();
+    assert!(read.remarks.is_empty(), "{:?}", read.remarks);
+    let [small, threaded] = read.items.try_into().unwrap();
+    assert_eq!((small.name.as_str(), small.cpus, small.features.join("").as_str()), ("a0", 4, "small"));
+    assert_eq!((threaded.cpus, threaded.cores, threaded.memory), (8, 4, Some(2 << 30)));
+    assert!(small.state.takes_jobs() && threaded.partitions == ["long"]);
+    let partitions = commands.partitions().unwrap().items;
+    let of = |name: &str| partitions.iter().find(|partition| partition.name == name).unwrap();
+    assert_eq!((of("short").is_default, of("short").max_time.value()), (true, Some(1800)));
+    assert_eq!((of("long").nodes.join(","), of("long").max_time.value()), ("a0,b07".to_owned(), None));
+}
+
+#[test]
+fn names_with_every_character_are_read_as_they_are() {
+    let Some(cluster) = Cluster::start(&NodeSpec::equal(1, 1)) else { return };
+    let commands = commands(&cluster);
+    let names = [
+        "a|b=c \"d\" 'e' é",
+        "x UserId=root(0) JobState=COMPLETED Reason=y",
+        "line\nJobId=999 JobName=z",
+        "a Comment=b",
+    ];
+    let jobs: Vec<u64> =
+        names.iter().map(|name| commands.submit(["-H", "-J", name], "#!/bin/sh\n").unwrap().job).collect();
+    let read = commands.jobs().unwrap();
+    assert!(read.remarks.is_empty(), "{:?}", read.remarks);
+    let ids: Vec<u64> = read.items.iter().map(|job| job.id).collect();
+    assert_eq!(ids, jobs);
+    for (job, name) in read.items.iter().zip(names) {
+        assert_eq!((job.name.as_str(), &job.state, job.is_held()), (name, &JobState::Pending, true));
+    }
+    assert!(commands.job(4711).unwrap().is_none());
+    commands.cancel(jobs[0]).unwrap();
+    let ended = commands.job(jobs[0]).unwrap().unwrap();
+    assert_eq!((&ended.state, ended.state.has_ended()), (&JobState::Cancelled, true));
+}
+
+#[test]
+fn a_partition_and_an_allocation_are_platforms() {
+    let nodes = [
+        NodeSpec::new("a0", 4),
+        NodeSpec { memory: 2048, ..NodeSpec::new("b07", 8) }.with_words("Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"),
+        NodeSpec::new("gone", 4),
+    ];
+    let lines =
+        "SelectTypeParameters=CR_CPU_Memory\nPartitionName=small Nodes=a0 Default=YES\nPartitionName=all Nodes=ALL\n";
+    let Some(cluster) = Cluster::start_with(&nodes, lines) else { return };
+    let commands = commands(&cluster);
+    let small = commands.machines(None).unwrap();
+    assert_eq!((small.platform.processors(), small.platform.nodes()[0].name.as_str()), (4, "a0"));
+    cluster.ask("scontrol", &["update", "nodename=gone", "state=drain", "reason=broken fan"]);
+    let all = commands.machines(Some("all")).unwrap();
+    let memory = all.platform.resource("memory").unwrap();
+    let read: Vec<(&str, u32, u64)> = all
+        .platform
+        .nodes()
+        .iter()
+        .enumerate()
+        .map(|(at, node)| (&*node.name, node.processors, all.platform.amount(at, memory)))
+        .collect();
+    assert_eq!(read, [("a0", 4, 64 << 30), ("b07", 8, 2 << 30)]);
+    assert!(all.remarks.iter().any(|remark| remark.contains("broken fan")), "{:?}", all.remarks);
+    assert!(all.remarks.iter().any(|remark| remark.contains("hardware threads")), "{:?}", all.remarks);
+    let error = commands.machines(Some("nowhere")).unwrap_err();
+    assert_eq!(error.to_string(), "there is no partition `nowhere`; the cluster has small, all");
+
+    let options = ["-pall", "-N2", "-n4", "--ntasks-per-node=2", "--mem=512", "-t5"];
+    let job = commands.submit(options, "#!/bin/sh\nsleep 60\n").unwrap().job;
+    let until = Instant::now() + Duration::from_secs(20);
+    let allocation = loop {
+        match commands.allocation(job) {
+            Ok(allocation) => break allocation,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let platform = &allocation.machines.platform;
+    let held: Vec<(&str, u32, u64)> =
+        platform.nodes().iter().map(|node| (&*node.name, node.processors, node.resources.amount("memory"))).collect();
+    assert_eq!(held, [("a0", 2, 512 << 20), ("b07", 2, 512 << 20)]);
+    commands.cancel(job).unwrap();
+    while commands.job(job).unwrap().is_some_and(|job| !job.state.has_ended()) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let error = commands.allocation(job).unwrap_err().to_string();
+    assert!(error.contains("holds no nodes: it is CANCELLED"), "{error}");
+    let error = commands.allocation(4711).unwrap_err().to_string();
+    assert!(error.contains("there is no job 4711"), "{error}");
 }

@@ -84,8 +84,9 @@ fn made(options: &SourceOptions) -> Result<Loaded> {
     let machines = input::Machines::of(&options.machines)?;
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let mut remarks = machines.remarks.clone();
     let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
-    let remarks = instance.notes().iter().map(|note| note.describe(&instance)).collect();
+    remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 

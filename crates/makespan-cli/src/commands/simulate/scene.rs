@@ -45,6 +45,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if !options.queues.is_empty() && format != Format::Swf {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
+    remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Log { instance, actual, remarks })
