@@ -49,7 +49,7 @@ fn jobs_of_every_kind_are_read() {
     assert_eq!((&array.state, array.reason.as_str(), array.start), (&JobState::Pending, "JobArrayTaskLimit", None));
     assert_eq!((moldable.node_count, moldable.scheduled_nodes.len()), ((1, 4), 2));
     assert_eq!((moldable.is_held(), array.is_held()), (true, false));
-    assert_eq!((running.name.as_str(), running.user.as_str()), ("odd|name é a=b \"q\"", "simu"));
+    assert_eq!((running.name.as_str(), running.user.as_str()), ("odd|name é a=b \"q\"", "maria"));
     assert_eq!((running.nodes.join(" ").as_str(), running.end), ("n0 n1 n7", Some(1_795_313_943)));
     let [first, second] = running.shares.clone().try_into().unwrap();
     assert_eq!((first.nodes.len(), first.cpus.to_string().as_str(), first.memory), (2, "0-3,16-19", 8 << 30));
@@ -59,12 +59,12 @@ fn jobs_of_every_kind_are_read() {
 
 #[test]
 fn json_of_two_shapes_says_the_same() {
-    let old = r#"{"jobs": [{"job_id": 7, "array_job_id": 0, "name": "mold", "user_name": "simu", "job_state": "PENDING",
+    let old = r#"{"jobs": [{"job_id": 7, "array_job_id": 0, "name": "mold", "user_name": "maria", "job_state": "PENDING",
         "state_reason": "Priority", "nodes": "", "node_count": 4, "max_nodes": 4, "cpus": 8, "time_limit": 90, "start_time": 0,
         "submit_time": 1795313043, "end_time": null, "priority": 556, "dependency": "", "exit_code": 0,
         "tres_req_str": "cpu=1,mem=1G,node=1,billing=1", "unheard_of": {"deep": [1, 2]}}]}"#;
     let new = r#"{"jobs": [{"job_id": 7, "array_job_id": {"set": true, "infinite": false, "number": 0}, "name": "mold",
-        "user_name": "simu", "job_state": ["PENDING"], "state_reason": "Priority", "nodes": "",
+        "user_name": "maria", "job_state": ["PENDING"], "state_reason": "Priority", "nodes": "",
         "node_count": {"set": true, "infinite": false, "number": 4}, "max_nodes": {"set": true, "infinite": false, "number": 4},
         "cpus": {"set": true, "infinite": false, "number": 8}, "time_limit": {"set": true, "infinite": false, "number": 90},
         "start_time": {"set": true, "infinite": false, "number": 0}, "submit_time": {"set": true, "infinite": false, "number": 1795313043},
@@ -82,9 +82,9 @@ fn json_of_two_shapes_says_the_same() {
 
 #[test]
 fn a_name_that_lies_is_found_out_by_json() {
-    let text = "JobId=7 JobName=x JobState=COMPLETED UserId=simu(1001) JobState=RUNNING NumNodes=1";
+    let text = "JobId=7 JobName=x JobState=COMPLETED UserId=maria(1000) JobState=RUNNING NumNodes=1";
     let json =
-        r#"{"jobs": [{"job_id": 7, "name": "x JobState=COMPLETED", "user_name": "simu", "job_state": "RUNNING"}]}"#;
+        r#"{"jobs": [{"job_id": 7, "name": "x JobState=COMPLETED", "user_name": "maria", "job_state": "RUNNING"}]}"#;
     let fakes = printing("scontrol", text).with("squeue", &format!("echo '{json}'"));
     let reading = fakes.commands().jobs().unwrap();
     assert_eq!((reading.items[0].name.as_str(), reading.remarks.len()), ("x JobState=COMPLETED", 0));
@@ -179,7 +179,7 @@ proptest! {
     fn a_name_is_read_as_it_is_or_the_job_is_doubtful(name in "([a-zA-Z|=é\"'()]{1,6}| |JobState=|UserId=|Comment=|Reservation=r ){1,8}") {
         let name = name.trim();
         prop_assume!(!name.is_empty());
-        let line = format!("JobId=7 JobName={name} UserId=simu(1001) JobState=RUNNING NumNodes=1 Command=c Comment=d");
+        let line = format!("JobId=7 JobName={name} UserId=maria(1000) JobState=RUNNING NumNodes=1 Command=c Comment=d");
         let record = records(Kind::Job, &line).0.remove(0);
         prop_assert!(record.is_doubtful() || record.raw("JobName") == Some(name), "{:?}", record);
     }

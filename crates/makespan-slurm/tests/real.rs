@@ -86,8 +86,10 @@ fn names_with_every_character_are_read_as_they_are() {
         "line\nJobId=999 JobName=z",
         "a Comment=b",
     ];
-    let jobs: Vec<u64> =
-        names.iter().map(|name| commands.submit(["-H", "-J", name], "#!/bin/sh\n").unwrap().job).collect();
+    let jobs: Vec<u64> = names
+        .iter()
+        .map(|name| commands.submit(["-H", "-J", name, "-o/dev/null"], "#!/bin/sh\n").unwrap().job)
+        .collect();
     let read = commands.jobs().unwrap();
     assert!(read.remarks.is_empty(), "{:?}", read.remarks);
     let ids: Vec<u64> = read.items.iter().map(|job| job.id).collect();
@@ -130,7 +132,7 @@ fn a_partition_and_an_allocation_are_platforms() {
     let error = commands.machines(Some("nowhere")).unwrap_err();
     assert_eq!(error.to_string(), "there is no partition `nowhere`; the cluster has small, all");
 
-    let options = ["-pall", "-N2", "-n4", "--ntasks-per-node=2", "--mem=512", "-t5"];
+    let options = ["-pall", "-N2", "-n4", "--ntasks-per-node=2", "--mem=512", "-t5", "-o/dev/null"];
     let job = commands.submit(options, "#!/bin/sh\nsleep 60\n").unwrap().job;
     let until = Instant::now() + Duration::from_secs(20);
     let allocation = loop {
