@@ -3,7 +3,7 @@
 
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, Profile, ProcSet, Time};
-use makespan_formats::list::{Template, read_make, read_snakemake};
+use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     CsvNames, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
@@ -57,8 +57,9 @@ pub fn list(bytes: &[u8]) {
             assert_one_line(&error);
         }
     };
-    outcome(read_make("x", &text, &platform));
-    outcome(read_snakemake("x", &text, &platform, |name| Some(name.to_owned())));
+    let asked = Asked { file: "x", goal: None, known: &text, printed: &text };
+    outcome(read_make(asked, &platform, |_, line| text.lines().nth(line.checked_sub(1)?).map(str::to_owned)));
+    outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
     let lines = Template::parse(template).and_then(|template| template.lines(&[vec![argument.to_owned()], vec!["b".into()]]));
     if let Ok(lines) = lines {
