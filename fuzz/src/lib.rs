@@ -58,8 +58,9 @@ pub fn list(bytes: &[u8]) {
         }
     };
     let (known, printed) = text.split_once('\0').unwrap_or((&text, &text));
+    let line = |line: usize| text.lines().nth(line.checked_sub(1)?).map(str::to_owned);
     for goal in [None, Some("a")] {
-        outcome(read_make(Asked { file: "x", goal, known, printed }, &platform, |_, line| Some(format!("a: b{line}"))));
+        outcome(read_make(Asked { file: "x", goal, known, printed }, &platform, |_, number| line(number)));
     }
     outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));

@@ -3,6 +3,8 @@
 use makespan_slurm::{Commands, Machines, MachinesError};
 use miette::{Result, miette};
 
+use crate::output::complain;
+
 /// The variables by which a job learns its number: the second one is older.
 const JOB_NUMBERS: [&str; 2] = ["SLURM_JOB_ID", "SLURM_JOBID"];
 
@@ -22,7 +24,7 @@ pub fn machines(from: &str) -> Result<Machines> {
         Some(("slurm", name)) if !name.is_empty() => Some(name),
         _ => return Err(miette!("--from {from}: write slurm, or slurm:PARTITION such as slurm:batch")),
     };
-    let commands = Commands::new();
+    let commands = Commands::new().with_teller(complain);
     let machines = match (partition, own_job()?) {
         (None, Some(job)) => commands.allocation(job).map(|allocated| allocated.machines),
         (partition, _) => commands.machines(partition),

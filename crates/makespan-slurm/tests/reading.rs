@@ -114,7 +114,7 @@ fn nonsense_is_an_error_and_an_empty_queue_is_none() {
 #[test]
 fn a_cluster_with_gpus_is_a_platform_of_what_takes_jobs() {
     let nodes = "NodeName=g0 CPUTot=16 CPUEfctv=14 RealMemory=1024 MemSpecLimit=24 Gres=gpu:a100:2,gpu:v100:1,shard:8,fpga:1,bandwidth:lustre:no_consume:4G State=IDLE Partitions=gpu,all
-NodeName=n0 CPUTot=4 RealMemory=1 Gres=(null) State=MIXED+PLANNED Partitions=all
+NodeName=n0 CPUTot=4 RealMemory=1 Gres=(null) State=MIXED+RESERVED Partitions=all
 NodeName=n1 CPUTot=4 RealMemory=1 State=DOWN* Partitions=all Reason=no answer";
     let partitions = "PartitionName=all Default=YES State=DRAIN MaxNodes=1 MaxCPUsPerNode=12 Nodes=g0,n[0-1]";
     let script = format!(
@@ -129,6 +129,7 @@ NodeName=n1 CPUTot=4 RealMemory=1 State=DOWN* Partitions=all Reason=no answer";
     let remarks = machines.remarks.join("\n");
     for part in [
         "1 node is left out, as no jobs start there: n1 (DOWN*, no answer)",
+        "1 of these nodes are reserved, and jobs outside the reservation wait for its end: n0",
         "starts no jobs now: it is DRAIN",
         "may have at most 1 nodes",
         "a100, v100",

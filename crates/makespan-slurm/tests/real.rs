@@ -9,7 +9,8 @@ use makespan_slurm::{Commands, JobState, Refusal};
 
 fn commands(cluster: &Cluster) -> Commands {
     let (name, value) = cluster.variable();
-    Commands::new().with_variable(name, value)
+    // Jobs that say nothing of their output leave it nowhere.
+    Commands::new().with_variable(name, value).with_variable("SBATCH_OUTPUT", "/dev/null")
 }
 
 #[test]

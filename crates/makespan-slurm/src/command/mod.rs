@@ -39,6 +39,8 @@ pub struct Printed {
 pub struct Commands {
     limit: Duration,
     patience: Duration,
+    /// Who hears that the controller does not answer.
+    teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
 }
 
@@ -59,7 +61,7 @@ impl Commands {
 
     /// A minute for each program, and half a minute for a controller that does not answer.
     pub fn new() -> Self {
-        Self { limit: Self::LIMIT, patience: Self::PATIENCE, environment: Vec::new() }
+        Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new() }
     }
 
     /// How long one program may take before it is killed.
@@ -72,6 +74,12 @@ impl Commands {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// Somebody is told when a controller does not answer and is asked again.
+    #[must_use]
+    pub fn with_teller(self, teller: fn(&str)) -> Self {
+        Self { teller: Some(teller), ..self }
     }
 
     /// Programs are run with this variable in their environment, such as `SLURM_CONF`, or a `PATH` on which they are found.
@@ -118,9 +126,14 @@ impl Commands {
         let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
         let begun = Instant::now();
         let mut pause = Self::FIRST_PAUSE;
+        let mut teller = self.teller;
         loop {
             match self.once(program, &arguments, input) {
                 Err(error) if error.can_be_repeated(program) && begun.elapsed() + pause <= self.patience => {
+                    if let Some(tell) = teller.take() {
+                        let seconds = self.patience.as_secs();
+                        tell(&format!("Slurm's controller does not answer {program}; asking again for {seconds} s"));
+                    }
                     thread::sleep(pause);
                     pause = (pause * 2).min(Self::MAX_PAUSE);
                 }

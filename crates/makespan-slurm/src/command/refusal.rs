@@ -36,7 +36,7 @@ pub enum Refusal {
 }
 
 /// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
-const SAID: [(&str, Refusal); 62] = [
+const SAID: [(&str, Refusal); 63] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
     ("configuration file", Refusal::NoConfiguration),
@@ -64,6 +64,7 @@ const SAID: [(&str, Refusal); 62] = [
     ("user not found on host", Refusal::Identity),
     ("incompatible versions", Refusal::Identity),
     ("group not permitted", Refusal::Partition),
+    ("account/partition", Refusal::Account),
     ("partition", Refusal::Partition),
     ("account", Refusal::Account),
     ("qos", Refusal::Account),
@@ -196,7 +197,7 @@ mod tests {
             ),
             (
                 "error: Batch job submission failed: Invalid account or account/partition combination specified",
-                Refusal::Partition,
+                Refusal::Account,
             ),
             (
                 "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",

@@ -31,6 +31,9 @@ pub struct Allocated {
     pub machines: Machines,
 }
 
+/// How many nodes a remark names.
+const SHOWN: usize = 5;
+
 /// What one node gives: all that jobs may have of it, or what one job holds of it.
 struct Part<'a> {
     node: &'a Node,
@@ -58,6 +61,16 @@ impl Commands {
             && most < there.len() as u64
         {
             remarks.push(format!("a job in the partition `{}` may have at most {most} nodes", partition.name));
+        }
+        let reserved: Vec<&str> =
+            there.iter().filter(|node| node.state.has("RESERVED")).map(|node| node.name.as_str()).collect();
+        if !reserved.is_empty() {
+            let some = reserved.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+            remarks.push(format!(
+                "{} of these nodes are reserved, and jobs outside the reservation wait for its end: {some}{}",
+                reserved.len(),
+                if reserved.len() > SHOWN { " .." } else { "" }
+            ));
         }
         let most = partition.max_cpus_per_node.value().unwrap_or(u64::MAX);
         let parts = there.into_iter().map(|node| {
@@ -113,7 +126,6 @@ fn chosen<'a>(partitions: &'a [Partition], name: Option<&str>) -> Result<&'a Par
 
 /// Which nodes take no jobs, and why.
 fn left_out(nodes: &[&Node]) -> Option<String> {
-    const SHOWN: usize = 5;
     if nodes.is_empty() {
         return None;
     }

@@ -4,6 +4,9 @@ use thiserror::Error;
 
 /// Most hosts that are expanded. Slurm knows at most 65,533 nodes.
 const MAX_HOSTS: usize = 100_000;
+/// Longest name without its numbers, and most brackets in it: they are memory for each host.
+const MAX_NAME: usize = 256;
+const MAX_BRACKETS: usize = 8;
 
 /// Why a text is no list of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -22,6 +25,9 @@ pub enum HostlistError {
     /// A comma with no name beside it.
     #[error("`{0}` has a name that is empty; a list of hosts is such as n[0-3,7],login1")]
     Empty(String),
+    /// A name that no host has.
+    #[error("`{0}` has a name of more than {MAX_NAME} characters or {MAX_BRACKETS} brackets")]
+    Long(String),
     /// More than anybody has.
     #[error("`{0}` stands for more than {MAX_HOSTS} hosts")]
     TooMany(String),
@@ -77,6 +83,10 @@ fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
 }
 
 fn expand_name(name: &str, room: usize, text: &str, hosts: &mut Vec<String>) -> Result<(), HostlistError> {
+    let fixed: usize = name.split('[').map(|part| part.split_once(']').map_or(part, |(_, behind)| behind).len()).sum();
+    if fixed > MAX_NAME || name.bytes().filter(|&byte| byte == b'[').count() > MAX_BRACKETS {
+        return Err(HostlistError::Long(shown(text)));
+    }
     let mut found = vec![String::new()];
     let mut rest = name;
     while let Some((before, behind)) = rest.split_once('[') {
@@ -151,6 +161,9 @@ mod tests {
         }
         for large in ["n[0-99999999999]", "a[0-999]b[0-999]", "n[0-99999],m", "a[0-9]b[0-9]c[0-9]d[0-9]e[0-9]f[0-9]"] {
             assert_eq!(expand(large), Err(HostlistError::TooMany(large.into())));
+        }
+        for long in [format!("{}[0-9]", "a".repeat(257)), "[0]".repeat(9)] {
+            assert!(matches!(expand(&long), Err(HostlistError::Long(_))), "{long}");
         }
         assert_eq!(expand("n[0-99999]").unwrap().len(), 100_000);
     }

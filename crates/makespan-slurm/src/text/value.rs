@@ -124,7 +124,7 @@ pub fn bytes(text: &str) -> Option<u64> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let whole = digits(whole)?.checked_mul(1 << shift)?;
-    let fraction = fraction.get(..9).unwrap_or(fraction);
+    let fraction = fraction.get(..fraction.len().min(9))?;
     let part = u128::from(digits(fraction)?) * (1_u128 << shift) / 10_u128.pow(fraction.len() as u32);
     whole.checked_add(part as u64)
 }
@@ -144,7 +144,7 @@ fn bare(text: &str) -> Option<u64> {
         return digits(text);
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let fraction = fraction.get(..9).unwrap_or(fraction);
+    let fraction = fraction.get(..fraction.len().min(9))?;
     let part = digits(fraction)?.checked_mul(factor)? / 10_u64.pow(fraction.len() as u32);
     digits(whole)?.checked_mul(factor)?.checked_add(part)
 }
@@ -186,9 +186,10 @@ mod tests {
     #[test]
     fn sizes_and_counts_have_units() {
         assert_eq!((bytes("128G"), bytes("0"), bytes("1T")), (Some(128 << 30), Some(0), Some(1 << 40)));
-        for wrong in ["", "G", "1X", "-1G", "1..2G", "99999999999999E", "é"] {
-            assert_eq!(bytes(wrong), None, "{wrong}");
+        for wrong in ["", "G", "1X", "-1G", "1..2G", "99999999999999E", "é", "1.12345678é1"] {
+            assert_eq!((bytes(wrong), range(wrong)), (None, None), "{wrong}");
         }
+        assert_eq!(range("1.12345678éK"), None);
         assert_eq!((count("5"), count("UNLIMITED"), count("x")), (Some(Limit::At(5)), Some(Limit::Unlimited), None));
         assert_eq!(
             (range("2-4"), range("6"), range("1K-2.50K"), range("4-2")),
