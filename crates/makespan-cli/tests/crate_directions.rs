@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// For each crate, those of ours that it may depend on.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("makespan-core", &[]),
     ("makespan-bounds", &["makespan-core"]),
     ("makespan-algos", &["makespan-core", "makespan-bounds"]),
     ("makespan-exec", &["makespan-core"]),
     ("makespan-history", &["makespan-core"]),
     ("makespan-sim", &["makespan-core"]),
+    ("makespan-slurm", &["makespan-core", "makespan-exec"]),
     ("makespan-formats", &["makespan-core"]),
     ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"]),
     (
@@ -25,6 +26,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
             "makespan-exec",
             "makespan-history",
             "makespan-sim",
+            "makespan-slurm",
             "makespan-formats",
             "makespan",
             "makespan-lab",

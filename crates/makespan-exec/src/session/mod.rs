@@ -135,6 +135,7 @@ impl Session<'_> {
             if self.is_idle() && all_started && none_awaited {
                 return Ok(self.state.cluster.check_complete()?);
             }
+            self.engine.hear_waiting(self.state.cluster.waiting().len());
             self.wait()?;
         }
         Ok(())

@@ -1,0 +1,174 @@
+//! Why a program of Slurm gave no answer.
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::capture::Problem;
+use super::{Program, Refusal};
+
+/// Which command, what Slurm said, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CommandError {
+    /// The program is not there.
+    #[error(
+        "cannot run `{program}`: there is no such program on PATH; Slurm is not installed on this machine, or its commands are \
+         elsewhere: run on a login node, or add their folder to PATH"
+    )]
+    Missing {
+        /// Which.
+        program: Program,
+    },
+    /// The program cannot be started.
+    #[error("cannot run `{command}`: {problem}; check that the program may be executed")]
+    Start {
+        /// With its arguments.
+        command: String,
+        /// What the system says.
+        problem: String,
+    },
+    /// The program did not end in time and was killed.
+    #[error(
+        "`{command}` did not end within {} s{said}; the controller is overloaded or the network is slow; try again later",
+        limit.as_secs_f64()
+    )]
+    TimedOut {
+        /// With its arguments.
+        command: String,
+        /// The time that it had.
+        limit: Duration,
+        /// What it had said, behind a colon.
+        said: String,
+    },
+    /// Slurm refused.
+    #[error("`{command}`: {said}{tried}; {}", refusal.remedy())]
+    Refused {
+        /// With its arguments.
+        command: String,
+        /// What Slurm said, one line.
+        said: String,
+        /// For how long it was tried, in words.
+        tried: String,
+        /// What that means.
+        refusal: Refusal,
+    },
+    /// What the program printed is not what it prints.
+    #[error(
+        "`{command}` printed what cannot be understood: {problem}; check that the program is Slurm's own (`type {program}`), and \
+         report its output with `{program} --version`"
+    )]
+    Nonsense {
+        /// With its arguments.
+        command: String,
+        /// Which.
+        program: Program,
+        /// What is wrong with it, and where.
+        problem: String,
+    },
+}
+
+impl CommandError {
+    /// What the refusal means, if it is one.
+    pub fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Self::Refused { refusal, .. } => Some(*refusal),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may succeed a little later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_passing)
+    }
+
+    /// Whether Slurm may have done what it was asked to although there was no answer.
+    pub fn is_ambiguous(&self) -> bool {
+        matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_ambiguous)
+    }
+
+    /// What a program printed makes no sense.
+    pub fn nonsense<A: AsRef<OsStr>>(program: Program, arguments: &[A], problem: impl Into<String>) -> Self {
+        Self::Nonsense { command: line(program, arguments), program, problem: problem.into() }
+    }
+
+    /// Whether the program may be run again.
+    pub(super) fn can_be_repeated(&self, program: Program) -> bool {
+        self.is_passing() && !(program.makes() && self.is_ambiguous())
+    }
+
+    pub(super) fn of_capture(problem: Problem, program: Program, command: &str, limit: Duration) -> Self {
+        let command = command.to_owned();
+        match problem {
+            Problem::Start(error) if error.kind() == ErrorKind::NotFound => Self::Missing { program },
+            Problem::Start(error) => Self::Start { command, problem: error.to_string() },
+            Problem::TimedOut(said) => {
+                let said = one_line(&String::from_utf8_lossy(&said));
+                let said = if said.is_empty() { said } else { format!(": {said}") };
+                Self::TimedOut { command, limit, said }
+            }
+            Problem::TooMuch => Self::Nonsense { command, program, problem: "it is more than 1 GiB".into() },
+        }
+    }
+
+    /// A program that ended without success.
+    pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
+        let said = [err, out].map(one_line).into_iter().find(|said| !said.is_empty());
+        let said = said.unwrap_or_else(|| match (status.code(), status.signal()) {
+            (Some(code), _) => format!("it ended with status {code} and said nothing"),
+            (None, signal) => format!("it was ended by signal {} and said nothing", signal.unwrap_or_default()),
+        });
+        let refusal = Refusal::of(&said);
+        Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
+    }
+
+    /// The same after so long.
+    pub(super) fn after(mut self, time: Duration) -> Self {
+        if let Self::Refused { tried, refusal, .. } = &mut self
+            && refusal.is_passing()
+            && time >= Duration::from_secs(1)
+        {
+            *tried = format!(" (for {} s)", time.as_secs());
+        }
+        self
+    }
+}
+
+/// A command as it is shown: arguments that are long are cut.
+pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let words = arguments.iter().map(|argument| argument.as_ref().to_string_lossy().into_owned());
+    let line: String = std::iter::once(program.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+    cut(&line, MAX_CHARACTERS)
+}
+
+/// What a program says, on one line: its own name and repeated words are left out.
+fn one_line(said: &str) -> String {
+    const MAX_CHARACTERS: usize = 600;
+    let mut parts: Vec<&str> = Vec::new();
+    for part in said.lines().map(|line| without_prefix(line.trim())) {
+        if !part.is_empty() && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    cut(&parts.join(" / "), MAX_CHARACTERS)
+}
+
+/// Without `sbatch: error: ` in front.
+fn without_prefix(line: &str) -> &str {
+    let Some((program, rest)) = line.split_once(": ") else { return line };
+    if !Program::ALL.iter().any(|known| known.name() == program) {
+        return line;
+    }
+    rest.strip_prefix("error: ").or_else(|| rest.strip_prefix("fatal: ")).unwrap_or(rest)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{} ..", &text[..at]),
+        None => text.to_owned(),
+    }
+}

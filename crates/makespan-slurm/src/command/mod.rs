@@ -1,0 +1,147 @@
+//! Slurm's programs, run with a time limit.
+
+mod capture;
+mod error;
+mod program;
+mod refusal;
+mod submit;
+
+use std::ffi::{OsStr, OsString};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use error::CommandError;
+pub use program::Program;
+pub use refusal::Refusal;
+pub use submit::Submitted;
+
+/// What a program printed that ended with success.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// On its standard output.
+    pub out: String,
+    /// On its standard error: warnings.
+    pub warnings: String,
+}
+
+/// How Slurm's programs are run. They are found on `PATH`, each has a time limit, and a controller that does not answer is
+/// asked again for a while.
+///
+/// ```no_run
+/// use makespan_slurm::{Commands, Program};
+///
+/// let printed = Commands::new().run(Program::Scontrol, ["-o", "show", "nodes"])?;
+/// println!("{}", printed.out);
+/// # Ok::<(), makespan_slurm::CommandError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Commands {
+    limit: Duration,
+    patience: Duration,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Commands {
+    /// How long one program may take. Slurm itself gives up after about 10 s (`MessageTimeout`) unless a site allows more.
+    const LIMIT: Duration = Duration::from_mins(1);
+    /// For how long a controller that does not answer is asked again. A restart takes a few seconds.
+    const PATIENCE: Duration = Duration::from_secs(30);
+    /// Between two attempts, the first time; twice as long each time, up to `MAX_PAUSE`.
+    const FIRST_PAUSE: Duration = Duration::from_millis(200);
+    const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+    /// A minute for each program, and half a minute for a controller that does not answer.
+    pub fn new() -> Self {
+        Self { limit: Self::LIMIT, patience: Self::PATIENCE, environment: Vec::new() }
+    }
+
+    /// How long one program may take before it is killed.
+    #[must_use]
+    pub fn with_limit(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// For how long a controller that does not answer is asked again; zero for one attempt.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Programs are run with this variable in their environment, such as `SLURM_CONF`, or a `PATH` on which they are found.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// A program with the environment in which it is to run, for those who start it themselves, such as a long `srun`.
+    pub fn process(&self, program: Program) -> Command {
+        // The search for the program heeds a PATH only if it is among the variables of the child.
+        let mut command = Command::new(program.name());
+        program.prepare(&mut command);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs a program and returns what it prints.
+    ///
+    /// While the controller does not answer it is asked again, unless what was asked may have been done all the same: of
+    /// [`Program::Sbatch`] and [`Program::Srun`] only a request that never left is repeated.
+    ///
+    /// # Errors
+    /// [`CommandError`]: which command, what Slurm said and what helps.
+    pub fn run<A: AsRef<OsStr>>(
+        &self,
+        program: Program,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Printed, CommandError> {
+        self.run_with_input(program, arguments, &[])
+    }
+
+    /// Runs a program that reads `input` from its standard input.
+    ///
+    /// # Errors
+    /// As [`Commands::run`].
+    pub fn run_with_input<A: AsRef<OsStr>>(
+        &self,
+        program: Program,
+        arguments: impl IntoIterator<Item = A>,
+        input: &[u8],
+    ) -> Result<Printed, CommandError> {
+        let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
+        let begun = Instant::now();
+        let mut pause = Self::FIRST_PAUSE;
+        loop {
+            match self.once(program, &arguments, input) {
+                Err(error) if error.can_be_repeated(program) && begun.elapsed() + pause <= self.patience => {
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(Self::MAX_PAUSE);
+                }
+                Err(error) => return Err(error.after(begun.elapsed())),
+                done => return done,
+            }
+        }
+    }
+
+    /// One attempt.
+    fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<Printed, CommandError> {
+        let mut command = self.process(program);
+        command.args(arguments);
+        let line = error::line(program, arguments);
+        let ended = capture::run(&mut command, input, self.limit)
+            .map_err(|problem| CommandError::of_capture(problem, program, &line, self.limit))?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let (out, warnings) = (text(ended.out), text(ended.err));
+        if ended.status.success() && !program.fails_in_silence(&warnings) {
+            return Ok(Printed { out, warnings });
+        }
+        Err(CommandError::refused(&line, ended.status, &out, &warnings))
+    }
+}

@@ -1,0 +1,223 @@
+//! What Slurm says when it refuses something, and what helps.
+
+/// Why Slurm refused a request, as far as its words tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// The controller does not answer; the request did not reach it.
+    Unreachable,
+    /// The controller did not answer in time; it may have done what it was asked to.
+    Unanswered,
+    /// The controller cannot take the request for now.
+    Busy,
+    /// This user may not do that.
+    NoRights,
+    /// The user is unknown to the cluster, or the programs and the controller do not trust each other.
+    Identity,
+    /// There is no configuration of a cluster on this machine.
+    NoConfiguration,
+    /// A partition that does not exist, is closed, or is not open to this user.
+    Partition,
+    /// An account, a quality of service or a limit of either.
+    Account,
+    /// A time limit above what the partition allows, or none where one is required.
+    TimeLimit,
+    /// More nodes, processors, memory or GPUs than the cluster can ever give, or a node that does not exist.
+    Resources,
+    /// A job or a step that is not there any more.
+    NoSuchJob,
+    /// The job has ended or is about to.
+    JobEnding,
+    /// The cluster keeps no accounts.
+    NoAccounting,
+    /// An option that this version does not know.
+    Option,
+    /// Anything else.
+    Other,
+}
+
+/// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
+const SAID: [(&str, Refusal); 62] = [
+    ("could not establish a configuration source", Refusal::NoConfiguration),
+    ("unable to process configuration file", Refusal::NoConfiguration),
+    ("configuration file", Refusal::NoConfiguration),
+    ("socket timed out", Refusal::Unanswered),
+    ("zero bytes were transmitted", Refusal::Unanswered),
+    ("communication connection failure", Refusal::Unreachable),
+    ("unable to contact slurm controller", Refusal::Unreachable),
+    ("unable to contact the controller", Refusal::Unreachable),
+    ("connection refused", Refusal::Unreachable),
+    ("no route to host", Refusal::Unreachable),
+    ("connection timed out", Refusal::Unanswered),
+    ("connection reset", Refusal::Unanswered),
+    ("standby mode", Refusal::Unreachable),
+    ("in reboot", Refusal::Busy),
+    ("unable to accept job", Refusal::Busy),
+    ("temporarily unable", Refusal::Busy),
+    ("temporarily disabled", Refusal::Busy),
+    ("resource temporarily unavailable", Refusal::Busy),
+    ("too many requests", Refusal::Busy),
+    ("rate limit", Refusal::Busy),
+    ("protocol authentication error", Refusal::Identity),
+    ("authentication", Refusal::Identity),
+    ("munge", Refusal::Identity),
+    ("credential", Refusal::Identity),
+    ("user not found on host", Refusal::Identity),
+    ("incompatible versions", Refusal::Identity),
+    ("group not permitted", Refusal::Partition),
+    ("partition", Refusal::Partition),
+    ("account", Refusal::Account),
+    ("qos", Refusal::Account),
+    ("wckey", Refusal::Account),
+    ("association", Refusal::Account),
+    ("time limit", Refusal::TimeLimit),
+    ("timelimit", Refusal::TimeLimit),
+    ("time specification", Refusal::TimeLimit),
+    ("permission denied", Refusal::NoRights),
+    ("access/permission", Refusal::NoRights),
+    ("invalid user id", Refusal::NoRights),
+    ("not permitted", Refusal::NoRights),
+    ("must be root", Refusal::NoRights),
+    ("invalid job id", Refusal::NoSuchJob),
+    ("already completing", Refusal::JobEnding),
+    ("already completed", Refusal::JobEnding),
+    ("has expired", Refusal::JobEnding),
+    ("has been revoked", Refusal::JobEnding),
+    ("job/step", Refusal::JobEnding),
+    ("node configuration", Refusal::Resources),
+    ("node count", Refusal::Resources),
+    ("node name", Refusal::Resources),
+    ("nodes are busy", Refusal::Resources),
+    ("more processors", Refusal::Resources),
+    ("memory", Refusal::Resources),
+    ("gres", Refusal::Resources),
+    ("generic resource", Refusal::Resources),
+    ("feature specification", Refusal::Resources),
+    ("trackable resource", Refusal::Resources),
+    ("cpu count", Refusal::Resources),
+    ("reservation", Refusal::Resources),
+    ("unrecognized option", Refusal::Option),
+    ("unknown option", Refusal::Option),
+    ("invalid option", Refusal::Option),
+    ("invalid job format", Refusal::Option),
+];
+
+impl Refusal {
+    /// The meaning of what Slurm said.
+    ///
+    /// ```
+    /// use makespan_slurm::Refusal;
+    ///
+    /// let said = "sbatch: error: Batch job submission failed: Invalid partition name specified";
+    /// assert_eq!(Refusal::of(said), Refusal::Partition);
+    /// ```
+    pub fn of(said: &str) -> Self {
+        let said = said.to_lowercase();
+        // Accounts of the past and accounts that pay are two things of one name.
+        if said.contains("accounting storage is disabled") || said.contains("slurmdbd") {
+            return Self::NoAccounting;
+        }
+        SAID.iter().find(|(part, _)| said.contains(part)).map_or(Self::Other, |&(_, refusal)| refusal)
+    }
+
+    /// Whether the same request may succeed a little later.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Self::Unreachable | Self::Unanswered | Self::Busy)
+    }
+
+    /// Whether the controller may have done what it was asked to.
+    pub const fn is_ambiguous(self) -> bool {
+        matches!(self, Self::Unanswered)
+    }
+
+    /// What helps.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Unreachable => {
+                "the controller (slurmctld) does not run or cannot be reached from here; `scontrol ping` says where it should be; \
+                 try again when it is back"
+            }
+            Self::Unanswered => {
+                "the controller did not answer in time and may have done it all the same; look at `squeue --me` before trying again"
+            }
+            Self::Busy => "the controller is busy; try again later",
+            Self::NoRights => "ask the administrators of the cluster for the right, or leave it to them",
+            Self::Identity => {
+                "this machine and the controller do not trust each other or do not know this user; munged must run on both, with \
+                 one key and the same time (`munge -n | unmunge`), and Slurm must be of a version that the controller accepts"
+            }
+            Self::NoConfiguration => {
+                "this machine belongs to no cluster; go to a login node, or name its configuration: export SLURM_CONF=/etc/slurm/slurm.conf"
+            }
+            Self::Partition => {
+                "`sinfo -s` lists the partitions and their limits; choose one: --slurm '--partition=NAME'"
+            }
+            Self::Account => {
+                "`sacctmgr show assoc user=$USER` lists accounts and qualities of service; choose: --slurm '--account=NAME --qos=NAME'"
+            }
+            Self::TimeLimit => {
+                "`sinfo -o '%P %l'` shows the longest time of each partition; ask for less: --slurm '--time=MINUTES'"
+            }
+            Self::Resources => {
+                "`sinfo -N -o '%N %c %m %G %f'` shows what nodes have; ask for what some of them have together"
+            }
+            Self::NoSuchJob => {
+                "the job has ended longer ago than the controller remembers (MinJobAge), or there was none of this number"
+            }
+            Self::JobEnding => "the job has ended or is about to; there is nothing left to do",
+            Self::NoAccounting => {
+                "this cluster keeps no accounts; what is needed is read from `squeue` and `scontrol` instead"
+            }
+            Self::Option => {
+                "this version of Slurm does not know the option; `makespan slurm doctor` shows the versions"
+            }
+            Self::Other => "`makespan slurm doctor` shows what this cluster allows",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+
+    #[test]
+    fn what_slurm_says_has_a_meaning() {
+        let cases = [
+            ("sinfo: fatal: Could not establish a configuration source", Refusal::NoConfiguration),
+            ("slurm_load_node error: Unable to contact slurm controller (connect failure)", Refusal::Unreachable),
+            (
+                "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+                Refusal::Unanswered,
+            ),
+            ("scancel: error: Kill job error on job id 3: Access/permission denied", Refusal::NoRights),
+            ("Invalid user id for job 3", Refusal::NoRights),
+            (
+                "sbatch: error: Batch job submission failed: User's group not permitted to use this partition",
+                Refusal::Partition,
+            ),
+            (
+                "error: Batch job submission failed: Invalid account or account/partition combination specified",
+                Refusal::Partition,
+            ),
+            (
+                "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
+                Refusal::TimeLimit,
+            ),
+            (
+                "sbatch: error: Batch job submission failed: Requested node configuration is not available",
+                Refusal::Resources,
+            ),
+            ("Slurm accounting storage is disabled", Refusal::NoAccounting),
+            (
+                "srun: error: Unable to create step for job 7: Job/step already completing or completed",
+                Refusal::JobEnding,
+            ),
+            ("sbatch: error: Batch job submission failed: Invalid qos specification", Refusal::Account),
+            ("sinfo: unrecognized option '--nope'", Refusal::Option),
+            ("something else", Refusal::Other),
+        ];
+        for (said, meaning) in cases {
+            assert_eq!(Refusal::of(said), meaning, "{said}");
+            assert!(!meaning.remedy().is_empty());
+        }
+    }
+}
