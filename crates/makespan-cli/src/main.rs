@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => commands::compare::compare(&options),
         Command::Simulate(options) => commands::simulate::simulate(&options),
         Command::Run(options) => commands::run::run(&options),
+        Command::Agent(options) => commands::agent::agent(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::History(options) => commands::history::history(&options),
         Command::Generate(options) => commands::generate::generate(&options),

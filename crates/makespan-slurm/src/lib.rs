@@ -1,12 +1,18 @@
 //! Slurm: its commands are run, what they print is read, and a cluster becomes a platform.
 //!
-//! [`Commands`] runs Slurm's programs with a time limit and says in words what went wrong. No library of Slurm is
-//! linked: the same binary works beside every version.
+//! [`Commands`] runs Slurm's programs with a time limit and says in words what went wrong; [`Node`], [`Partition`] and [`Job`] are
+//! what it reads with them. No library of Slurm is linked: the same binary works beside every version.
 
 #![warn(missing_docs)]
 
+mod cluster;
 mod command;
 pub mod engine;
 pub mod pilot;
+mod text;
 
+pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};
 pub use command::{CommandError, Commands, Printed, Program, Refusal, Submitted};
+pub use text::{
+    Gres, HostlistError, Kind, Limit, Record, bytes, count, duration, expand, moment, present, range, records,
+};

@@ -5,7 +5,7 @@ mod cluster;
 use std::time::{Duration, Instant};
 
 use cluster::{Cluster, NodeSpec};
-use makespan_slurm::{Commands, Refusal};
+use makespan_slurm::{Commands, JobState, Refusal};
 
 fn commands(cluster: &Cluster) -> Commands {
     let (name, value) = cluster.variable();
@@ -51,4 +51,52 @@ fn a_controller_that_is_killed_is_waited_for() {
         cluster.start_controller();
         asked.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn a_cluster_is_read_as_it_is() {
+    let nodes = [
+        NodeSpec::new("a0", 4).with_words("Feature=small"),
+        NodeSpec { memory: 2048, ..NodeSpec::new("b07", 8) }.with_words("Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"),
+    ];
+    let lines =
+        "PartitionName=short Nodes=a0 Default=YES MaxTime=30\nPartitionName=long Nodes=a0,b07 MaxTime=INFINITE\n";
+    let Some(cluster) = Cluster::start_with(&nodes, lines) else { return };
+    let commands = commands(&cluster);
+    assert!(commands.config().unwrap().version().is_some());
+    let read = commands.nodes().unwrap();
+    assert!(read.remarks.is_empty(), "{:?}", read.remarks);
+    let [small, threaded] = read.items.try_into().unwrap();
+    assert_eq!((small.name.as_str(), small.cpus, small.features.join("").as_str()), ("a0", 4, "small"));
+    assert_eq!((threaded.cpus, threaded.cores, threaded.memory), (8, 4, Some(2 << 30)));
+    assert!(small.state.takes_jobs() && threaded.partitions == ["long"]);
+    let partitions = commands.partitions().unwrap().items;
+    let of = |name: &str| partitions.iter().find(|partition| partition.name == name).unwrap();
+    assert_eq!((of("short").is_default, of("short").max_time.value()), (true, Some(1800)));
+    assert_eq!((of("long").nodes.join(","), of("long").max_time.value()), ("a0,b07".to_owned(), None));
+}
+
+#[test]
+fn names_with_every_character_are_read_as_they_are() {
+    let Some(cluster) = Cluster::start(&NodeSpec::equal(1, 1)) else { return };
+    let commands = commands(&cluster);
+    let names = [
+        "a|b=c \"d\" 'e' é",
+        "x UserId=root(0) JobState=COMPLETED Reason=y",
+        "line\nJobId=999 JobName=z",
+        "a Comment=b",
+    ];
+    let jobs: Vec<u64> =
+        names.iter().map(|name| commands.submit(["-H", "-J", name], "#!/bin/sh\n").unwrap().job).collect();
+    let read = commands.jobs().unwrap();
+    assert!(read.remarks.is_empty(), "{:?}", read.remarks);
+    let ids: Vec<u64> = read.items.iter().map(|job| job.id).collect();
+    assert_eq!(ids, jobs);
+    for (job, name) in read.items.iter().zip(names) {
+        assert_eq!((job.name.as_str(), &job.state, job.is_held()), (name, &JobState::Pending, true));
+    }
+    assert!(commands.job(4711).unwrap().is_none());
+    commands.cancel(jobs[0]).unwrap();
+    let ended = commands.job(jobs[0]).unwrap().unwrap();
+    assert_eq!((&ended.state, ended.state.has_ended()), (&JobState::Cancelled, true));
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use makespan_core::ProcSet;
 use makespan_exec::engine::{Notice, Start};
 
-use super::watch::{JobState, Report};
+use super::watch::{Became, Report};
 use super::{Allocation, Pilots};
 use crate::Program;
 
@@ -174,10 +174,10 @@ impl Pilots {
         }
     }
 
-    fn heard_of_job(&mut self, job: u64, state: JobState) {
+    fn heard_of_job(&mut self, job: u64, state: Became) {
         let seat = self.seats.iter().position(|seat| seat.job == Some(job));
         match state {
-            JobState::Waits(reason) => {
+            Became::Waits(reason) => {
                 if let Some(seat) = seat
                     && self.seats[seat].waits.as_ref() != Some(&reason)
                 {
@@ -185,7 +185,7 @@ impl Pilots {
                     self.seats[seat].waits = Some(reason);
                 }
             }
-            JobState::Runs(left) => {
+            Became::Runs(left) => {
                 if let Some(seat) = seat {
                     let ends = left.map(|left| Instant::now() + left);
                     if self.seats[seat].waits.take().is_some() {
@@ -194,7 +194,7 @@ impl Pilots {
                     self.seats[seat].ends = ends;
                 }
             }
-            JobState::Over(how) => {
+            Became::Over(how) => {
                 let _ = self.board.declare_over(job);
                 self.watch.forget_job(job);
                 let reason = format!("pilot {job} has ended ({how})");

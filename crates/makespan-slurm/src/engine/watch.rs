@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Heard;
 use crate::pilot::Place;
-use crate::{CommandError, Commands, Program, Refusal};
+use crate::{Commands, Limit, duration};
 
 /// Between two questions: about what waits, and about what runs.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -16,14 +16,14 @@ const SELDOM: Duration = Duration::from_secs(5);
 /// What Slurm says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    Job(u64, JobState),
+    Job(u64, Became),
     /// The node of this place is down.
     NodeDown(Place),
 }
 
 /// What became of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum JobState {
+pub(super) enum Became {
     /// It is in the queue, for this reason.
     Waits(String),
     /// It runs, for so long yet.
@@ -112,7 +112,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
             }
             *last = Instant::now();
             if let Some(state) = state_of(commands, job) {
-                *waits = matches!(state, JobState::Waits(_));
+                *waits = matches!(state, Became::Waits(_));
                 if told.send(Heard::Slurm(Report::Job(job, state))).is_err() {
                     return;
                 }
@@ -128,62 +128,23 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
 }
 
 /// What became of a job; `None` where Slurm does not answer.
-fn state_of(commands: &Commands, job: u64) -> Option<JobState> {
-    let number = job.to_string();
-    match commands.run(Program::Scontrol, ["-o", "show", "job", &number]) {
-        Ok(printed) => read(&printed.out),
-        Err(CommandError::Refused { refusal: Refusal::NoSuchJob, .. }) => Some(JobState::Over("forgotten by Slurm".into())),
-        Err(_) => None,
+fn state_of(commands: &Commands, job: u64) -> Option<Became> {
+    let Some(job) = commands.job(job).ok()? else { return Some(Became::Over("forgotten by Slurm".into())) };
+    if job.state.has_ended() {
+        let how = job.record.get("Became").unwrap_or("ended").to_ascii_lowercase().replace('_', " ");
+        return Some(Became::Over(how));
     }
-}
-
-/// Of `scontrol -o show job`.
-fn read(text: &str) -> Option<JobState> {
-    let value = |key: &str| {
-        let words = text.split_ascii_whitespace();
-        words.filter_map(|word| word.strip_prefix(key)?.strip_prefix('=')).next()
-    };
-    let state = value("JobState")?;
-    Some(match state {
-        "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-            JobState::Waits(value("Reason").unwrap_or("None").to_owned())
-        }
-        "RUNNING" | "SUSPENDED" | "SIGNALING" | "STAGE_OUT" | "STOPPED" | "RESIZING" => {
-            let [limit, run] = ["TimeLimit", "RunTime"].map(|key| value(key).and_then(seconds));
-            let left = limit.zip(run).map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)));
-            JobState::Runs(left)
-        }
-        over => JobState::Over(over.to_ascii_lowercase().replace('_', " ")),
-    })
-}
-
-/// `1-02:03:04`, `02:03:04`, `03:04`; `None` where there is no limit.
-fn seconds(text: &str) -> Option<u64> {
-    let (days, rest) =
-        text.split_once('-').map_or((Some(0), text), |(days, rest)| (days.parse::<u64>().ok(), rest));
-    let parts = rest.split(':').map(|part| part.parse::<u64>().ok()).collect::<Option<Vec<_>>>()?;
-    let clock = parts.iter().fold(0_u64, |sum, part| sum * 60 + part);
-    days?.checked_mul(86400)?.checked_add(clock)
+    if job.state.is_waiting() {
+        return Some(Became::Waits(if job.reason.is_empty() { "no reason is given".into() } else { job.reason }));
+    }
+    // Both by the clock of the controller.
+    let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
+    let left = job.time_limit.and_then(Limit::value).zip(run);
+    Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
 }
 
 /// Whether Slurm says that a node is down.
 fn is_down(commands: &Commands, node: &str) -> bool {
-    let printed = commands.run(Program::Sinfo, ["--noheader", "-N", "--format=%T", "--nodes", node]);
-    printed.is_ok_and(|printed| printed.out.split_ascii_whitespace().any(|state| state.starts_with("down")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn states_of_jobs_are_read() {
-        let text = "JobId=3 JobName=x JobState=RUNNING Reason=None Dependency=(null) RunTime=00:01:05 TimeLimit=1-00:02:00";
-        assert_eq!(read(text), Some(JobState::Runs(Some(Duration::from_secs(86400 + 55)))));
-        let endless = "JobState=RUNNING RunTime=00:01:05 TimeLimit=UNLIMITED";
-        assert_eq!(read(endless), Some(JobState::Runs(None)));
-        assert_eq!(read("JobState=PENDING Reason=Priority"), Some(JobState::Waits("Priority".into())));
-        assert_eq!(read("JobState=NODE_FAIL"), Some(JobState::Over("node fail".into())));
-        assert_eq!(read("nonsense"), None);
-    }
+    let nodes = commands.nodes();
+    nodes.is_ok_and(|nodes| nodes.items.iter().any(|other| other.name == node && other.state.base == "DOWN"))
 }

@@ -1,5 +1,7 @@
 //! Programs that pretend to be Slurm's, for what a real one seldom does.
 
+#![allow(dead_code)]
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,0 +1,116 @@
+//! Jobs in JSON, by shape: a number may be bare, null or `{set, infinite, number}`, a state a text or a list.
+
+use serde_json::{Map, Value};
+
+use crate::text::Record;
+
+/// Keys of the text, and what they are called in JSON. What is not among them keeps its own name.
+const NAMES: [(&str, &str); 22] = [
+    ("JobId", "job_id"),
+    ("ArrayJobId", "array_job_id"),
+    ("JobName", "name"),
+    ("UserId", "user_name"),
+    ("Account", "account"),
+    ("Partition", "partition"),
+    ("JobState", "job_state"),
+    ("Reason", "state_reason"),
+    ("NodeList", "nodes"),
+    ("SchedNodeList", "scheduled_nodes"),
+    ("NumCPUs", "cpus"),
+    ("SubmitTime", "submit_time"),
+    ("StartTime", "start_time"),
+    ("EndTime", "end_time"),
+    ("Priority", "priority"),
+    ("Dependency", "dependency"),
+    ("Comment", "comment"),
+    ("Command", "command"),
+    ("WorkDir", "current_working_directory"),
+    ("Features", "features"),
+    ("Reservation", "resv_name"),
+    ("Licenses", "licenses"),
+];
+
+/// The jobs that `squeue --json` prints, as records with the keys of the text.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
+    let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
+    jobs.iter().map(|job| job.as_object().map(record).ok_or_else(|| "a job is no object".to_owned())).collect()
+}
+
+fn record(job: &Map<String, Value>) -> Record {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for (key, value) in job {
+        let name = NAMES.iter().find(|(_, json)| json == key).map_or(key.as_str(), |(name, _)| name);
+        fields.push((name.to_owned(), plain(value)));
+    }
+    let get = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty());
+    // An array that is none has the number 0, and a single job of one has no list of its tasks.
+    if get("array_job_id").is_none_or(|id| id == "0") {
+        fields.retain(|field| field.0 != "ArrayJobId");
+    } else {
+        let tasks = get("array_task_string").or_else(|| get("array_task_id")).unwrap_or_default();
+        fields.push(("ArrayTaskId".into(), tasks));
+    }
+    if let Some(minutes) = get("time_limit") {
+        let digits = minutes.bytes().all(|byte| byte.is_ascii_digit());
+        fields.push(("TimeLimit".into(), if digits { format!("{minutes}:00") } else { minutes }));
+    }
+    if let Some(nodes) = node_count(job) {
+        fields.push(("NumNodes".into(), nodes));
+    }
+    if let Some(exit) = job.get("exit_code").and_then(exit) {
+        fields.push(("ExitCode".into(), exit));
+    }
+    Record::of(fields)
+}
+
+/// A value as the text would have it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(words) if words.iter().all(Value::is_string) => {
+            words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("+")
+        }
+        Value::Object(number) if number.contains_key("set") && number.contains_key("number") => {
+            let says = |key: &str| number.get(key).and_then(Value::as_bool).unwrap_or(false);
+            match (says("infinite"), says("set")) {
+                (true, _) => "UNLIMITED".to_owned(),
+                (false, true) => number.get("number").map(plain).unwrap_or_default(),
+                (false, false) => String::new(),
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The least and the most nodes: the least of a moldable job stands among the resources that it asks for only.
+fn node_count(job: &Map<String, Value>) -> Option<String> {
+    let text = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty() && text != "0");
+    let count = text("node_count")?;
+    let least = text("tres_req_str")
+        .and_then(|tres| tres.split(',').find_map(|part| part.strip_prefix("node=").map(str::to_owned)));
+    let most = text("max_nodes").unwrap_or_else(|| count.clone());
+    let waits = text("job_state").is_some_and(|state| state.starts_with("PENDING"));
+    let value = |text: &str| text.parse::<u64>().ok();
+    match (least, waits) {
+        (Some(least), true) if value(&least)? <= value(&most)? => Some(format!("{least}-{most}")),
+        _ => Some(count),
+    }
+}
+
+/// Exit code and signal: a number as `wait` has it, or an object.
+fn exit(value: &Value) -> Option<String> {
+    if let Some(object) = value.as_object()
+        && let Some(code) = object.get("return_code")
+    {
+        let signal = object.get("signal").and_then(|signal| signal.get("id").or_else(|| signal.get("signal_id")));
+        let number = |value: &Value| plain(value).parse::<i64>().unwrap_or(0);
+        return Some(format!("{}:{}", number(code), signal.map_or(0, number)));
+    }
+    let status: i64 = plain(value).parse().ok()?;
+    Some(format!("{}:{}", (status >> 8) & 0xff, status & 0x7f))
+}

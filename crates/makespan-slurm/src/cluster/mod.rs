@@ -1,0 +1,19 @@
+//! A cluster as Slurm describes it.
+
+mod config;
+mod job;
+mod json;
+mod node;
+mod partition;
+mod read;
+mod state;
+
+pub use config::Config;
+pub use job::{Job, Share};
+pub use node::Node;
+pub use partition::Partition;
+pub use read::Reading;
+pub use state::{JobState, NodeState};
+
+#[doc(hidden)]
+pub use json::jobs_of_json;

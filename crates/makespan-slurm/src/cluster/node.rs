@@ -1,0 +1,113 @@
+//! A node.
+
+use crate::text::{Gres, Record, moment};
+
+use super::NodeState;
+
+/// A node of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// As Slurm calls it.
+    pub name: String,
+    /// As the network calls it.
+    pub host: String,
+    /// Processors in Slurm's count: hardware threads, unless the cluster counts cores.
+    pub cpus: u32,
+    /// Those that jobs get: without those that the system keeps.
+    pub usable_cpus: u32,
+    /// Cores.
+    pub cores: u32,
+    /// Hardware threads of a core.
+    pub threads_per_core: u32,
+    /// Those that jobs hold now.
+    pub allocated_cpus: u32,
+    /// Bytes of memory; `None` where the cluster does not state it.
+    pub memory: Option<u64>,
+    /// Bytes that the system keeps.
+    pub kept_memory: u64,
+    /// Bytes that jobs hold now.
+    pub allocated_memory: u64,
+    /// Generic resources.
+    pub gres: Vec<Gres>,
+    /// Those that jobs hold now, where they were asked for (`-d`).
+    pub gres_used: Vec<Gres>,
+    /// Features by which jobs choose nodes.
+    pub features: Vec<String>,
+    /// Its state.
+    pub state: NodeState,
+    /// Why it is not there, with who said so and when.
+    pub reason: Option<String>,
+    /// The partitions that it belongs to.
+    pub partitions: Vec<String>,
+    /// Nodes of less weight are given out first.
+    pub weight: u64,
+    /// The version of its slurmd.
+    pub version: Option<String>,
+    /// Seconds after 1970.
+    pub booted: Option<i64>,
+    /// Everything that Slurm says of it.
+    pub record: Record,
+}
+
+impl Node {
+    /// Reads a record; the error names the field that is missing or wrong.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn of(record: Record) -> Result<Self, String> {
+        const MIB: u64 = 1 << 20;
+        let name = record.get("NodeName").ok_or("a node has no name")?.to_owned();
+        let wrong = |key: &str, text: &str| format!("node `{name}`: {key}={text} is no number");
+        let number = |key: &str| match record.get(key) {
+            None => Ok(None),
+            Some(text) => text.parse::<u64>().map(Some).map_err(|_| wrong(key, text)),
+        };
+        let small = |key: &str| {
+            let value = number(key)?;
+            value.map(|value| u32::try_from(value).map_err(|_| wrong(key, &value.to_string()))).transpose()
+        };
+        let cpus = small("CPUTot")?.ok_or_else(|| format!("node `{name}`: CPUTot is missing"))?;
+        let threads_per_core = small("ThreadsPerCore")?.unwrap_or(1).max(1);
+        let sockets = small("Sockets")?.unwrap_or(1);
+        let cores = small("CoresPerSocket")?.and_then(|cores| cores.checked_mul(sockets));
+        // A cluster that says nothing of memory has 1 MiB on each node.
+        let memory = number("RealMemory")?.filter(|&memory| memory > 1);
+        let list = |key: &str| record.get(key).map(split).unwrap_or_default();
+        let gres = |key: &str| {
+            let (gres, strange) = Gres::list(record.get(key).unwrap_or_default());
+            match strange.first() {
+                Some(part) => {
+                    Err(format!("node `{name}`: {key} has `{part}`, which is no resource such as gpu:a100:2"))
+                }
+                None => Ok(gres),
+            }
+        };
+        Ok(Self {
+            host: record.get("NodeHostName").unwrap_or(&name).to_owned(),
+            cpus,
+            usable_cpus: small("CPUEfctv")?.unwrap_or(cpus).min(cpus),
+            cores: cores.unwrap_or(cpus / threads_per_core).max(1),
+            threads_per_core,
+            allocated_cpus: small("CPUAlloc")?.unwrap_or(0),
+            memory: memory.map(|memory| memory.saturating_mul(MIB)),
+            kept_memory: number("MemSpecLimit")?.unwrap_or(0).saturating_mul(MIB),
+            allocated_memory: number("AllocMem")?.unwrap_or(0).saturating_mul(MIB),
+            gres: gres("Gres")?,
+            gres_used: gres("GresUsed")?,
+            features: list("ActiveFeatures"),
+            state: NodeState::parse(record.raw("State").ok_or_else(|| format!("node `{name}`: State is missing"))?),
+            reason: record.get("Reason").map(str::to_owned),
+            partitions: list("Partitions"),
+            weight: number("Weight")?.unwrap_or(1),
+            version: record.get("Version").map(str::to_owned),
+            booted: record.get("BootTime").and_then(moment),
+            name,
+            record,
+        })
+    }
+}
+
+/// The words between commas.
+pub(super) fn split(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,128 @@
+//! Asking for what there is.
+
+use crate::command::{CommandError, Commands, Program};
+use crate::text::{Kind, Record, records};
+
+use super::{Config, Job, Node, Partition, jobs_of_json};
+
+/// What was read, with remarks for the user on what could not be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading<T> {
+    /// In the order in which Slurm shows them.
+    pub items: Vec<T>,
+    /// What was strange, in sentences.
+    pub remarks: Vec<String>,
+}
+
+impl Commands {
+    /// All nodes.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn nodes(&self) -> Result<Reading<Node>, CommandError> {
+        self.show(Kind::Node, &["-o", "-d", "show", "nodes"], Node::of)
+    }
+
+    /// All partitions that this user sees.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn partitions(&self) -> Result<Reading<Partition>, CommandError> {
+        self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
+    }
+
+    /// All jobs that wait, run or ended a short time ago, as far as this user sees them. Where a text of a job looks like
+    /// fields, all are read again as JSON.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn jobs(&self) -> Result<Reading<Job>, CommandError> {
+        let jobs = self.show(Kind::Job, &["-o", "show", "jobs"], Job::of)?;
+        if jobs.remarks.is_empty() && !jobs.items.iter().any(|job| job.is_doubtful) {
+            return Ok(jobs);
+        }
+        // Some versions leave out what has ended unless all states are asked for.
+        let arguments = ["--json", "--states=all"];
+        let printed = self.run(Program::Squeue, arguments)?;
+        match jobs_of_json(&printed.out).and_then(|records| records.into_iter().map(Job::of).collect()) {
+            Ok(items) => Ok(Reading { items, remarks: Vec::new() }),
+            Err(problem) => {
+                let doubtful: Vec<String> =
+                    jobs.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
+                let mut remarks = jobs.remarks;
+                remarks.push(format!(
+                    "a text of jobs {} looks like their fields, which may be wrong, and `squeue --json` does not help: {problem}",
+                    doubtful.join(", ")
+                ));
+                Ok(Reading { items: jobs.items, remarks })
+            }
+        }
+    }
+
+    /// One job with what it holds of each node; `None` where the controller does not know it any more. Of an array the first
+    /// record counts.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn job(&self, id: u64) -> Result<Option<Job>, CommandError> {
+        let number = id.to_string();
+        let arguments = ["-o", "-d", "show", "job", &number];
+        let printed = match self.run(Program::Scontrol, arguments) {
+            Err(error) if error.refusal() == Some(crate::Refusal::NoSuchJob) => return Ok(None),
+            printed => printed?,
+        };
+        let job = records(Kind::Job, &printed.out).0.into_iter().next().ok_or_else(|| "it has no job".to_owned());
+        job.and_then(Job::of)
+            .map(Some)
+            .map_err(|problem| CommandError::nonsense(Program::Scontrol, &arguments, problem))
+    }
+
+    /// How the cluster is configured.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn config(&self) -> Result<Config, CommandError> {
+        let arguments = ["show", "config"];
+        let config = Config::parse(&self.run(Program::Scontrol, arguments)?.out);
+        if config.version().is_none() {
+            let problem = "it does not say SLURM_VERSION";
+            return Err(CommandError::nonsense(Program::Scontrol, &arguments, problem));
+        }
+        Ok(config)
+    }
+
+    fn show<T>(
+        &self,
+        kind: Kind,
+        arguments: &[&str],
+        read: impl Fn(Record) -> Result<T, String>,
+    ) -> Result<Reading<T>, CommandError> {
+        let printed = self.run(Program::Scontrol, arguments)?;
+        let reading = read_records(kind, &printed.out, read);
+        // A cluster without jobs says so in words; nothing at all, or only what nobody understands, is no cluster.
+        let nothing = printed.out.trim();
+        if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
+            let problem = reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".to_owned());
+            return Err(CommandError::nonsense(Program::Scontrol, arguments, problem));
+        }
+        let remarks = if reading.items.is_empty() { Vec::new() } else { reading.remarks };
+        Ok(Reading { items: reading.items, remarks })
+    }
+}
+
+/// Reads what `scontrol -o show` printed.
+pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
+    let (records, strange) = records(kind, text);
+    let (mut items, mut remarks) = (Vec::new(), Vec::new());
+    for record in records {
+        match read(record) {
+            Ok(item) => items.push(item),
+            Err(problem) => remarks.push(problem),
+        }
+    }
+    remarks.extend(strange.iter().map(|line| {
+        let line: String = line.chars().take(80).collect();
+        format!("a line begins no {}: `{line}`", kind.head())
+    }));
+    Reading { items, remarks }
+}

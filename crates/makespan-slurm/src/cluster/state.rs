@@ -1,0 +1,170 @@
+//! States of nodes and jobs.
+
+/// The state of a node: a base such as `IDLE`, and flags such as `DRAIN`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeState {
+    /// `IDLE`, `MIXED`, `ALLOCATED`, `DOWN` ..
+    pub base: String,
+    /// `DRAIN`, `RESERVED`, `PLANNED`, `NOT_RESPONDING` ..
+    pub flags: Vec<String>,
+}
+
+impl NodeState {
+    /// Reads `IDLE+DRAIN`; signs behind the base stand for flags, as in `IDLE*`.
+    pub fn parse(text: &str) -> Self {
+        let mut words = text.split('+').map(str::trim).filter(|word| !word.is_empty());
+        let word = words.next().unwrap_or_default();
+        let base = word.trim_end_matches(|sign: char| !sign.is_ascii_alphanumeric());
+        let signs = word[base.len()..].chars().filter_map(|sign| {
+            let flag = match sign {
+                '*' => "NOT_RESPONDING",
+                '~' => "POWERED_DOWN",
+                '#' => "POWERING_UP",
+                '%' => "POWERING_DOWN",
+                '!' => "POWER_DOWN",
+                '$' => "MAINTENANCE",
+                '@' => "REBOOT_REQUESTED",
+                '^' => "REBOOT_ISSUED",
+                '-' => "PLANNED",
+                _ => return None,
+            };
+            Some(flag.to_owned())
+        });
+        Self { base: base.to_uppercase(), flags: signs.chain(words.map(str::to_uppercase)).collect() }
+    }
+
+    /// Whether the flag is set.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+
+    /// Whether jobs run there, or will be started there when there is room.
+    pub fn takes_jobs(&self) -> bool {
+        const BASES: [&str; 4] = ["IDLE", "MIXED", "ALLOCATED", "COMPLETING"];
+        const AWAY: [&str; 11] = [
+            "DRAIN",
+            "DRAINED",
+            "DRAINING",
+            "FAIL",
+            "DOWN",
+            "NOT_RESPONDING",
+            "NO_RESPOND",
+            "INVALID_REG",
+            "REBOOT_ISSUED",
+            "MAINTENANCE",
+            "EXTERNAL",
+        ];
+        BASES.contains(&self.base.as_str()) && !AWAY.iter().any(|flag| self.has(flag))
+    }
+}
+
+/// The state of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// It waits.
+    Pending,
+    /// Its nodes are being prepared.
+    Configuring,
+    /// It runs.
+    Running,
+    /// It has stopped for a while.
+    Suspended,
+    /// Its processes are ending.
+    Completing,
+    /// It ended with success.
+    Completed,
+    /// Somebody ended it.
+    Cancelled,
+    /// It ended without success.
+    Failed,
+    /// Its time was over.
+    Timeout,
+    /// A node failed.
+    NodeFail,
+    /// Another job needed the place.
+    Preempted,
+    /// It took more memory than it had asked for.
+    OutOfMemory,
+    /// Its deadline passed before it could run.
+    Deadline,
+    /// Its node failed to boot.
+    BootFail,
+    /// It waits again, after it was requeued.
+    Requeued,
+    /// A word that is not known here.
+    Other(String),
+}
+
+impl JobState {
+    /// Reads `RUNNING`, also with flags behind it, such as `RUNNING+COMPLETING`.
+    pub fn parse(text: &str) -> Self {
+        let mut words = text.split(['+', ' ']).map(str::trim).filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or_default();
+        let flags: Vec<&str> = words.collect();
+        match first {
+            "PENDING" | "PD" if flags.contains(&"REQUEUED") => Self::Requeued,
+            "PENDING" | "PD" => Self::Pending,
+            "CONFIGURING" | "CF" => Self::Configuring,
+            "RUNNING" | "R" if flags.contains(&"CONFIGURING") => Self::Configuring,
+            "RUNNING" | "R" if flags.contains(&"COMPLETING") => Self::Completing,
+            "RUNNING" | "R" => Self::Running,
+            "SUSPENDED" | "S" | "STOPPED" | "ST" => Self::Suspended,
+            "COMPLETING" | "CG" | "STAGE_OUT" | "SIGNALING" => Self::Completing,
+            "COMPLETED" | "CD" => Self::Completed,
+            "CANCELLED" | "CA" | "REVOKED" => Self::Cancelled,
+            "FAILED" | "F" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => Self::Failed,
+            "TIMEOUT" | "TO" => Self::Timeout,
+            "NODE_FAIL" | "NF" => Self::NodeFail,
+            "PREEMPTED" | "PR" => Self::Preempted,
+            "OUT_OF_MEMORY" | "OOM" => Self::OutOfMemory,
+            "DEADLINE" | "DL" => Self::Deadline,
+            "BOOT_FAIL" | "BF" => Self::BootFail,
+            "REQUEUED" | "RQ" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "REQUEUE_FED" | "RESV_DEL_HOLD" => Self::Requeued,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// Whether it waits for its start.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self, Self::Pending | Self::Requeued)
+    }
+
+    /// Whether it holds nodes.
+    pub fn holds_nodes(&self) -> bool {
+        matches!(self, Self::Configuring | Self::Running | Self::Suspended | Self::Completing)
+    }
+
+    /// Whether it is over. A word that is not known counts as not over.
+    pub fn has_ended(&self) -> bool {
+        !self.is_waiting() && !self.holds_nodes() && !matches!(self, Self::Other(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_bases_and_flags() {
+        let state = NodeState::parse("IDLE+DRAIN");
+        assert_eq!((state.base.as_str(), state.has("DRAIN"), state.takes_jobs()), ("IDLE", true, false));
+        assert!(NodeState::parse("MIXED+PLANNED").takes_jobs());
+        assert!(!NodeState::parse("IDLE*").takes_jobs() && !NodeState::parse("DOWN").takes_jobs());
+        assert!(!NodeState::parse("").takes_jobs() && !NodeState::parse("FUTURE").takes_jobs());
+    }
+
+    #[test]
+    fn jobs_wait_hold_nodes_or_are_over() {
+        for (text, [waits, holds, ended]) in [
+            ("PENDING", [true, false, false]),
+            ("RUNNING", [false, true, false]),
+            ("RUNNING+CONFIGURING", [false, true, false]),
+            ("COMPLETING", [false, true, false]),
+            ("NODE_FAIL", [false, false, true]),
+            ("SOMETHING_NEW", [false, false, false]),
+        ] {
+            let state = JobState::parse(text);
+            assert_eq!([state.is_waiting(), state.holds_nodes(), state.has_ended()], [waits, holds, ended], "{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Lists of hosts in short form: `n[0-3,7],login1`.
+
+use thiserror::Error;
+
+/// Most hosts that are expanded. Slurm knows at most 65,533 nodes.
+const MAX_HOSTS: usize = 100_000;
+
+/// Why a text is no list of hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum HostlistError {
+    /// A bracket without its partner.
+    #[error("`{0}` has a bracket without its partner; a list of hosts is such as n[0-3,7],login1")]
+    Bracket(String),
+    /// Something in brackets that is no range of numbers.
+    #[error("`{range}` in `{text}` is no range of numbers; a list of hosts is such as n[0-3,7],login1")]
+    Range {
+        /// What stands there.
+        range: String,
+        /// Where.
+        text: String,
+    },
+    /// A comma with no name beside it.
+    #[error("`{0}` has a name that is empty; a list of hosts is such as n[0-3,7],login1")]
+    Empty(String),
+    /// More than anybody has.
+    #[error("`{0}` stands for more than {MAX_HOSTS} hosts")]
+    TooMany(String),
+}
+
+/// The hosts of a list, in its order. Numbers keep their leading zeros, and a name may have several brackets. What Slurm writes for
+/// no host at all gives an empty list.
+///
+/// # Errors
+/// [`HostlistError`]
+///
+/// ```
+/// use makespan_slurm::expand;
+///
+/// assert_eq!(expand("n[0-2,7],login1")?, ["n0", "n1", "n2", "n7", "login1"]);
+/// assert_eq!(expand("r[1-2]n[09-10]")?, ["r1n09", "r1n10", "r2n09", "r2n10"]);
+/// assert!(expand("(null)")?.is_empty());
+/// # Ok::<(), makespan_slurm::HostlistError>(())
+/// ```
+pub fn expand(text: &str) -> Result<Vec<String>, HostlistError> {
+    let text = text.trim();
+    if super::present(text).is_none() || text == "None assigned" {
+        return Ok(Vec::new());
+    }
+    let mut hosts = Vec::new();
+    for name in names(text)? {
+        expand_name(name, MAX_HOSTS - hosts.len(), text, &mut hosts)?;
+    }
+    Ok(hosts)
+}
+
+/// The parts between commas that are not in brackets.
+fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
+    let (mut names, mut from, mut open) = (Vec::new(), 0, false);
+    for (at, character) in text.char_indices() {
+        match character {
+            '[' if !open => open = true,
+            ']' if open => open = false,
+            '[' | ']' => return Err(HostlistError::Bracket(shown(text))),
+            ',' if !open => {
+                names.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    names.push(&text[from..]);
+    match names.iter().any(|name| name.is_empty()) {
+        _ if open => Err(HostlistError::Bracket(shown(text))),
+        true => Err(HostlistError::Empty(shown(text))),
+        false => Ok(names),
+    }
+}
+
+fn expand_name(name: &str, room: usize, text: &str, hosts: &mut Vec<String>) -> Result<(), HostlistError> {
+    let mut found = vec![String::new()];
+    let mut rest = name;
+    while let Some((before, behind)) = rest.split_once('[') {
+        let (ranges, behind) = behind.split_once(']').ok_or_else(|| HostlistError::Bracket(shown(text)))?;
+        let mut numbers = Vec::new();
+        for range in ranges.split(',') {
+            numbers_of(range, room, text, &mut numbers)?;
+        }
+        if found.len().saturating_mul(numbers.len()) > room {
+            return Err(HostlistError::TooMany(shown(text)));
+        }
+        let with = |start: &String| numbers.iter().map(|number| format!("{start}{before}{number}")).collect::<Vec<_>>();
+        found = found.iter().flat_map(with).collect();
+        rest = behind;
+    }
+    if found.len() > room {
+        return Err(HostlistError::TooMany(shown(text)));
+    }
+    hosts.extend(found.into_iter().map(|start| start + rest));
+    Ok(())
+}
+
+/// The numbers of `3` or `08-11`, with the leading zeros of the first.
+fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -> Result<(), HostlistError> {
+    let wrong = || HostlistError::Range { range: shown(range), text: shown(text) };
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| text.parse::<u64>().ok()).flatten().ok_or_else(wrong)
+    };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (from, until) = (number(first)?, number(last)?);
+    let count = until.checked_sub(from).ok_or_else(wrong)?;
+    if count >= (room - numbers.len().min(room)) as u64 {
+        return Err(HostlistError::TooMany(shown(text)));
+    }
+    // Slurm writes no more than 64 digits; a width is memory for each host.
+    if first.len() > 20 {
+        return Err(wrong());
+    }
+    let width = first.len();
+    numbers.extend((from..=until).map(|number| format!("{number:0width$}")));
+    Ok(())
+}
+
+/// The beginning of a text that may be long.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((at, _)) => format!("{} ..", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_every_shape_are_expanded() {
+        assert_eq!(expand("a").unwrap(), ["a"]);
+        assert_eq!(expand("b[0-3],n[0-1]").unwrap(), ["b0", "b1", "b2", "b3", "n0", "n1"]);
+        assert_eq!(expand("n[098-101]-ib").unwrap(), ["n098-ib", "n099-ib", "n100-ib", "n101-ib"]);
+        assert_eq!(expand("n[7,3,3]").unwrap(), ["n7", "n3", "n3"]);
+        for nothing in ["", "(null)", "None assigned", "N/A", " "] {
+            assert!(expand(nothing).unwrap().is_empty(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        for wrong in ["n[0-", "n]", "n[[0]]", "n[a-b]", "n[3-1]", "n[]", "n[1,]", ",", "n0,,n1", "n[-1]", "n[0-1]]"] {
+            assert!(expand(wrong).is_err(), "{wrong}");
+        }
+        for large in ["n[0-99999999999]", "a[0-999]b[0-999]", "n[0-99999],m", "a[0-9]b[0-9]c[0-9]d[0-9]e[0-9]f[0-9]"] {
+            assert_eq!(expand(large), Err(HostlistError::TooMany(large.into())));
+        }
+        assert_eq!(expand("n[0-99999]").unwrap().len(), 100_000);
+    }
+}

@@ -1,0 +1,11 @@
+//! The forms in which Slurm writes things: records of `KEY=value`, lists of hosts, times, sizes and generic resources.
+
+mod gres;
+mod hostlist;
+mod record;
+mod value;
+
+pub use gres::Gres;
+pub use hostlist::{HostlistError, expand};
+pub use record::{Kind, Record, records};
+pub use value::{Limit, bytes, count, duration, moment, present, range};

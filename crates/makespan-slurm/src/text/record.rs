@@ -1,0 +1,334 @@
+//! What `scontrol -o show` prints: a record a line, of fields `KEY=value`. Values are not quoted, and some are free text, so that a
+//! value may look like a field; where that can have happened, the record says that it is doubtful.
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `scontrol -o show nodes`
+    Node,
+    /// `scontrol -o show partitions`
+    Partition,
+    /// `scontrol -o show jobs`, with or without `-d`
+    Job,
+    /// `scontrol -o show reservations`
+    Reservation,
+    /// `scontrol -o show licenses`
+    License,
+}
+
+impl Kind {
+    /// The first key of each record.
+    pub const fn head(self) -> &'static str {
+        match self {
+            Self::Node => "NodeName",
+            Self::Partition => "PartitionName",
+            Self::Job => "JobId",
+            Self::Reservation => "ReservationName",
+            Self::License => "LicenseName",
+        }
+    }
+
+    /// Keys whose values may hold spaces, before the free text at the end.
+    const fn free_text(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &["OS"],
+            Self::Job => &["JobName", "Features"],
+            _ => &[],
+        }
+    }
+
+    /// Keys of free text, with which the end of a record begins.
+    const fn texts(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &["Reason", "Comment", "Extra"],
+            Self::Job => &["Command", "SubmitLine", "WorkDir", "Comment", "AdminComment", "SystemComment", "Extra"],
+            _ => &[],
+        }
+    }
+
+    /// Keys that stand between and behind these texts; any other key there is part of a text.
+    const fn tail(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &["ReservationName", "InstanceId", "InstanceType"],
+            Self::Job => &TAIL,
+            _ => &[],
+        }
+    }
+
+    /// Keys that stand once for each group of nodes.
+    fn is_repeated(self, key: &str) -> bool {
+        self == Self::Job && matches!(key, "Nodes" | "CPU_IDs" | "Mem" | "GRES")
+    }
+
+    /// Whether the key may follow on the name of a job; those that are missing here would come from the name.
+    fn may_follow_name(key: &str) -> bool {
+        matches!(key, "UserId" | "HetJobIdSet" | "SLUID")
+    }
+
+    /// Keys that end a free text: all that versions 22.05 to 26.05 print.
+    fn knows(self, key: &str) -> bool {
+        let keys: &[&str] = match self {
+            Self::Node => &NODE_KEYS,
+            Self::Job => &JOB_KEYS,
+            _ => &[],
+        };
+        keys.contains(&key) || self.texts().contains(&key) || self.tail().contains(&key)
+    }
+}
+
+const NODE_KEYS: [&str; 23] = [
+    "RealMemory",
+    "AllocMem",
+    "FreeMem",
+    "Sockets",
+    "Boards",
+    "MemSpecLimit",
+    "CoreSpecCount",
+    "CPUSpecList",
+    "State",
+    "ThreadsPerCore",
+    "TmpDisk",
+    "Weight",
+    "Owner",
+    "MCS_label",
+    "NextState",
+    "Partitions",
+    "BootTime",
+    "SlurmdStartTime",
+    "LastBusyTime",
+    "ResumeAfterTime",
+    "CfgTRES",
+    "AllocTRES",
+    "CurrentWatts",
+];
+
+const JOB_KEYS: [&str; 26] = [
+    "UserId",
+    "GroupId",
+    "MCS_label",
+    "Priority",
+    "Nice",
+    "Account",
+    "QOS",
+    "JobState",
+    "HetJobIdSet",
+    "SLUID",
+    "StartTime",
+    "EndTime",
+    "RunTime",
+    "TimeLimit",
+    "Partition",
+    "NodeList",
+    "NumNodes",
+    "NumCPUs",
+    "Dependency",
+    "ExitCode",
+    "DelayBoot",
+    "Reservation",
+    "OverSubscribe",
+    "Contiguous",
+    "Licenses",
+    "SubmitTime",
+];
+
+const TAIL: [&str; 21] = [
+    "StdErr",
+    "StdIn",
+    "StdOut",
+    "BatchFeatures",
+    "Container",
+    "ContainerID",
+    "BurstBuffer",
+    "BurstBufferState",
+    "Power",
+    "TresPerJob",
+    "TresPerNode",
+    "TresPerSocket",
+    "TresPerTask",
+    "CpusPerTres",
+    "MemPerTres",
+    "TresBind",
+    "TresFreq",
+    "MailUser",
+    "MailType",
+    "NtasksPerTRES",
+    "StepMgrEnabled",
+];
+
+/// The fields of one thing, in the order in which they stand there, nothing left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    fields: Vec<(String, String)>,
+    /// How many fields stand before the free text at the end.
+    before_tail: usize,
+    doubtful: bool,
+}
+
+impl Record {
+    /// A record of these fields, of which none is doubtful.
+    pub fn of(fields: Vec<(String, String)>) -> Self {
+        Self { before_tail: fields.len(), fields, doubtful: false }
+    }
+
+    /// Keys and values as they stand there.
+    pub fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+
+    /// Whether a value may have been taken for a field, or a field for a part of a value.
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
+    /// The value of a key as it stands there. Of a key that stands there twice before the free text at the end it is the last one:
+    /// the name of a job comes first.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        let (head, tail) = self.fields.split_at(self.before_tail);
+        let found = head.iter().rfind(|field| field.0 == key).or_else(|| tail.iter().find(|field| field.0 == key));
+        found.map(|field| field.1.as_str())
+    }
+
+    /// The value of a key, unless Slurm says that there is none.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.raw(key).and_then(super::present)
+    }
+
+    /// One line.
+    fn parse(kind: Kind, line: &str) -> Self {
+        let mut record = Self::default();
+        let mut in_tail = false;
+        let mut start: Option<(usize, &str)> = None;
+        for (at, key) in candidates(line) {
+            let inside = start.map_or("", |(_, key)| key);
+            let free = kind.free_text().contains(&inside);
+            let begins = match in_tail {
+                true => kind.texts().contains(&key) || kind.tail().contains(&key),
+                false if free => kind.knows(key),
+                false => key.starts_with(|first: char| first.is_ascii_uppercase()) || inside.is_empty(),
+            };
+            if !begins {
+                continue;
+            }
+            if let Some((from, key)) = start {
+                record.push(key, &line[from..at]);
+            }
+            if !in_tail && kind.texts().contains(&key) {
+                in_tail = true;
+                record.before_tail = record.fields.len();
+            }
+            record.doubtful |= inside == "JobName" && !Kind::may_follow_name(key);
+            start = Some((at + key.len() + 1, key));
+        }
+        if let Some((from, key)) = start {
+            record.push(key, &line[from..]);
+        }
+        if !in_tail {
+            record.before_tail = record.fields.len();
+        }
+        record.doubtful |= record.has_twice(kind);
+        record
+    }
+
+    fn push(&mut self, key: &str, value: &str) {
+        // Exactly the blanks between two fields are cut: the value of a free text may end with some, which nobody can tell apart.
+        self.fields.push((key.to_owned(), value.trim_end_matches(' ').to_owned()));
+    }
+
+    fn has_twice(&self, kind: Kind) -> bool {
+        let mut keys: Vec<&str> =
+            self.fields.iter().map(|field| field.0.as_str()).filter(|key| !kind.is_repeated(key)).collect();
+        keys.sort_unstable();
+        keys.windows(2).any(|pair| pair[0] == pair[1])
+    }
+}
+
+/// Where fields may begin in a line: a key and `=` behind a blank.
+fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b':' | b'.' | b'-');
+    let bytes = line.as_bytes();
+    let starts =
+        (0..bytes.len()).filter(move |&at| bytes[at].is_ascii_alphabetic() && (at == 0 || bytes[at - 1] == b' '));
+    starts.filter_map(move |at| {
+        let length = bytes[at..].iter().take_while(|byte| of_key(byte)).count();
+        (bytes.get(at + length) == Some(&b'=')).then(|| (at, &line[at..at + length]))
+    })
+}
+
+/// The records of a text, with the lines that belong to none. A line that does not begin a record belongs to the one before it: a
+/// name may hold a line break.
+pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
+    let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
+    for line in text.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty()) {
+        let begins = line.split_once('=').is_some_and(|(key, _)| key == kind.head());
+        match records.last_mut() {
+            _ if begins => records.push(Record::parse(kind, line)),
+            Some(last) => {
+                last.doubtful = true;
+                strange.push(line.to_owned());
+            }
+            None => strange.push(line.to_owned()),
+        }
+    }
+    (records, strange)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(line: &str) -> Record {
+        let (mut records, strange) = records(Kind::Job, line);
+        assert!(strange.is_empty() && records.len() == 1, "{line}");
+        records.remove(0)
+    }
+
+    #[test]
+    fn nothing_is_left_out() {
+        let line = "JobId=7 JobName=a b UserId=u(1) CPUs/Task=2 ReqB:S:C:T=0:0:*:* JobState=RUNNING New=x NodeList= Command=sleep 5";
+        let record = job(line);
+        let again: Vec<String> = record.fields().iter().map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(again.join(" "), line);
+        assert!(!record.is_doubtful());
+        assert_eq!(
+            (record.get("JobName"), record.get("NodeList"), record.raw("NodeList")),
+            (Some("a b"), None, Some(""))
+        );
+        assert_eq!((record.get("New"), record.get("Command")), (Some("x"), Some("sleep 5")));
+    }
+
+    #[test]
+    fn a_name_that_looks_like_fields_makes_the_record_doubtful() {
+        let record = job("JobId=7 JobName=x JobState=COMPLETED UserId=u(1) JobState=RUNNING Command=c");
+        assert!(record.is_doubtful());
+        assert_eq!(record.get("JobState"), Some("RUNNING"));
+        assert!(job("JobId=7 JobName=x Reservation=r UserId=u(1) JobState=RUNNING").is_doubtful());
+        let record = job("JobId=7 JobName=x a=b UserId=u(1) JobState=RUNNING");
+        assert_eq!((record.get("JobName"), record.is_doubtful()), (Some("x a=b"), false));
+    }
+
+    #[test]
+    fn texts_at_the_end_hold_whatever_they_hold() {
+        let record =
+            job("JobId=7 JobName=x UserId=u(1) JobState=RUNNING SubmitLine=sbatch JobState=FAILED WorkDir=/a b");
+        assert_eq!((record.get("JobState"), record.get("WorkDir")), (Some("RUNNING"), Some("/a b")));
+        assert_eq!(record.get("SubmitLine"), Some("sbatch JobState=FAILED"));
+        assert!(!record.is_doubtful());
+    }
+
+    #[test]
+    fn a_line_break_in_a_name_is_noticed() {
+        let (records, strange) = records(Kind::Job, "JobId=7 JobName=x\ny UserId=u(1) JobState=RUNNING\n\n");
+        assert_eq!((records.len(), records[0].is_doubtful()), (1, true));
+        assert_eq!(strange, ["y UserId=u(1) JobState=RUNNING"]);
+    }
+
+    #[test]
+    fn the_groups_of_a_job_stay_in_order() {
+        let record = job(
+            "JobId=7 JobName=x UserId=u(1) JOB_GRES=(null)   Nodes=a CPU_IDs=0-1 Mem=5 GRES= Nodes=b CPU_IDs=3 Mem=5 GRES=",
+        );
+        let nodes: Vec<&str> =
+            record.fields().iter().filter(|field| field.0 == "Nodes").map(|field| field.1.as_str()).collect();
+        assert_eq!((nodes, record.is_doubtful()), (vec!["a", "b"], false));
+    }
+}

@@ -1,0 +1,190 @@
+//! Times, sizes and counts as Slurm writes them.
+
+/// A limit that may not be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    /// So many seconds, nodes or whatever is limited.
+    At(u64),
+    /// No limit.
+    Unlimited,
+}
+
+impl Limit {
+    /// The value, if there is a limit.
+    pub const fn value(self) -> Option<u64> {
+        match self {
+            Self::At(value) => Some(value),
+            Self::Unlimited => None,
+        }
+    }
+}
+
+/// What Slurm writes for a value that is not there.
+const NOTHING: [&str; 9] = ["", "(null)", "N/A", "n/a", "None", "NONE", "Unknown", "n/s", "NotSet"];
+/// What it writes for no limit.
+const UNLIMITED: [&str; 2] = ["UNLIMITED", "INFINITE"];
+
+/// A value, unless it says that there is none.
+pub fn present(text: &str) -> Option<&str> {
+    (!NOTHING.contains(&text)).then_some(text)
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let all = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    all.then(|| text.parse().ok()).flatten()
+}
+
+/// A whole number, or no limit.
+pub fn count(text: &str) -> Option<Limit> {
+    if UNLIMITED.contains(&text) { Some(Limit::Unlimited) } else { digits(text).map(Limit::At) }
+}
+
+/// Seconds of `1-02:03:04`, `02:03:04`, `03:04` or `04`, as Slurm prints spans of time.
+///
+/// ```
+/// use makespan_slurm::{Limit, duration};
+///
+/// assert_eq!(duration("1-00:00:10"), Some(Limit::At(86_410)));
+/// assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Some(Limit::Unlimited), None));
+/// ```
+pub fn duration(text: &str) -> Option<Limit> {
+    if UNLIMITED.contains(&text) {
+        return Some(Limit::Unlimited);
+    }
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (digits(days)?, clock),
+        None => (0, text),
+    };
+    let mut parts = clock.split(':').rev();
+    let mut seconds = 0_u64;
+    for unit in [1, 60, 3600] {
+        let Some(part) = parts.next() else { break };
+        // Seconds may have a fraction in the accounts.
+        let whole = if unit == 1 { part.split_once('.').map_or(part, |(whole, _)| whole) } else { part };
+        seconds = seconds.checked_add(digits(whole)?.checked_mul(unit)?)?;
+    }
+    if parts.next().is_some() {
+        return None;
+    }
+    days.checked_mul(86_400)?.checked_add(seconds).map(Limit::At)
+}
+
+/// Seconds after 1970 of `2026-11-22T02:03:58`, which is UTC as [`crate::Commands`] asks for it, or of a number of seconds.
+///
+/// ```
+/// use makespan_slurm::moment;
+///
+/// assert_eq!(moment("1970-01-02T00:00:05"), Some(86_405));
+/// assert_eq!((moment("Unknown"), moment("1795462659")), (None, Some(1_795_462_659)));
+/// ```
+pub fn moment(text: &str) -> Option<i64> {
+    if let Some(seconds) = digits(text) {
+        // Zero is how Slurm says that it does not know.
+        return i64::try_from(seconds).ok().filter(|&seconds| seconds > 0);
+    }
+    let (date, clock) = text.split_once('T')?;
+    let numbers = |text: &str, between: char| -> Option<[i64; 3]> {
+        let parts: Vec<i64> =
+            text.split(between).map(|part| digits(part).map(|part| part as i64)).collect::<Option<_>>()?;
+        parts.try_into().ok()
+    };
+    let ([year, month, day], [hour, minute, second]) = (numbers(date, '-')?, numbers(clock, ':')?);
+    let in_range = (1..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 61;
+    in_range.then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar: whole years begin in March, so that the leap day is a year's last.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month > 2 { year } else { year - 1 };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year;
+    days - 719_468
+}
+
+/// Bytes of `128G` or `62.50M`; a number without a unit counts MiB.
+///
+/// ```
+/// use makespan_slurm::bytes;
+///
+/// assert_eq!((bytes("2G"), bytes("512"), bytes("1.5K")), (Some(2 << 30), Some(512 << 20), Some(1536)));
+/// ```
+pub fn bytes(text: &str) -> Option<u64> {
+    let (number, shift) = match text.char_indices().last()? {
+        (at, unit) if !unit.is_ascii_digit() => {
+            let shift =
+                ["K", "M", "G", "T", "P", "E"].iter().position(|name| name.starts_with(unit.to_ascii_uppercase()))?;
+            (&text[..at], 10 * (shift as u32 + 1))
+        }
+        _ => (text, 20),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let whole = digits(whole)?.checked_mul(1 << shift)?;
+    let fraction = &fraction[..fraction.len().min(9)];
+    let part = u128::from(digits(fraction)?) * (1_u128 << shift) / 10_u128.pow(fraction.len() as u32);
+    whole.checked_add(part as u64)
+}
+
+/// The least and the most of `2-4` or `6`.
+pub fn range(text: &str) -> Option<(u64, u64)> {
+    let (least, most) = text.split_once('-').unwrap_or((text, text));
+    let (least, most) = (bare(least)?, bare(most)?);
+    (least <= most).then_some((least, most))
+}
+
+/// A number that may be written with a unit of thousands, as Slurm does for large ones: `2K`, `1.50M`.
+fn bare(text: &str) -> Option<u64> {
+    let units = [('K', 1_000_u64), ('k', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
+    let Some((number, factor)) = units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
+    else {
+        return digits(text);
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let fraction = &fraction[..fraction.len().min(9)];
+    let part = digits(fraction)?.checked_mul(factor)? / 10_u64.pow(fraction.len() as u32);
+    digits(whole)?.checked_mul(factor)?.checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_have_every_form() {
+        let at = |seconds| Some(Limit::At(seconds));
+        assert_eq!((duration("00:05:00"), duration("3:20"), duration("17")), (at(300), at(200), at(17)));
+        assert_eq!((duration("365-00:00:00"), duration("00:01.250")), (at(31_536_000), at(1)));
+        for wrong in ["", "NONE", "INVALID", "a", "1-", "1:2:3:4", "-1", "1-2-3", "99999999999999999-00:00:00"] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moments_are_days_and_seconds() {
+        assert_eq!(moment("2000-03-01T00:00:00"), Some(951_868_800));
+        assert_eq!(moment("2024-02-29T23:59:59"), Some(1_709_251_199));
+        assert_eq!(moment("2026-11-23T19:37:39"), Some(1_795_462_659));
+        for wrong in
+            ["0", "None", "2026-11-22", "2026-13-01T00:00:00", "x-1-1T0:0:0", "1-1-1T1:1", "2026-11-22T25:00:00"]
+        {
+            assert_eq!(moment(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_counts_have_units() {
+        assert_eq!((bytes("128G"), bytes("0"), bytes("1T")), (Some(128 << 30), Some(0), Some(1 << 40)));
+        for wrong in ["", "G", "1X", "-1G", "1..2G", "99999999999999E", "é"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
+        assert_eq!((count("5"), count("UNLIMITED"), count("x")), (Some(Limit::At(5)), Some(Limit::Unlimited), None));
+        assert_eq!(
+            (range("2-4"), range("6"), range("1K-2.50K"), range("4-2")),
+            (Some((2, 4)), Some((6, 6)), Some((1000, 2500)), None)
+        );
+    }
+}
