@@ -9,6 +9,7 @@ mod machines;
 mod needs;
 mod project;
 mod simulate;
+mod slurm;
 mod source;
 mod trees;
 
@@ -31,6 +32,7 @@ pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
+pub use slurm::SlurmOptions;
 pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 

@@ -133,7 +133,7 @@ pub fn load_to_run(
         platform: machines.platform.clone(),
         network: machines.network,
         storage: machines.storage.clone(),
-        machine: Some(machine::platform()?),
+        machine: Some(cluster.map_or_else(machine::platform, |cluster| Ok(cluster.clone()))?),
         workflows_on_machine: true,
         ..ReadOptions::default()
     };

@@ -1,5 +1,6 @@
 //! `makespan run`
 
+mod cluster;
 mod decider;
 mod folder;
 mod outcome;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
+use makespan_exec::{ExecuteOptions, Stop, check, check_folder, notes, reserve, reserve_folder};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -23,6 +24,7 @@ use crate::input::Loaded;
 use crate::output::{emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
+use cluster::Cluster;
 use decider::Decider;
 use outcome::Outcomes;
 use source::Source;
@@ -38,7 +40,8 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let Some(source) = Source::read(&options.source)? else {
+    let cluster = Cluster::of(options)?;
+    let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -64,19 +67,24 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
-    check(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    let checked = if cluster.is_some() { check_folder } else { check };
+    checked(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
+    if let Some(cluster) = &cluster {
+        cluster.check(&instance, &planned.schedule)?;
+    }
     if options.folder.is_none() && !resume {
         // Others may have taken the number that was free.
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = reserve(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    let reserved = if cluster.is_some() { reserve_folder } else { reserve };
+    let reserved = reserved(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let begun = match earlier(&folder) {
         Some(begun) => begun,
         None => {
@@ -91,7 +99,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             planned
         }
     };
-    let remarks: Vec<String> = begun.remarks.iter().cloned().chain(notes(&instance)).collect();
+    let own_notes = if cluster.is_some() { Vec::new() } else { notes(&instance) };
+    let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
     say(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
@@ -103,7 +112,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
-    let mut trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
+    let executed = match &cluster {
+        None => reserved.execute(policy.as_mut(), &mut watch),
+        Some(cluster) => {
+            let (platform, grace) = (instance.platform(), execution.grace);
+            let mut pilots = cluster.begin(platform, reserved.folder(), &options.source.stem(), grace)?;
+            reserved.execute_on(&mut pilots, policy.as_mut(), &mut watch)
+        }
+    };
+    let mut trace = executed.map_err(|error| miette!("{error}"))?;
     watch.finish();
     let succeeded = trace.all_succeeded(&instance);
     trace.runs.extend(watch.interrupted().iter().cloned());
@@ -139,7 +156,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
     let folder = quoted(&folder);
     let folder = shown(&folder);
-    let failures = options.failures.hint();
+    let failures = options.slurm.hint() + &options.failures.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")

@@ -176,7 +176,8 @@ impl Pilots {
         match said {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
-                // Lines from before it was there were not heard.
+                // What was given before it was there was not told, and what ended was not heard.
+                agent.tell("?");
                 for name in self.board.ids("done", place) {
                     self.ended(place, &name);
                 }

@@ -52,8 +52,12 @@ impl Pilots {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
         let bound: Vec<_> = bound.filter(|(slot, _)| *slot < self.slots.len()).collect();
-        let mut jobs: Vec<(u64, usize)> =
-            self.board.pilots().into_iter().filter(|(job, seat)| *seat < self.seats.len() && !self.board.is_over(*job)).collect();
+        let mut jobs: Vec<(u64, usize)> = self
+            .board
+            .pilots()
+            .into_iter()
+            .filter(|(job, seat)| *seat < self.seats.len() && !self.board.is_over(*job))
+            .collect();
         jobs.sort_unstable();
         if let Allocation::Here { job, .. } = self.options.allocation {
             jobs = vec![(job, 0)];

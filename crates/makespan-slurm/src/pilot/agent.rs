@@ -189,16 +189,18 @@ impl Agent {
             self.beat = Some(Instant::now());
             let _ = self.board.beat(&self.place);
         }
-        let mut ends = false;
+        let (mut ends, mut all) = (false, false);
         while let Ok(line) = self.heard.try_recv() {
             match line.as_str() {
                 "!" => ends = true,
+                "?" => all = true,
                 id if !self.ending && is_name(id) => self.take(id),
                 _ => {}
             }
         }
         let connected = self.server.as_ref().is_some_and(Server::is_connected);
-        let due = self.looked.is_none_or(|looked| looked.elapsed() >= if connected { CONNECTED } else { self.pause });
+        let due =
+            all || self.looked.is_none_or(|looked| looked.elapsed() >= if connected { CONNECTED } else { self.pause });
         if due {
             self.looked = Some(Instant::now());
             let given = if self.ending { Vec::new() } else { self.board.ids("in", &self.place) };

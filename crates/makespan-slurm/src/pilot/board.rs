@@ -192,7 +192,10 @@ impl Board {
         let read = |state| fs::read(self.file(state, place, id)).ok();
         // It may move on in between.
         let bytes = read("in").or_else(|| read("run")).or_else(|| {
-            let name = self.ids("done", place).into_iter().find(|name| name.rsplit_once('=').is_some_and(|(of, _)| of == id))?;
+            let name = self
+                .ids("done", place)
+                .into_iter()
+                .find(|name| name.rsplit_once('=').is_some_and(|(of, _)| of == id))?;
             fs::read(self.file("done", place, &name)).ok()
         })?;
         serde_json::from_slice(&bytes).ok()

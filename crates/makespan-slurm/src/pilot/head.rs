@@ -111,7 +111,14 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
 /// A step of agents on so many nodes, or on this one.
 fn step(options: &HeadOptions, job: u64, nodes: u64, node: Option<&str>) -> Command {
     let mut command = Commands::new().process(Program::Srun);
-    command.args(["--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--no-kill"]);
+    command.args([
+        "--overlap",
+        "--ntasks-per-node=1",
+        "--cpu-bind=none",
+        "--kill-on-bad-exit=0",
+        "--wait=0",
+        "--no-kill",
+    ]);
     command.args([format!("--jobid={job}"), format!("--nodes={nodes}"), format!("--ntasks={nodes}")]);
     command.args(node.map(|node| format!("--nodelist={node}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);

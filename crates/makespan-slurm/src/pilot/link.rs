@@ -119,11 +119,17 @@ pub(crate) enum Said {
 }
 
 /// Connects to an agent in a thread of its own. All is told with the place and this number of the attempt.
-pub(crate) fn dial(place: &Place, beacon: &Beacon, number: u64, told: impl Fn(Place, u64, Said) -> bool + Send + 'static) {
+pub(crate) fn dial(
+    place: &Place,
+    beacon: &Beacon,
+    number: u64,
+    told: impl Fn(Place, u64, Said) -> bool + Send + 'static,
+) {
     let (own, beacon) = (place.clone(), beacon.clone());
     let place = place.clone();
     let run = move || {
-        let hosts = if beacon.host == host() { vec!["127.0.0.1".to_owned()] } else { vec![beacon.host, own.node.clone()] };
+        let hosts =
+            if beacon.host == host() { vec!["127.0.0.1".to_owned()] } else { vec![beacon.host, own.node.clone()] };
         let addresses = hosts.iter().filter_map(|host| (host.as_str(), beacon.port).to_socket_addrs().ok()).flatten();
         let connected = addresses.into_iter().find_map(|address| TcpStream::connect_timeout(&address, PATIENCE).ok());
         let say = |said| told(own.clone(), number, said);

@@ -44,7 +44,9 @@ impl Agent {
         };
         let order: Order = match serde_json::from_slice(&bytes) {
             Ok(order) => order,
-            Err(error) => return self.ended(id, &Fate::Refused(format!("the agent cannot read what to start: {error}"))),
+            Err(error) => {
+                return self.ended(id, &Fate::Refused(format!("the agent cannot read what to start: {error}")));
+            }
         };
         let file = match self.board.claim(id) {
             Ok(Some(file)) => file,
@@ -163,14 +165,15 @@ impl Agent {
             let walltime = order.walltime?.ticks();
             Some(Duration::from_nanos(u64::try_from(walltime).unwrap_or(0)) + SLACK)
         };
-        let mut look = |id: &str, order: &Order, since: Instant, asked: Option<Instant>, timed_out: &mut bool| match asked {
-            None if limit(order).is_some_and(|limit| now >= since + limit) => {
-                *timed_out = true;
-                due.push((id.to_owned(), false));
-            }
-            Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
-            _ => {}
-        };
+        let mut look =
+            |id: &str, order: &Order, since: Instant, asked: Option<Instant>, timed_out: &mut bool| match asked {
+                None if limit(order).is_some_and(|limit| now >= since + limit) => {
+                    *timed_out = true;
+                    due.push((id.to_owned(), false));
+                }
+                Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
+                _ => {}
+            };
         for begun in self.running.values_mut() {
             look(&begun.id, &begun.order, begun.since, begun.asked, &mut begun.timed_out);
         }
