@@ -247,6 +247,7 @@ pub(crate) fn execute_on(
         wake: None,
         memory_kills,
         unexplained_kills: 0,
+        closing: false,
         stalled: None,
     };
     for Taken { task, gpus } in goes_on {

@@ -77,7 +77,10 @@ impl Session<'_> {
                 self.news.push(News::Started(active.running(task)));
                 self.active.insert(task, active);
             }
-            Err(Refusal { closing: true, .. }) => self.events.push(Event::Interrupted(task)),
+            Err(Refusal { closing: true, .. }) => {
+                self.events.push(Event::Interrupted(task));
+                self.closing = true;
+            }
             Err(Refusal { passing: true, reason, .. }) => {
                 if pause == FIRST_PAUSE {
                     let name = self.state.name(task);
