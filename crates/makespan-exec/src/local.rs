@@ -236,8 +236,8 @@ impl Engine for Local {
 
     fn follows(&self, place: &str) -> Result<(), String> {
         // The id of a boot, as earlier versions wrote it, too.
-        if place.contains(':') {
-            return Err(format!("jobs of this run may still run on {place}; go on there"));
+        if let Some((engine, _)) = place.split_once(':') {
+            return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
         }
         Ok(())
     }

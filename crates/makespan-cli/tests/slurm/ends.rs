@@ -34,7 +34,8 @@ fn outcomes_are_those_of_this_machine() {
     let [there, here] = both.map(|how| {
         let said = space.makespan(&format!("run batch.toml --no-history {how}"));
         assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
-        let reasons: Vec<String> = said.out.lines().filter(|line| line.starts_with("job `")).map(str::to_owned).collect();
+        let reasons: Vec<String> =
+            said.out.lines().filter(|line| line.starts_with("job `")).map(str::to_owned).collect();
         assert_eq!(reasons.len(), 6, "{said:#?}");
         reasons
     });
@@ -95,7 +96,8 @@ fn what_runs_on_while_the_planner_is_gone_is_taken_over() {
 fn what_ended_while_the_planner_was_gone_is_not_repeated() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "ended");
-    let list: String = (0..6).map(|index| format!("echo begun >>log.{index}; sleep 0.5; echo done >>log.{index}\n")).collect();
+    let list: String =
+        (0..6).map(|index| format!("echo begun >>log.{index}; sleep 0.5; echo done >>log.{index}\n")).collect();
     space.write("list.txt", &list);
     let run = "run list.txt --on slurm --nodes 2 --no-history --folder run";
     let mut first = space.command(run).spawn().unwrap();
@@ -137,7 +139,8 @@ fn an_agent_that_dies_is_replaced_and_its_tasks_go_on() {
 fn the_tasks_of_a_node_that_is_lost_run_elsewhere() {
     let Some(cluster) = Cluster::start_with(&NodeSpec::equal(2, 2), "SlurmdTimeout=5\n") else { return };
     let space = Workspace::new(&cluster, "lost");
-    let line = "echo $SLURMD_NODENAME >>log.NUMBER; while test ! -e stop; do sleep 0.05; done; echo done >>log.NUMBER\n";
+    let line =
+        "echo $SLURMD_NODENAME >>log.NUMBER; while test ! -e stop; do sleep 0.05; done; echo done >>log.NUMBER\n";
     let list: String = (0..4).map(|index| line.replace("NUMBER", &index.to_string())).collect();
     space.write("list.txt", &list);
     let planner = space.command("run list.txt --on slurm --nodes 2 --no-history --folder run").spawn().unwrap();
@@ -162,7 +165,8 @@ fn the_tasks_of_a_node_that_is_lost_run_elsewhere() {
 fn a_pilot_that_ends_with_work_left_is_followed_by_another() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "cancelled");
-    let list: String = (0..12).map(|index| format!("echo begun >>log.{index}; sleep 0.7; echo done >>log.{index}\n")).collect();
+    let list: String =
+        (0..12).map(|index| format!("echo begun >>log.{index}; sleep 0.7; echo done >>log.{index}\n")).collect();
     space.write("list.txt", &list);
     let planner = space.command("run list.txt --on slurm --no-history --folder run").spawn().unwrap();
     space.wait("one ends", || (0..12).any(|index| space.read(&format!("log.{index}")).contains("done")));
@@ -201,7 +205,7 @@ fn a_pilot_takes_nothing_that_would_outlast_it() {
 fn a_pilot_that_waits_says_why_and_ctrl_c_takes_it_from_the_queue() {
     let Some(cluster) = Cluster::start(&NodeSpec::equal(1, 2)) else { return };
     let space = Workspace::new(&cluster, "waits");
-    cluster.ask("scontrol", &["update", "PartitionName=p", "State=DOWN"]);
+    cluster.ask("scontrol", &["update", "PartitionName=main", "State=DOWN"]);
     space.write("list.txt", "true\n");
     let planner = space.command("run list.txt --on slurm --no-history --folder run").spawn().unwrap();
     space.wait("it is in the queue", || cluster.ask("squeue", &["-h"]).contains("PartitionDown"));
@@ -211,7 +215,7 @@ fn a_pilot_that_waits_says_why_and_ctrl_c_takes_it_from_the_queue() {
     assert_eq!(said.status, Some(1), "{said:#?}");
     said.holds(&["waits in the queue: PartitionDown", "--on slurm", "--resume"]);
     assert_eq!(cluster.ask("squeue", &["-h"]), "");
-    cluster.ask("scontrol", &["update", "PartitionName=p", "State=UP"]);
+    cluster.ask("scontrol", &["update", "PartitionName=main", "State=UP"]);
     let said = space.makespan("run list.txt --on slurm --no-history --folder run --resume");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
 }

@@ -24,15 +24,8 @@ enum Victim {
     Head,
 }
 
-const VICTIMS: [Victim; 7] = [
-    Victim::Planner,
-    Victim::Agent,
-    Victim::Srun,
-    Victim::Shim,
-    Victim::Slurmd,
-    Victim::Slurmctld,
-    Victim::Head,
-];
+const VICTIMS: [Victim; 7] =
+    [Victim::Planner, Victim::Agent, Victim::Srun, Victim::Shim, Victim::Slurmd, Victim::Slurmctld, Victim::Head];
 
 struct Campaign<'a> {
     space: Workspace<'a>,

@@ -39,7 +39,14 @@ fn all() -> Vec<Process> {
 
 fn agents_and_heads(folder: &Path) -> Vec<Process> {
     let folder = folder.display().to_string();
-    all().into_iter().filter(|process| process.is_called("makespan") && process.words.contains(&"agent".to_owned()) && process.words.contains(&folder)).collect()
+    all()
+        .into_iter()
+        .filter(|process| {
+            process.is_called("makespan")
+                && process.words.contains(&"agent".to_owned())
+                && process.words.contains(&folder)
+        })
+        .collect()
 }
 
 /// The agents of a run.
@@ -67,9 +74,6 @@ pub fn shims(folder: &Path) -> Vec<Process> {
 
 /// All that Slurm started on a node.
 pub fn of_node(node: &str) -> Vec<i32> {
-    let there = |process: &Process| {
-        process.variable("SLURMD_NODENAME").as_deref() == Some(node)
-            || (process.words.first().is_some_and(|word| word.starts_with("slurmstepd")) && false)
-    };
+    let there = |process: &Process| process.variable("SLURMD_NODENAME").as_deref() == Some(node);
     all().into_iter().filter(there).map(|process| process.pid).collect()
 }

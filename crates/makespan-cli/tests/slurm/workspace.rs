@@ -78,7 +78,8 @@ impl<'a> Workspace<'a> {
         let runs = fs::read_dir(&self.folder).unwrap().flatten().map(|entry| entry.path().join("pilot"));
         for entry in runs.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
             if entry.path().extension().is_some_and(|end| end == "log") {
-                text += &format!("\n{}\n{}", entry.path().display(), fs::read_to_string(entry.path()).unwrap_or_default());
+                text +=
+                    &format!("\n{}\n{}", entry.path().display(), fs::read_to_string(entry.path()).unwrap_or_default());
             }
         }
         text
@@ -112,7 +113,8 @@ pub fn table(folder: &Path) -> Vec<(String, String, String)> {
     let text = fs::read_to_string(folder.join("jobs.csv")).unwrap();
     let mut lines = text.lines();
     let head: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = |name: &str| head.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name} in {head:?}"));
+    let column =
+        |name: &str| head.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name} in {head:?}"));
     let (name, state, resources) = (column("job_id"), column("final_state"), column("allocated_resources"));
     let cells = lines.map(|line| line.split(',').map(|cell| cell.trim_matches('"').to_owned()).collect::<Vec<_>>());
     cells.map(|cells| (cells[name].clone(), cells[resources].clone(), cells[state].clone())).collect()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Heard, Pilots};
 use crate::pilot::link::{Said, dial};
-use crate::pilot::{Beacon, Place};
+use crate::pilot::{Beacon, LEAVING, Place};
 
 /// For how long nothing is heard of an agent until no more is given to it, and, if Slurm says that its node or its pilot is gone,
 /// its tasks are lost.
@@ -31,6 +31,8 @@ pub(super) struct Agent {
     /// Its last sign of life, by its own clock, and when we saw that it was new.
     beat: Option<Duration>,
     lived: Instant,
+    /// Whether it takes nothing more.
+    leaving: bool,
     /// Whether Slurm says that its node or its pilot is gone.
     pub gone: Option<String>,
 }
@@ -49,6 +51,7 @@ impl Agent {
             dialled,
             beat: None,
             lived: now,
+            leaving: false,
             gone: None,
         }
     }
@@ -143,6 +146,9 @@ impl Pilots {
                     let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
                     self.notices.push_back(makespan_exec::engine::Notice::Told(text));
                 }
+                // Another agent of the place may stay.
+                agent.leaving &=
+                    agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
                 agent.beacon = beacon;
                 if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
                     self.dials += 1;
@@ -154,7 +160,7 @@ impl Pilots {
                 }
             }
         }
-        let (slot, silent, gone) = (agent.slot, agent.is_silent(), agent.gone.clone());
+        let (slot, silent, gone, leaving) = (agent.slot, agent.is_silent(), agent.gone.clone(), agent.leaving);
         match gone {
             Some(reason) if silent => {
                 self.lose(place, &reason);
@@ -162,7 +168,7 @@ impl Pilots {
                 self.watch.forget_node(place);
             }
             Some(_) => {}
-            None if silent => self.close(slot, None),
+            None if silent || leaving => self.close(slot, None),
             None if self.seats[self.slots.seat(slot)].takes_tasks() => self.open(slot),
             None => self.close(slot, None),
         }
@@ -182,6 +188,11 @@ impl Pilots {
                     self.ended(place, &name);
                 }
                 self.look_after(place);
+            }
+            Said::Line(line) if line == LEAVING => {
+                agent.leaving = true;
+                let slot = agent.slot;
+                self.close(slot, None);
             }
             Said::Line(name) => {
                 agent.lived = Instant::now();

@@ -185,14 +185,17 @@ impl Pilots {
                 if let Some(seat) = seat
                     && self.seats[seat].waits.as_ref() != Some(&reason)
                 {
-                    self.tell(format!("pilot {job} waits in the queue: {reason}"));
+                    // At first Slurm has not looked at it.
+                    if !reason.is_empty() {
+                        self.tell(format!("pilot {job} waits in the queue: {reason}"));
+                    }
                     self.seats[seat].waits = Some(reason);
                 }
             }
             Became::Runs(left) => {
                 if let Some(seat) = seat {
                     let ends = left.map(|left| Instant::now() + left);
-                    if self.seats[seat].waits.take().is_some() {
+                    if self.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has begun"));
                     }
                     self.seats[seat].ends = ends;
@@ -260,6 +263,7 @@ impl Pilots {
                 let held = self.agents.iter().any(|(place, agent)| place.job == job && agent.holds > 0);
                 if !held && !self.board.is_over(job) {
                     let _ = self.board.declare_over(job);
+                    self.watch.expect_end(job);
                 }
             }
             let missing = job.is_none() && !self.seats[seat].closed;

@@ -39,6 +39,8 @@ enum Wish {
     NoJob(u64),
     Node(Place),
     NoNode(Place),
+    /// This job is about to end.
+    Ending(u64),
 }
 
 /// The thread.
@@ -69,6 +71,11 @@ impl Watch {
         let _ = self.0.send(Wish::Node(place.clone()));
     }
 
+    /// A job is about to end.
+    pub fn expect_end(&self, job: u64) {
+        let _ = self.0.send(Wish::Ending(job));
+    }
+
     pub fn forget_node(&self, place: &Place) {
         let _ = self.0.send(Wish::NoNode(place.clone()));
     }
@@ -77,6 +84,7 @@ impl Watch {
 fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
     let mut jobs: BTreeMap<u64, (Instant, bool)> = BTreeMap::new();
     let mut nodes: BTreeSet<Place> = BTreeSet::new();
+    let mut ending: BTreeSet<u64> = BTreeSet::new();
     let mut asked_nodes = Instant::now();
     loop {
         let mut wish = wishes.recv_timeout(OFTEN / 4);
@@ -88,6 +96,9 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
                 Ok(Wish::NoJob(job)) => {
                     jobs.remove(&job);
                     nodes.retain(|place| place.job != job);
+                }
+                Ok(Wish::Ending(job)) => {
+                    ending.insert(job);
                 }
                 Ok(Wish::Node(place)) => {
                     nodes.insert(place);
@@ -106,7 +117,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
         // A silent agent makes it urgent.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
         for (&job, (last, waits)) in &mut jobs {
-            let pause = if *waits || urgent.contains(&job) { OFTEN } else { SELDOM };
+            let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
             if last.elapsed() < pause && !(*waits && last.elapsed() >= OFTEN / 4) {
                 continue;
             }
@@ -131,11 +142,10 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
 fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     let Some(job) = commands.job(job).ok()? else { return Some(Became::Over("forgotten by Slurm".into())) };
     if job.state.has_ended() {
-        let how = job.record.get("Became").unwrap_or("ended").to_ascii_lowercase().replace('_', " ");
-        return Some(Became::Over(how));
+        return Some(Became::Over(format!("{:?}", job.state).to_ascii_lowercase()));
     }
     if job.state.is_waiting() {
-        return Some(Became::Waits(if job.reason.is_empty() { "no reason is given".into() } else { job.reason }));
+        return Some(Became::Waits(job.reason));
     }
     // Both by the clock of the controller.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);

@@ -32,6 +32,9 @@ const LONGEST: Duration = Duration::from_millis(250);
 /// where a site did not choose otherwise.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What an agent says when it takes nothing more.
+pub(crate) const LEAVING: &str = ".";
+
 /// How an agent runs.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
@@ -56,6 +59,8 @@ pub(super) struct Agent {
     pub delayed: Vec<(Instant, String)>,
     /// Ends that could not be said.
     pub untold: Vec<(String, Fate)>,
+    /// Ends that look as if somebody had stopped all that runs here, who may be about to stop this agent, too.
+    pub doubtful: Vec<(Instant, String, Fate)>,
     /// Whether nothing new is begun, and what runs is ended.
     pub ending: bool,
     ending_since: Option<Instant>,
@@ -134,6 +139,7 @@ impl Agent {
             inherited: Vec::new(),
             delayed: Vec::new(),
             untold: Vec::new(),
+            doubtful: Vec::new(),
             ending: false,
             ending_since: None,
             server,
@@ -151,6 +157,7 @@ impl Agent {
         loop {
             if !self.ending && (stop.is_requested() || self.board.is_over(self.place.job)) {
                 self.ending = true;
+                self.tell(LEAVING);
                 self.ending_since = Some(Instant::now());
                 self.end_all(false);
             }
@@ -161,8 +168,14 @@ impl Agent {
             self.hear();
             self.try_again();
             self.look_after();
+            self.settle_doubts();
             self.enforce_walltimes();
-            if self.ending && self.running.is_empty() && self.inherited.is_empty() && self.untold.is_empty() {
+            if self.ending
+                && self.running.is_empty()
+                && self.inherited.is_empty()
+                && self.untold.is_empty()
+                && self.doubtful.is_empty()
+            {
                 return;
             }
             if let Some(Notice::Ended(task)) = self.local.wait(self.next()) {
@@ -180,7 +193,8 @@ impl Agent {
         let connected = self.server.as_ref().is_some_and(Server::is_connected);
         let look = if connected { CONNECTED } else { self.pause };
         let busy = !self.inherited.is_empty() || !self.delayed.is_empty() || !self.untold.is_empty();
-        if busy || self.ending { look.min(GLANCE) } else { look }
+        let busy = busy || !self.doubtful.is_empty();
+        if busy || self.ending { look.min(GLANCE) } else { look.min(LONGEST) }
     }
 
     /// Takes what was given, and ends what is to end: what planners told of, and now and then whatever is there.

@@ -12,6 +12,7 @@ pub(crate) mod link;
 mod order;
 mod tasks;
 
+pub(crate) use agent::LEAVING;
 pub use agent::{AgentOptions, serve};
 pub(crate) use board::{Beacon, Board, Place};
 pub use head::{HeadOptions, lead};

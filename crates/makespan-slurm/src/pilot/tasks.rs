@@ -14,6 +14,9 @@ use super::order::{Fate, Order};
 /// How much later than the planner an agent ends a task at its walltime.
 const SLACK: Duration = Duration::from_secs(2);
 
+/// How long an end that looks like a stop waits for one.
+const DOUBT: Duration = Duration::from_millis(400);
+
 /// Between two attempts at what the system refuses for now.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -117,7 +120,30 @@ impl Agent {
             _ if begun.timed_out => Fate::TimedOut,
             status => Fate::Exit(status),
         };
+        if matches!(fate, Fate::Exit(status) if status != 0)
+            && begun.asked.is_none()
+            && self.was_stopped(status, &begun.order)
+        {
+            return self.doubtful.push((Instant::now() + DOUBT, begun.id, fate));
+        }
         self.ended(&begun.id, &fate);
+    }
+
+    /// Whether it looks as if somebody had stopped a task, as Slurm does with all that runs in a job.
+    fn was_stopped(&self, status: i32, order: &Order) -> bool {
+        let left = || std::fs::read_to_string(self.board.run().join(&order.files.status)).unwrap_or_default();
+        status > 128 || left().contains("\"stopped\":true")
+    }
+
+    /// What nobody explains by its time was the doing of the task.
+    pub(super) fn settle_doubts(&mut self) {
+        let now = Instant::now();
+        let ending = self.ending;
+        let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|(due, ..)| ending || *due <= now);
+        self.doubtful = rest;
+        for (_, id, fate) in Vec::into_iter(due) {
+            self.ended(&id, if ending { &Fate::Gone } else { &fate });
+        }
     }
 
     /// Says how an attempt ended. What cannot be said now is said later.
