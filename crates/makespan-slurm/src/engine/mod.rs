@@ -80,7 +80,7 @@ impl Pilots {
         board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
         board.sweep();
         let (sender, heard) = mpsc::channel();
-        let slots = Slots::of(platform, options.allocation.sizes())?;
+        let slots = Slots::of(platform, &options.allocation.sizes())?;
         let watch = Watch::begin(options.commands.clone(), sender.clone());
         let mut pilots = Self {
             board,
@@ -206,7 +206,7 @@ impl Engine for Pilots {
 
     fn go(&mut self, task: TaskId, claim: &str) {
         if let Some(held) = self.tasks.get_mut(&task) {
-            held.order.claim = claim.to_owned();
+            claim.clone_into(&mut held.order.claim);
             held.is_let_go = true;
         }
         self.give(task);

@@ -13,6 +13,9 @@ use crate::Program;
 /// How much longer than expected a task must have until its pilot ends.
 const SLACK: Duration = Duration::from_secs(2);
 
+/// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
+const MOST_FRUITLESS: u32 = 3;
+
 /// Between two attempts at a submission that Slurm refused for now.
 const PAUSE: Duration = Duration::from_secs(15);
 
@@ -29,6 +32,8 @@ pub(super) struct Seat {
     draining: bool,
     /// Whether a task has ended in it.
     pub has_ended_any: bool,
+    /// How many pilots in a row have ended in which none had.
+    fruitless: u32,
     /// Whether another is not asked for.
     pub closed: bool,
     /// When to ask again.
@@ -152,7 +157,8 @@ impl Pilots {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
                 }
-                self.seats[seat] = Seat { job: Some(job), ..Seat::default() };
+                let fruitless = self.seats[seat].fruitless;
+                self.seats[seat] = Seat { job: Some(job), fruitless, ..Seat::default() };
                 self.watch.ask_job(job);
                 Ok(())
             }
@@ -215,10 +221,11 @@ impl Pilots {
                         self.close(slot, None);
                     }
                     self.tell(reason);
-                    let Seat { has_ended_any, draining, .. } = self.seats[seat];
-                    let again = has_ended_any || draining;
+                    let Seat { has_ended_any, draining, fruitless, .. } = self.seats[seat];
+                    let fruitless = if has_ended_any || draining { 0 } else { fruitless + 1 };
+                    let again = fruitless < MOST_FRUITLESS;
                     let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
-                    self.seats[seat] = Seat { closed: !again, ..Seat::default() };
+                    self.seats[seat] = Seat { closed: !again, fruitless, ..Seat::default() };
                 }
             }
         }

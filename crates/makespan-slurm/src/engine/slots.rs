@@ -22,7 +22,7 @@ pub(super) struct Slots {
 
 impl Slots {
     /// Those of a platform, which pilots of these sizes have together.
-    pub fn of(platform: &Platform, sizes: Vec<usize>) -> Result<Self, String> {
+    pub fn of(platform: &Platform, sizes: &[usize]) -> Result<Self, String> {
         let gpus = platform.resource(Resource::GPUS);
         let gpus = gpus.filter(|&id| platform.resource_of(id).kind == ResourceKind::OfNodes);
         let mut first_gpu = 0;
@@ -119,8 +119,8 @@ mod tests {
             Node { resources, ..Node::new(name, processors) }
         };
         let platform = Platform::new(vec![node("a", 2, 1), node("switch", 0, 9), node("b", 4, 2)]).unwrap();
-        let mut slots = Slots::of(&platform, vec![1, 1]).unwrap();
-        assert!(Slots::of(&platform, vec![3]).is_err());
+        let mut slots = Slots::of(&platform, &[1, 1]).unwrap();
+        assert!(Slots::of(&platform, &[3]).is_err());
         let parts = |text: &str| {
             let parts = slots.parts(&text.parse().unwrap()).into_iter();
             parts.map(|(slot, here)| format!("{slot}:{here}")).collect::<Vec<_>>().join(" ")

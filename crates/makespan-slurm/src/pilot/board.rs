@@ -395,7 +395,7 @@ mod tests {
         assert!(board.take(&place, "c.1"));
         let name = board.done(&place, "c.1", &Fate::Refused("no such program".into())).unwrap();
         assert_eq!(board.fate(&place, &name).unwrap().1, Fate::Refused("no such program".into()));
-        assert_eq!(board.places(), [place.clone()]);
+        assert_eq!(board.places(), std::slice::from_ref(&place));
         let held = board.lock(&place).unwrap();
         assert!(held.is_some() && board.lock(&place).unwrap().is_none());
         assert!(!board.is_over(7) && board.declare_over(7).is_ok() && board.is_over(7));

@@ -14,7 +14,7 @@ use crate::{Commands, Program};
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// How long the place of an agent that was there must be empty until another is started.
-const EMPTY: Duration = Duration::from_millis(1000);
+const EMPTY: Duration = Duration::from_secs(1);
 
 /// Between two starts of what does not stay: at first, and at last.
 const PAUSE: Duration = Duration::from_millis(500);

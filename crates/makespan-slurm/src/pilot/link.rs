@@ -41,7 +41,7 @@ impl Server {
         thread::Builder::new().name("listen".into()).stack_size(128 * 1024).spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (heard, waker, all, expected) = (heard.clone(), waker.clone(), all.clone(), expected.clone());
-                let serve = move || serve(stream, &heard, &waker, &all, &expected);
+                let serve = move || serve(&stream, &heard, &waker, &all, &expected);
                 // A planner that finds nobody looks at the files.
                 let _ = thread::Builder::new().name("planner".into()).stack_size(128 * 1024).spawn(serve);
             }
@@ -71,12 +71,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(stream: TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
+fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
     let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(SENDING)));
     let (Ok(()), Ok(address), Ok(writer)) = (prepared, stream.peer_addr(), stream.try_clone()) else { return };
     // Whoever does not know the token is gone soon.
     let _ = stream.set_read_timeout(Some(PATIENCE));
-    let mut reader = BufReader::new(&stream);
+    let mut reader = BufReader::new(stream);
     if line(&mut reader).as_deref() != Some(expected) {
         return;
     }

@@ -111,14 +111,13 @@ impl Cluster {
         }
         let most = pilots.iter().map(|pilot| pilot.nodes).max().unwrap_or(1);
         let nodes = commands.nodes().map_err(|error| miette!("{error}"))?.items;
-        let usable = nodes.iter().filter(|node| {
-            let inside = partition.is_none_or(|partition| node.partitions.contains(&partition.name));
-            inside && node.state.takes_jobs()
-        });
-        let usable: Vec<_> = usable.collect();
+        // One that is down may be up when the pilot's turn comes; the queue says so meanwhile.
+        let inside =
+            |node: &&makespan_slurm::Node| partition.is_none_or(|partition| node.partitions.contains(&partition.name));
+        let usable: Vec<_> = nodes.iter().filter(inside).collect();
         if usable.len() < most {
             return Err(miette!(
-                "a pilot is to have {most} nodes, and {} take jobs{}; ask for fewer nodes",
+                "a pilot is to have {most} nodes, and there are {}{}; ask for fewer nodes",
                 usable.len(),
                 partition.map_or_else(String::new, |partition| format!(" in the partition `{}`", partition.name))
             ));
