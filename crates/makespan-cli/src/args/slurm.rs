@@ -11,8 +11,8 @@ pub enum On {
 
 #[derive(Args)]
 pub struct SlurmOptions {
-    /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share. Inside an allocation
-    /// (SLURM_JOB_ID), on its nodes
+    /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share. In an allocation of Slurm, on
+    /// its nodes
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub on: Option<On>,
     /// With --on slurm, nodes of a pilot [default: 1]

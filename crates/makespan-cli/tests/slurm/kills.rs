@@ -72,14 +72,14 @@ impl<'a> Campaign<'a> {
         let run = self.space.path("run");
         let shot = |process: &Process| kill(Pid::from_raw(process.pid), Signal::SIGKILL).is_ok();
         // What Slurm ends with a step it ends with SIGKILL, shims included.
-        let every: Vec<String> = shims(&run).iter().filter_map(|shim| job_of(shim)).collect();
+        let every: Vec<String> = shims(&run).iter().filter_map(job_of).collect();
         match victim {
             Victim::Planner => {
                 let killed = self.planner.kill().is_ok();
                 self.planner.wait().unwrap();
                 std::thread::sleep(Duration::from_millis(self.random(600)));
                 self.planner = self.space.command(&format!("{RUN} --resume")).spawn().unwrap();
-                return killed;
+                killed
             }
             Victim::Agent | Victim::Head | Victim::Srun => {
                 let all = match victim {
@@ -92,19 +92,19 @@ impl<'a> Campaign<'a> {
                     return !all.is_empty() && all.iter().all(shot);
                 }
                 self.hit.extend(every);
-                return self.one_of(all).is_some_and(|process| shot(&process));
+                self.one_of(all).is_some_and(|process| shot(&process))
             }
             Victim::Shim => {
                 let Some(shim) = self.one_of(shims(&run)) else { return false };
                 self.hit.extend(job_of(&shim));
-                return shot(&shim);
+                shot(&shim)
             }
             Victim::Slurmd => {
                 let node = self.random(4) as usize;
                 let killed = kill(Pid::from_raw(self.space.cluster.node_id(node)), Signal::SIGKILL).is_ok();
                 std::thread::sleep(Duration::from_millis(self.random(1500)));
                 self.space.cluster.start_node(node);
-                return killed;
+                killed
             }
             Victim::Slurmctld => {
                 // It writes what it knows a moment after it knows it.
@@ -112,7 +112,7 @@ impl<'a> Campaign<'a> {
                 let killed = kill(Pid::from_raw(self.space.cluster.controller_id()), Signal::SIGKILL).is_ok();
                 std::thread::sleep(Duration::from_millis(self.random(1500)));
                 self.space.cluster.start_controller();
-                return killed;
+                killed
             }
         }
     }

@@ -12,8 +12,8 @@ pub struct Process {
 
 impl Process {
     pub fn variable(&self, name: &str) -> Option<String> {
-        let entries = self.environment.split(|&byte| byte == 0);
-        let value = entries.filter_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).next()?;
+        let mut entries = self.environment.split(|&byte| byte == 0);
+        let value = entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 

@@ -51,7 +51,7 @@ impl<'a> Workspace<'a> {
 
     /// What a process says that ends within a minute.
     pub fn said(&self, mut process: Child) -> Said {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         while process.try_wait().unwrap().is_none() {
             if Instant::now() > end {
                 process.kill().unwrap();
@@ -65,7 +65,7 @@ impl<'a> Workspace<'a> {
 
     /// Waits for something.
     pub fn wait(&self, what: &str, mut there: impl FnMut() -> bool) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         while !there() {
             assert!(Instant::now() < end, "{what}: it does not come\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(10));
