@@ -10,6 +10,7 @@ mod machines;
 mod needs;
 mod project;
 mod simulate;
+mod slurm;
 mod source;
 mod trees;
 
@@ -33,6 +34,7 @@ pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
+pub use slurm::SlurmOptions;
 pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
@@ -65,8 +67,10 @@ pub enum Command {
     Compare(CompareOptions),
     /// Replay a log, or play an instance, in virtual time under one or several policies
     Simulate(SimulateOptions),
-    /// Run a list of commands, or the jobs of an instance, on this machine
+    /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     Run(RunOptions),
+    /// Serve a node of a pilot: `run --on slurm` starts it there
+    Agent(AgentOptions),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
     /// Show, forget or export what earlier runs took
@@ -265,9 +269,21 @@ pub struct RunOptions {
     #[arg(long)]
     pub oversubscribe: bool,
     #[command(flatten)]
+    pub slurm: SlurmOptions,
+    #[command(flatten)]
     pub failures: FailureOptions,
     #[command(flatten)]
     pub history: HistoryChoice,
+}
+
+#[derive(Args)]
+pub struct AgentOptions {
+    /// The folder of the run
+    #[arg(long, value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Start the agents of all nodes of this allocation, instead of being one
+    #[arg(long)]
+    pub head: bool,
 }
 
 #[derive(Args)]

@@ -58,6 +58,15 @@ impl Machines {
         Ok(Loaded { instance: self.closing(loaded.instance)?, remarks, ..loaded })
     }
 
+    /// The same with those of a cluster, unless the options state any.
+    #[must_use]
+    pub fn or(mut self, cluster: Option<&Platform>) -> Self {
+        if self.processors.is_none() {
+            self.platform = self.platform.or_else(|| cluster.cloned());
+        }
+        self
+    }
+
     /// The instance, which has these machines already, with the times when they are not open.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if self.closed.is_empty() {
@@ -123,16 +132,21 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
 }
 
-/// Reads an instance for `run`, where this machine stands for those that a file does not state; `None` of a makefile whose targets
-/// are up to date. A makefile may have a goal stated.
-pub fn load_to_run(path: &Path, goal: Option<&str>, options: &MachineOptions) -> Result<Option<Loaded>> {
-    let machines = Machines::of(options)?;
+/// Reads an instance for `run`, where this machine stands for those that a file does not state, or a cluster for all that the options
+/// do not state; `None` of a makefile whose targets are up to date. A makefile may have a goal stated.
+pub fn load_to_run(
+    path: &Path,
+    goal: Option<&str>,
+    options: &MachineOptions,
+    cluster: Option<&Platform>,
+) -> Result<Option<Loaded>> {
+    let machines = Machines::of(options)?.or(cluster);
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
         network: machines.network,
         storage: machines.storage.clone(),
-        machine: Some(machine::platform()?),
+        machine: Some(cluster.map_or_else(machine::platform, |cluster| Ok(cluster.clone()))?),
         workflows_on_machine: true,
         ..ReadOptions::default()
     };

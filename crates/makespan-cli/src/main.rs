@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => commands::compare::compare(&options),
         Command::Simulate(options) => commands::simulate::simulate(&options),
         Command::Run(options) => commands::run::run(&options),
+        Command::Agent(options) => commands::agent::agent(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::History(options) => commands::history::history(&options),
         Command::Slurm(options) => commands::slurm::slurm(&options),

@@ -27,6 +27,8 @@ pub struct Start<'a> {
     pub memory: Option<u64>,
     /// After how long it is ended, if ever.
     pub walltime: Option<Time>,
+    /// How long it is expected to take.
+    pub expected: Time,
     /// The names of its files, from the folder of the run on.
     pub files: &'a TaskFiles,
     /// What its environment has besides.
@@ -49,6 +51,8 @@ pub struct Refusal {
     pub reason: String,
     /// Whether it may work a moment later.
     pub passing: bool,
+    /// Whether it is due to the processors, of which [`Notice::Down`] tells next: the task waits again.
+    pub closing: bool,
 }
 
 /// What is known of the processes that earlier sessions left.
@@ -165,6 +169,9 @@ pub trait Engine {
     fn awaits(&self) -> bool {
         false
     }
+
+    /// Hears how many tasks wait, now and then: what more processors could be used for.
+    fn hear_waiting(&mut self, _tasks: usize) {}
 
     /// Prepares a task, which waits. What is returned goes to the journal.
     ///

@@ -247,6 +247,7 @@ pub(crate) fn execute_on(
         wake: None,
         memory_kills,
         unexplained_kills: 0,
+        closing: false,
         stalled: None,
     };
     for Taken { task, gpus } in goes_on {
@@ -295,7 +296,10 @@ pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<()
 }
 
 /// Refuses tasks of the same name, and tasks without a command.
-fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
+///
+/// # Errors
+/// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].
+pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
     let mut different = instance.different_task_ids();
     match different.find(|&task| instance.task(task).command.is_empty()) {

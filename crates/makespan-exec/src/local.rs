@@ -120,6 +120,12 @@ impl Local {
         Waker(self.sender.clone())
     }
 
+    /// Asks a shim of an earlier session on this machine to end its task, or to kill it.
+    pub fn end_shim(shim: Identity, kill: bool) {
+        shim.signal(if kill { shim::KILL } else { shim::END });
+        shim.signal(Signal::SIGCONT);
+    }
+
     /// Kills what is left on this machine of a task of this name, whose shim is gone. Returns when nothing of it lives.
     pub fn end_strays(&self, name: &str) {
         let marks =
@@ -131,10 +137,11 @@ impl Local {
     fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
         let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
-        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
+        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false, closing: false })?;
         let refuse = |error: std::io::Error| Refusal {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
+            closing: false,
         };
         self.empty(&start.files.outputs).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
@@ -229,8 +236,8 @@ impl Engine for Local {
 
     fn follows(&self, place: &str) -> Result<(), String> {
         // The id of a boot, as earlier versions wrote it, too.
-        if place.contains(':') {
-            return Err(format!("jobs of this run may still run on {place}; go on there"));
+        if let Some((engine, _)) = place.split_once(':') {
+            return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
         }
         Ok(())
     }
@@ -263,7 +270,7 @@ impl Engine for Local {
         self.shims.insert(start.task, shim);
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
             self.call_off(start.task);
-            Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true }
+            Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true, closing: false }
         })
     }
 

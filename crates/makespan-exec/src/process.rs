@@ -120,6 +120,12 @@ pub(crate) fn boot() -> String {
 }
 
 impl Identity {
+    /// This process.
+    pub fn of_this() -> Self {
+        let pid = std::process::id() as i32;
+        Self { pid, start: start_of(pid).unwrap_or(0) }
+    }
+
     /// Whether it still runs. A zombie does not.
     pub fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.start == self.start && stat.is_alive())

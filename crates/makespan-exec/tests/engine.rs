@@ -23,6 +23,8 @@ struct Nodes {
     started: Rc<RefCell<Vec<(TaskId, u32, String)>>>,
     place: &'static str,
     lasts: Duration,
+    /// Whether the first node takes nothing more, which it says when something is to start there.
+    closes: bool,
 }
 
 impl Nodes {
@@ -36,6 +38,7 @@ impl Nodes {
             started: Rc::default(),
             place: "cluster:x",
             lasts: Duration::from_millis(30),
+            closes: false,
         }
     }
 }
@@ -66,6 +69,10 @@ impl Engine for Nodes {
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+        if self.closes && start.processors.contains(0) {
+            self.coming.push_front((Duration::ZERO, down(9, "0", None)));
+            return Err(Refusal { reason: "it closes".into(), passing: false, closing: true });
+        }
         self.started.borrow_mut().push((start.task, start.attempt, start.processors.to_string()));
         Ok(Identity { pid: 0, start: 0 })
     }
@@ -168,11 +175,11 @@ fn tasks_wait_for_nodes_and_go_on_when_one_is_lost() {
         (0, down(0, "0", None)),
         (0, down(1, "1", Some(20))),
         (20, Notice::Up(Outage(1))),
-        (35, Notice::Lost(TaskId(0), "node 1 is gone".into())),
-        (35, down(2, "1", None)),
-        (60, Notice::Up(Outage(0))),
+        (320, Notice::Lost(TaskId(0), "node 1 is gone".into())),
+        (320, down(2, "1", None)),
+        (400, Notice::Up(Outage(0))),
     ]);
-    engine.lasts = Duration::from_millis(40);
+    engine.lasts = Duration::from_millis(500);
     let started = engine.started.clone();
     let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
     assert_eq!(heard.lost, ["0 1 node 1 is gone"]);
@@ -186,10 +193,11 @@ fn without_nodes_to_come_a_run_ends_and_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Nodes::new(vec![
         (0, down(0, "1", None)),
-        (40, down(1, "0", None)),
-        (41, Notice::Lost(TaskId(1), "its time was over".into())),
-        (50, Notice::Over("no node is left".into())),
+        (300, down(1, "0", None)),
+        (301, Notice::Lost(TaskId(1), "its time was over".into())),
+        (310, Notice::Over("no node is left".into())),
     ]);
+    engine.lasts = Duration::from_millis(250);
     let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
     assert_eq!((runs.len(), heard.messages), (1, vec!["no node is left".to_owned()]));
     let resumed = ExecuteOptions { resume: true, ..options(folder.path()) };
@@ -200,9 +208,9 @@ fn without_nodes_to_come_a_run_ends_and_can_be_resumed() {
 #[test]
 fn a_task_that_takes_its_node_with_it_again_and_again_has_failed() {
     let folder = tempfile::tempdir().unwrap();
-    let lost = (0..4).map(|at| (20 * at + 10, Notice::Lost(TaskId(0), "its node is gone".into()))).collect();
+    let lost = (0..4).map(|at| (300 * at + 200, Notice::Lost(TaskId(0), "its node is gone".into()))).collect();
     let mut engine = Nodes::new(lost);
-    engine.lasts = Duration::from_millis(200);
+    engine.lasts = Duration::from_secs(3);
     let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
     assert_eq!(heard.lost.len(), 3);
     let of_first: Vec<Outcome> = runs.iter().filter(|run| run.task == TaskId(0)).map(|run| run.outcome).collect();
@@ -210,14 +218,24 @@ fn a_task_that_takes_its_node_with_it_again_and_again_has_failed() {
 }
 
 #[test]
+fn a_start_that_is_refused_since_its_node_closes_is_made_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Nodes { closes: true, ..Nodes::new(vec![]) };
+    let started = engine.started.clone();
+    let (runs, _) = run(&mut engine, &options(folder.path())).unwrap();
+    assert!(runs.len() == 3 && runs.iter().all(|run| run.outcome == Outcome::Succeeded));
+    assert!(started.borrow().iter().all(|(_, attempt, at)| *attempt == 1 && at == "1"));
+}
+
+#[test]
 fn what_an_engine_finds_out_later_counts() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Nodes::new(vec![
-        (5, Notice::Refused(TaskId(0), "no such program".into())),
-        (6, Notice::TimedOut(TaskId(1))),
-        (7, Notice::Told("a note".into())),
+        (300, Notice::Refused(TaskId(0), "no such program".into())),
+        (301, Notice::TimedOut(TaskId(1))),
+        (302, Notice::Told("a note".into())),
     ]);
-    engine.lasts = Duration::from_millis(60);
+    engine.lasts = Duration::from_secs(2);
     let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
     let outcome = |task| runs.iter().find(|run| run.task == TaskId(task)).map(|run| run.outcome);
     assert_eq!(outcome(0), Some(Outcome::NotStarted));

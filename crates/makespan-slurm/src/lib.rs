@@ -8,7 +8,9 @@
 mod cluster;
 mod command;
 pub mod doctor;
+pub mod engine;
 mod machines;
+pub mod pilot;
 mod text;
 
 pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};

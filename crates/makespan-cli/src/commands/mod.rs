@@ -1,5 +1,6 @@
 //! One command a file.
 
+pub mod agent;
 pub mod algorithms;
 pub mod bound;
 pub mod compare;

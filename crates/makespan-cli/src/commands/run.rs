@@ -1,5 +1,6 @@
 //! `makespan run`
 
+mod cluster;
 mod decider;
 mod folder;
 mod outcome;
@@ -12,7 +13,9 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, check_machine, notes, reserve};
+use makespan_exec::{
+    ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder,
+};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -23,6 +26,7 @@ use crate::input::Loaded;
 use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
+use cluster::Cluster;
 use decider::Decider;
 use outcome::Outcomes;
 use source::Source;
@@ -38,7 +42,8 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let Some(source) = Source::read(&options.source)? else {
+    let cluster = Cluster::of(options)?;
+    let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -67,21 +72,23 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     if resume && folder::is_empty(&folder) {
         complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
     }
-    // What cannot run is refused before anything is printed or written. A new folder is nobody's once it is claimed, and others may take its name
-    // until then.
-    let checked = if is_new { check_machine(&instance, &execution) } else { check(&instance, &execution) };
-    checked.map_err(|error| miette!("{error}"))?;
+    // What cannot run is refused before anything is printed or written.
+    check_all(&instance, &execution, is_new, cluster.is_some()).map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
+    if let Some(cluster) = &cluster {
+        cluster.check(&instance, &planned.schedule)?;
+    }
     if is_new {
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = reserve(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    let reserved = if cluster.is_some() { reserve_folder } else { reserve };
+    let reserved = reserved(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let begun = match earlier(&folder) {
         Some(begun) => begun,
         None => {
@@ -96,7 +103,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             planned
         }
     };
-    let remarks: Vec<String> = begun.remarks.iter().cloned().chain(notes(&instance)).collect();
+    let own_notes = if cluster.is_some() { Vec::new() } else { notes(&instance) };
+    let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
     say(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
@@ -108,7 +116,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
-    let mut trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
+    let executed = match &cluster {
+        None => reserved.execute(policy.as_mut(), &mut watch),
+        Some(cluster) => {
+            let (platform, grace) = (instance.platform(), execution.grace);
+            let mut pilots = cluster.begin(platform, reserved.folder(), &options.source.stem(), grace)?;
+            reserved.execute_on(&mut pilots, policy.as_mut(), &mut watch)
+        }
+    };
+    let mut trace = executed.map_err(|error| miette!("{error}"))?;
     watch.finish();
     let succeeded = trace.all_succeeded(&instance);
     trace.runs.extend(watch.interrupted().iter().cloned());
@@ -131,6 +147,21 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
+/// Refuses what cannot run. A new folder is nobody's once it is claimed, and others may take its name until then.
+fn check_all(
+    instance: &Instance,
+    execution: &ExecuteOptions,
+    is_new: bool,
+    on_cluster: bool,
+) -> Result<(), makespan_exec::ExecuteError> {
+    match (is_new, on_cluster) {
+        (true, true) => check_tasks(instance),
+        (true, false) => check_machine(instance, execution),
+        (false, true) => check_folder(instance, execution),
+        (false, false) => check(instance, execution),
+    }
+}
+
 /// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.
 fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
@@ -144,7 +175,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
     let folder = quoted(&folder);
     let folder = shown(&folder);
-    let failures = options.failures.hint();
+    let failures = options.slurm.hint() + &options.failures.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")

@@ -228,7 +228,8 @@ impl Engine for World {
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
-        let refuse = |error: io::Error| Refusal { reason: error.to_string(), passing: is_passing(&error) };
+        let refuse =
+            |error: io::Error| Refusal { reason: error.to_string(), passing: is_passing(&error), closing: false };
         let effect = self.step(true).map_err(refuse)?;
         if effect == Effect::HalfThenError {
             return self.done(effect).map_err(refuse).map(|()| Identity { pid: 0, start: 0 });

@@ -60,6 +60,8 @@ pub(crate) struct Session<'a> {
     /// are not known to be of tasks.
     pub memory_kills: u64,
     pub unexplained_kills: u64,
+    /// Whether a start was refused since its processors are about to go.
+    pub closing: bool,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
 }
@@ -135,6 +137,7 @@ impl Session<'_> {
             if self.is_idle() && all_started && none_awaited {
                 return Ok(self.state.cluster.check_complete()?);
             }
+            self.engine.hear_waiting(self.state.cluster.waiting().len());
             self.wait()?;
         }
         Ok(())
@@ -218,7 +221,8 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(())
+        // Before the policy is asked again, which would start the same on them.
+        if std::mem::take(&mut self.closing) { self.hear() } else { Ok(()) }
     }
 
     /// Sleeps until a process ends, an instant of interest comes, or the next tick.

@@ -1,6 +1,6 @@
 //! How tasks come to run: started, written down, let go.
 
-use makespan_core::{ProcSet, Run, TaskId, Time};
+use makespan_core::{Event, ProcSet, Run, TaskId, Time};
 
 use super::Session;
 use super::active::{Active, Delayed, End, News};
@@ -46,6 +46,7 @@ impl Session<'_> {
             gpus,
             memory,
             walltime,
+            expected: self.state.cluster.instance().time(task, &processors),
             files: &self.files.of(task, attempt),
             environment: &[],
         };
@@ -55,7 +56,7 @@ impl Session<'_> {
             return Ok(());
         } else if let Err(error) = self.journal.in_place() {
             // Whatever the task would be refused for is not its own.
-            Err(Refusal { reason: error.to_string(), passing: true })
+            Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
             self.engine.start(&start)
         };
@@ -76,7 +77,11 @@ impl Session<'_> {
                 self.news.push(News::Started(active.running(task)));
                 self.active.insert(task, active);
             }
-            Err(Refusal { passing: true, reason }) => {
+            Err(Refusal { closing: true, .. }) => {
+                self.events.push(Event::Interrupted(task));
+                self.closing = true;
+            }
+            Err(Refusal { passing: true, reason, .. }) => {
                 if pause == FIRST_PAUSE {
                     let name = self.state.name(task);
                     self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));

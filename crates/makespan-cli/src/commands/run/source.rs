@@ -26,8 +26,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads what the options name; `None` of a makefile whose targets are up to date.
-    pub fn read(options: &SourceOptions) -> Result<Option<Self>> {
+    /// Reads what the options name, for this machine or for a cluster; `None` of a makefile whose targets are up to date.
+    pub fn read(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Option<Self>> {
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && !options.args_from.is_empty() {
             return Err(miette!(
@@ -36,16 +36,16 @@ impl Source {
         }
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(input::STANDARD_INPUT));
-            match load_to_run(path, goal(path, &options.template)?, &options.machines)? {
+            match load_to_run(path, goal(path, &options.template)?, &options.machines, cluster)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
         } else {
-            made(options)?
+            made(options, cluster)?
         };
         refuse_folders(&loaded.instance)?;
         let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
-        let stated = options.machines.processors.is_some() || options.machines.platform.is_some();
+        let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
     }
@@ -67,7 +67,7 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
 }
 
 /// The commands that a template makes.
-fn made(options: &SourceOptions) -> Result<Loaded> {
+fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
     let mut groups = options.template.split(|word| word == ":::");
     let words = groups.next().unwrap_or_default();
     let mut sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
@@ -81,7 +81,7 @@ fn made(options: &SourceOptions) -> Result<Loaded> {
     }
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
     let lines = Template::parse(&words.join(" ")).map_err(wrong)?.lines(&sources).map_err(wrong)?;
-    let machines = input::Machines::of(&options.machines)?;
+    let machines = input::Machines::of(&options.machines)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();

@@ -1,0 +1,65 @@
+//! Where a run is carried out.
+
+use clap::{Args, ValueEnum};
+
+/// Where a run is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// Pilots on a cluster: allocations in which an agent on each node starts the jobs
+    Slurm,
+}
+
+#[derive(Args)]
+pub struct SlurmOptions {
+    /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share. In an allocation of Slurm, on
+    /// its nodes
+    #[arg(long, value_name = "ENGINE", value_enum)]
+    pub on: Option<On>,
+    /// With --on slurm, nodes of a pilot [default: 1]
+    #[arg(long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
+    pub nodes: Option<u32>,
+    /// With --on slurm, for how long a pilot has its nodes, such as 90m, 2h or 1-12:00:00 [default: that of the partition]
+    #[arg(long, value_name = "TIME", requires = "on")]
+    pub time: Option<String>,
+    /// With --on slurm, who pays
+    #[arg(long, value_name = "ACCOUNT", requires = "on")]
+    pub account: Option<String>,
+    /// With --on slurm, the partition
+    #[arg(long, value_name = "PARTITION", requires = "on")]
+    pub partition: Option<String>,
+    /// With --on slurm, an option for sbatch, such as --slurm='--qos=long'; may be given several times
+    #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
+    pub slurm: Vec<String>,
+    /// With --on slurm, pilots that run beside each other: how many, of how many nodes, for how long, such as 2x4nodes,1h; several with + between them
+    #[arg(long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
+    pub pilots: Option<String>,
+}
+
+impl SlurmOptions {
+    /// The options that a run which goes on is to have as well.
+    pub fn hint(&self) -> String {
+        use makespan_formats::list::quoted;
+        if self.on.is_none() {
+            return String::new();
+        }
+        let mut hint = "--on slurm ".to_owned();
+        if let Some(nodes) = self.nodes {
+            hint += &format!("--nodes {nodes} ");
+        }
+        let named = [
+            ("time", &self.time),
+            ("account", &self.account),
+            ("partition", &self.partition),
+            ("pilots", &self.pilots),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                hint += &format!("--{name} {} ", quoted(value));
+            }
+        }
+        for option in &self.slurm {
+            hint += &format!("--slurm={} ", quoted(option));
+        }
+        hint
+    }
+}

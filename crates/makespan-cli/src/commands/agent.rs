@@ -1,0 +1,27 @@
+//! `makespan agent`
+
+use std::process::ExitCode;
+
+use makespan_core::Stop;
+use makespan_slurm::engine::this_program;
+use makespan_slurm::pilot::{self, HeadOptions};
+use miette::{Result, miette};
+
+use crate::args::AgentOptions;
+
+pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
+    let folder = options.folder.clone();
+    let folder = folder.canonicalize().map_err(|error| {
+        miette!("{}: {error}; the folder of a run on Slurm must be one that all nodes share", folder.display())
+    })?;
+    if options.head {
+        let program = this_program().map_err(|error| miette!("{error}"))?;
+        pilot::lead(&HeadOptions { folder, program }).map_err(|error| miette!("{error}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = Stop::default();
+    let requested = stop.clone();
+    ctrlc::set_handler(move || requested.request()).map_err(|error| miette!("cannot listen for signals: {error}"))?;
+    pilot::serve(&pilot::AgentOptions { folder, shim: None, stop }).map_err(|error| miette!("{error}"))?;
+    Ok(ExitCode::SUCCESS)
+}

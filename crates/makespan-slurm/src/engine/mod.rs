@@ -1,0 +1,280 @@
+//! Pilots as an engine: tasks start on the nodes of allocations that come and go.
+
+mod agents;
+mod ask;
+mod seats;
+mod slots;
+mod tasks;
+mod watch;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant, SystemTime};
+
+use makespan_core::{Outage, Platform, ProcSet, TaskId};
+use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
+
+use crate::pilot::link::Said;
+use crate::pilot::{Board, Fate, Place};
+use agents::Agent;
+pub use ask::{Allocation, PilotOptions, PilotSize};
+use seats::Seat;
+use slots::Slots;
+use tasks::Held;
+use watch::{Report, Watch};
+
+/// Between two looks at the files of agents to whom there is a connection.
+const CONNECTED: Duration = Duration::from_secs(2);
+
+/// The same without one: at first, and at last.
+const SHORTEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Between two looks for new agents, and at what became of pilots.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What the main thread hears.
+#[derive(Debug)]
+enum Heard {
+    /// Of an agent, by this attempt at a connection.
+    Agent(Place, u64, Said),
+    /// Of Slurm.
+    Slurm(Report),
+}
+
+/// Runs tasks in pilots: the agents of their nodes start what they are given ([`crate::pilot`]), whether this process lives or not.
+///
+/// Each node of the platform is to be one node of a pilot. While no pilot has it, it is down.
+#[derive(Debug)]
+pub struct Pilots {
+    board: Board,
+    options: PilotOptions,
+    begun: Instant,
+    slots: Slots,
+    seats: Vec<Seat>,
+    agents: BTreeMap<Place, Agent>,
+    tasks: BTreeMap<TaskId, Held>,
+    by_id: BTreeMap<String, TaskId>,
+    notices: VecDeque<Notice>,
+    watch: Watch,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+    dials: u64,
+    limits: bool,
+    looked: Instant,
+    glanced: Instant,
+    pause: Duration,
+    over: bool,
+    /// How many tasks wait.
+    waiting: usize,
+}
+
+impl Pilots {
+    /// Begins with the pilots that earlier sessions left and are not over, and asks for those that are missing.
+    ///
+    /// # Errors
+    /// In words: what the file system or Slurm says.
+    pub fn begin(platform: &Platform, options: PilotOptions) -> Result<Self, String> {
+        let board = Board::of(&options.folder);
+        board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
+        board.sweep();
+        let (sender, heard) = mpsc::channel();
+        let slots = Slots::of(platform, &options.allocation.sizes())?;
+        let watch = Watch::begin(options.commands.clone(), sender.clone());
+        let mut pilots = Self {
+            board,
+            begun: Instant::now(),
+            seats: Seat::all(&options.allocation),
+            slots,
+            agents: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            notices: VecDeque::new(),
+            watch,
+            sender,
+            heard,
+            dials: 0,
+            limits: false,
+            looked: Instant::now(),
+            glanced: Instant::now(),
+            pause: SHORTEST,
+            over: false,
+            waiting: 0,
+            options,
+        };
+        for slot in 0..pilots.slots.len() {
+            pilots.close(slot, None);
+        }
+        pilots.find_earlier();
+        pilots.ask_first()?;
+        pilots.look_for_agents();
+        Ok(pilots)
+    }
+
+    /// No task may start on a node of the plan, for so long.
+    fn close(&mut self, slot: usize, expected: Option<Duration>) {
+        if self.slots.close(slot) {
+            let (outage, processors) = (Outage(slot as u32), self.slots.processors(slot).clone());
+            self.notices.push_back(Notice::Down { outage, processors, expected });
+        }
+    }
+
+    fn open(&mut self, slot: usize) {
+        if self.slots.open(slot) {
+            self.notices.push_back(Notice::Up(Outage(slot as u32)));
+        }
+    }
+
+    fn tell(&mut self, text: impl Into<String>) {
+        self.notices.push_back(Notice::Told(text.into()));
+    }
+
+    fn take_in(&mut self, heard: Heard) {
+        match heard {
+            Heard::Agent(place, number, said) => self.heard_of_agent(&place, number, said),
+            Heard::Slurm(report) => self.heard_of_slurm(report),
+        }
+    }
+
+    /// Looks at the files now and then.
+    fn look(&mut self) {
+        if self.glanced.elapsed() >= GLANCE {
+            self.glanced = Instant::now();
+            self.look_for_agents();
+            self.look_after_agents();
+            self.look_after_seats();
+        }
+        if self.looked.elapsed() >= self.until_look() {
+            self.looked = Instant::now();
+            let found = self.look_for_ends();
+            self.pause = if found { SHORTEST } else { LONGEST.min(self.pause * 2) };
+        }
+    }
+
+    fn until_look(&self) -> Duration {
+        let alone = self.agents.values().any(|agent| !agent.is_connected() && agent.holds > 0);
+        if alone { self.pause } else { CONNECTED }
+    }
+}
+
+impl Engine for Pilots {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn place(&self) -> String {
+        "slurm:pilot".into()
+    }
+
+    fn follows(&self, place: &str) -> Result<(), String> {
+        if place.is_empty() || place == self.place() {
+            return Ok(());
+        }
+        Err("jobs of this run may still run on the machine where it was begun; resume it there without --on, or end them".into())
+    }
+
+    fn host(&self, processors: &ProcSet) -> String {
+        self.slots.first_of(processors).map_or_else(String::new, |slot| self.node_name(slot))
+    }
+
+    fn limit_memory(&mut self) -> Result<(), String> {
+        self.limits = true;
+        Ok(())
+    }
+
+    fn outlives_us(&self) -> bool {
+        true
+    }
+
+    fn awaits(&self) -> bool {
+        !self.over
+    }
+
+    fn hear_waiting(&mut self, tasks: usize) {
+        self.waiting = tasks;
+    }
+
+    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+        self.prepare(start)?;
+        Ok(Identity { pid: 0, start: 0 })
+    }
+
+    fn go(&mut self, task: TaskId, claim: &str) {
+        if let Some(held) = self.tasks.get_mut(&task) {
+            claim.clone_into(&mut held.order.claim);
+            held.is_let_go = true;
+        }
+        self.give(task);
+    }
+
+    fn call_off(&mut self, task: TaskId) {
+        self.drop_task(task);
+    }
+
+    fn end(&mut self, task: TaskId, kill: bool) {
+        self.ask_end(task, kill);
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Option<Notice> {
+        let begun = Instant::now();
+        loop {
+            while let Ok(heard) = self.heard.try_recv() {
+                self.take_in(heard);
+            }
+            if self.notices.is_empty() {
+                self.give_again();
+                self.look();
+            }
+            if let Some(notice) = self.notices.pop_front() {
+                return Some(notice);
+            }
+            let left = timeout.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return None;
+            }
+            let next = GLANCE.min(self.until_look().saturating_sub(self.looked.elapsed()));
+            if let Ok(heard) = self.heard.recv_timeout(left.min(next.max(Duration::from_millis(1)))) {
+                self.take_in(heard);
+            }
+        }
+    }
+
+    fn reap(&mut self, task: TaskId) -> i32 {
+        let Some(held) = self.tasks.get(&task) else { return -1 };
+        let status = if let Some(Fate::Exit(status)) = held.fate { status } else { -1 };
+        self.drop_task(task);
+        status
+    }
+
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        self.find_tasks(earlier)
+    }
+
+    fn is_alive(&self, _shim: Identity) -> bool {
+        false
+    }
+
+    fn end_left(&mut self, _left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
+        self.end_strangers(grace, tell);
+    }
+}
+
+/// Nobody is left to give tasks to the pilots.
+impl Drop for Pilots {
+    fn drop(&mut self) {
+        self.end_pilots();
+    }
+}
+
+/// The file of this program, for those who start it on other nodes.
+///
+/// # Errors
+/// Where the system does not say.
+pub fn this_program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("cannot find out where this program is: {error}"))
+}

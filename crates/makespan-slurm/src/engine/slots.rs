@@ -1,0 +1,134 @@
+//! The nodes of the plan.
+
+use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
+
+/// A node of the plan that computes.
+#[derive(Debug)]
+struct Slot {
+    name: String,
+    processors: ProcSet,
+    /// The number of its first GPU in the platform, and how many it has.
+    gpus: (u64, u64),
+    is_open: bool,
+}
+
+/// The nodes of the plan that compute, in its order.
+#[derive(Debug)]
+pub(super) struct Slots {
+    all: Vec<Slot>,
+    /// The first slot of each pilot.
+    firsts: Vec<usize>,
+}
+
+impl Slots {
+    /// Those of a platform, which pilots of these sizes have together.
+    pub fn of(platform: &Platform, sizes: &[usize]) -> Result<Self, String> {
+        let gpus = platform.resource(Resource::GPUS);
+        let gpus = gpus.filter(|&id| platform.resource_of(id).kind == ResourceKind::OfNodes);
+        let mut first_gpu = 0;
+        let mut all = Vec::new();
+        for (index, node) in platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0) {
+            let own = gpus.map_or(0, |id| platform.amount(index, id));
+            let (name, processors) = (node.name.clone(), platform.processors_of(index));
+            all.push(Slot { name, processors, gpus: (first_gpu, own), is_open: true });
+            first_gpu += own;
+        }
+        let asked: usize = sizes.iter().sum();
+        if asked != all.len() {
+            return Err(format!("the plan is for {} nodes and the pilots have {asked}; ask for as many", all.len()));
+        }
+        let firsts = sizes.iter().scan(0, |next, size| {
+            let first = *next;
+            *next += size;
+            Some(first)
+        });
+        Ok(Self { firsts: firsts.collect(), all })
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The slots of a pilot.
+    pub fn of_seat(&self, seat: usize) -> std::ops::Range<usize> {
+        self.firsts[seat]..self.firsts.get(seat + 1).copied().unwrap_or(self.all.len())
+    }
+
+    /// The pilot of a slot.
+    pub fn seat(&self, slot: usize) -> usize {
+        self.firsts.partition_point(|&first| first <= slot) - 1
+    }
+
+    pub fn processors(&self, slot: usize) -> &ProcSet {
+        &self.all[slot].processors
+    }
+
+    /// As the plan calls it.
+    pub fn name(&self, slot: usize) -> &str {
+        &self.all[slot].name
+    }
+
+    /// Whether it was open.
+    pub fn close(&mut self, slot: usize) -> bool {
+        std::mem::replace(&mut self.all[slot].is_open, false)
+    }
+
+    /// Whether it was closed.
+    pub fn open(&mut self, slot: usize) -> bool {
+        !std::mem::replace(&mut self.all[slot].is_open, true)
+    }
+
+    /// The slot of the first of these processors.
+    pub fn first_of(&self, processors: &ProcSet) -> Option<usize> {
+        let first = processors.iter().next()?;
+        self.all.iter().position(|slot| slot.processors.contains(first))
+    }
+
+    /// What a task has of each slot, numbered from 0 there.
+    pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, ProcSet)> {
+        let part = |(index, slot): (usize, &Slot)| {
+            let own = slot.processors.intersection(processors);
+            let first = slot.processors.iter().next()?;
+            let here = own.intervals().iter().map(|&(from, to)| (from - first, to - first)).collect();
+            (!own.is_empty()).then(|| (index, ProcSet::from_intervals(here)))
+        };
+        self.all.iter().enumerate().filter_map(part).collect()
+    }
+
+    /// Of GPUs numbered through the platform those of a slot, numbered from 0 there. Where GPUs belong to no node, all of them.
+    pub fn gpus(&self, slot: usize, numbers: &[u64]) -> Vec<u64> {
+        let (first, own) = self.all[slot].gpus;
+        if self.all.iter().all(|slot| slot.gpus.1 == 0) {
+            return numbers.to_vec();
+        }
+        let here = numbers.iter().filter(|&&number| (first..first + own).contains(&number));
+        here.map(|number| number - first).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Node, Resources};
+
+    use super::*;
+
+    #[test]
+    fn processors_and_gpus_are_numbered_through_the_platform_and_on_each_node() {
+        let node = |name: &str, processors, gpus| {
+            let resources = Resources::new([("gpus", gpus)]).unwrap();
+            Node { resources, ..Node::new(name, processors) }
+        };
+        let platform = Platform::new(vec![node("a", 2, 1), node("switch", 0, 9), node("b", 4, 2)]).unwrap();
+        let mut slots = Slots::of(&platform, &[1, 1]).unwrap();
+        assert!(Slots::of(&platform, &[3]).is_err());
+        let parts = |text: &str| {
+            let parts = slots.parts(&text.parse().unwrap()).into_iter();
+            parts.map(|(slot, here)| format!("{slot}:{here}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((parts("0-3"), parts("5"), parts("1")), ("0:0-1 1:0-1".into(), "1:3".into(), "0:1".into()));
+        assert_eq!((slots.gpus(0, &[0, 2]), slots.gpus(1, &[0, 2])), (vec![0], vec![1]));
+        assert_eq!((slots.first_of(&ProcSet::range(3, 2)), slots.seat(0), slots.seat(1)), (Some(1), 0, 1));
+        assert!(slots.close(1) && !slots.close(1) && slots.open(1) && !slots.open(1));
+        assert_eq!((slots.of_seat(0), slots.of_seat(1)), (0..1, 1..2));
+    }
+}

@@ -1,0 +1,281 @@
+//! Tasks that were given to agents.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use makespan_core::TaskId;
+use makespan_exec::engine::{Earlier, Notice, Refusal, Start, Taken};
+
+use super::Pilots;
+use crate::pilot::{Fate, Order, Place};
+
+/// Between two attempts at a file that cannot be written.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// An attempt at a task.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub id: String,
+    pub place: Place,
+    pub order: Order,
+    /// Whether it may run, and whether its place was told.
+    pub is_let_go: bool,
+    pub is_given: bool,
+    /// When to try again to tell.
+    again: Option<Instant>,
+    pub fate: Option<Fate>,
+}
+
+/// The name of an attempt, which is that of its status file.
+fn id_of(status: &str) -> String {
+    status.rsplit_once('/').map_or(status, |(_, name)| name).to_owned()
+}
+
+impl Pilots {
+    /// Takes in what is to be started; it is given when it may run.
+    pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
+        let parts = self.slots.parts(start.processors);
+        let passing = |reason: String| Refusal { reason, passing: true, closing: false };
+        let mut nodes = Vec::new();
+        for (slot, here) in &parts {
+            let Some(place) = self.place_of(*slot) else {
+                return Err(passing(format!("the node {} is gone", self.slots.name(*slot))));
+            };
+            nodes.push((place.node.clone(), here.len()));
+        }
+        if let Some(reason) = self.drain_for(&parts, start) {
+            return Err(Refusal { reason, passing: false, closing: true });
+        }
+        let Some((head, here)) = parts.first() else { return Err(passing("it has no processors".into())) };
+        let Some(place) = self.place_of(*head).cloned() else { return Err(passing("its node is gone".into())) };
+        let join = |words: Vec<String>| words.join(",");
+        let environment = vec![
+            ("MAKESPAN_NODES".to_owned(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
+            ("MAKESPAN_NODE_PROCESSORS".to_owned(), join(nodes.iter().map(|(_, count)| count.to_string()).collect())),
+            ("MAKESPAN_CPUS".to_owned(), here.to_string()),
+        ];
+        let share = |bytes: u64| {
+            let part = u128::from(bytes) * u128::from(here.len());
+            u64::try_from(part.div_ceil(u128::from(start.allotment.max(1)))).unwrap_or(u64::MAX)
+        };
+        let order = Order {
+            task: start.task,
+            attempt: start.attempt,
+            name: start.name.to_owned(),
+            command: start.command.to_vec(),
+            allotment: start.allotment,
+            processors: here.clone(),
+            gpus: start.gpus.map(|numbers| self.slots.gpus(*head, numbers)),
+            all_gpus: start.gpus.map(<[u64]>::to_vec).unwrap_or_default(),
+            memory: start.memory.filter(|_| self.limits).map(share),
+            walltime: start.walltime,
+            grace: self.options.grace,
+            files: start.files.clone(),
+            environment,
+            claim: String::new(),
+        };
+        let id = id_of(&start.files.status);
+        let held = Held { id, place, order, is_let_go: false, is_given: false, again: None, fate: None };
+        self.hold(held);
+        Ok(())
+    }
+
+    fn hold(&mut self, held: Held) {
+        if let Some(agent) = self.agents.get_mut(&held.place) {
+            agent.holds += 1;
+        }
+        self.by_id.insert(held.id.clone(), held.order.task);
+        self.tasks.insert(held.order.task, held);
+    }
+
+    /// Gives a task that may run to its place.
+    pub(super) fn give(&mut self, task: TaskId) {
+        let Some(held) = self.tasks.get_mut(&task) else { return };
+        match self.board.give(&held.place, &held.id, &held.order) {
+            Ok(()) => {
+                held.is_given = true;
+                if let Some(agent) = self.agents.get_mut(&held.place) {
+                    agent.tell(&held.id);
+                }
+            }
+            Err(error) => {
+                if held.again.is_none() {
+                    let text = format!("job `{}` cannot be given to its node: {error}; trying again", held.order.name);
+                    self.notices.push_back(Notice::Told(text));
+                }
+                held.again = Some(Instant::now() + PAUSE);
+            }
+        }
+    }
+
+    /// Gives what could not be given.
+    pub(super) fn give_again(&mut self) {
+        let now = Instant::now();
+        let due = |held: &Held| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
+        let due: Vec<TaskId> = self.tasks.iter().filter(|(_, held)| due(held)).map(|(&task, _)| task).collect();
+        for task in due {
+            self.give(task);
+        }
+    }
+
+    /// Forgets a task, with its files.
+    pub(super) fn drop_task(&mut self, task: TaskId) {
+        let Some(held) = self.tasks.remove(&task) else { return };
+        self.by_id.remove(&held.id);
+        if let Some(agent) = self.agents.get_mut(&held.place) {
+            agent.holds -= 1;
+        }
+        if let Some(fate) = &held.fate {
+            self.board.forget(&held.place, &held.id, fate);
+        }
+    }
+
+    /// Asks for the end of a task.
+    pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
+        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return };
+        if !held.is_given || self.board.take_back(&held.place, &held.id) {
+            // It was never begun.
+            held.fate = Some(Fate::Gone);
+            self.drop_task(task);
+            self.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            return;
+        }
+        // Where that fails it is asked for again.
+        let _ = self.board.ask_end(&held.place, &held.id, kill);
+        if let Some(agent) = self.agents.get_mut(&held.place) {
+            agent.tell("!");
+        }
+    }
+
+    /// An agent says how an attempt has ended.
+    pub(super) fn ended(&mut self, place: &Place, name: &str) -> bool {
+        let Some((id, fate)) = self.board.fate(place, name) else { return false };
+        let task = self.by_id.get(&id).copied();
+        let Some((task, held)) = task.and_then(|task| Some((task, self.tasks.get_mut(&task)?))) else {
+            // Nobody waits for it.
+            self.board.forget(place, &id, &fate);
+            return false;
+        };
+        if held.fate.is_some() || held.place != *place {
+            return false;
+        }
+        held.fate = Some(fate.clone());
+        let seat = self.agents.get(place).map(|agent| self.slots.seat(agent.slot));
+        let notice = match fate {
+            Fate::Exit(_) => Notice::Ended(task),
+            Fate::TimedOut => Notice::TimedOut(task),
+            Fate::Refused(reason) => Notice::Refused(task, reason),
+            Fate::Gone => {
+                self.drop_task(task);
+                let text = format!("it was killed on {} with all that guards it, or its pilot has ended", place.node);
+                self.notices.push_back(Notice::Lost(task, text));
+                return true;
+            }
+        };
+        if let Some(seat) = seat {
+            self.seats[seat].has_ended_any = true;
+        }
+        self.notices.push_back(notice);
+        true
+    }
+
+    /// Looks for ends in the files; whether there was any.
+    pub(super) fn look_for_ends(&mut self) -> bool {
+        let places: Vec<Place> =
+            self.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
+        let mut found = false;
+        for place in places {
+            for name in self.board.ids("done", &place) {
+                found |= self.ended(&place, &name);
+            }
+        }
+        found
+    }
+
+    /// A place is gone: whatever it has not ended is lost.
+    pub(super) fn lose(&mut self, place: &Place, reason: &str) {
+        for name in self.board.ids("done", place) {
+            self.ended(place, &name);
+        }
+        let there = |held: &&Held| held.place == *place && held.fate.is_none();
+        let lost: Vec<TaskId> = self.tasks.values().filter(there).map(|held| held.order.task).collect();
+        for task in lost {
+            if let Some(held) = self.tasks.get(&task) {
+                self.board.bury(place, &held.id);
+            }
+            self.drop_task(task);
+            self.notices.push_back(Notice::Lost(task, reason.to_owned()));
+        }
+    }
+
+    /// What goes on of these attempts, or has ended and was not told.
+    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        let places: Vec<Place> = self.agents.keys().cloned().collect();
+        for place in places {
+            let done = self.board.ids("done", &place);
+            let done = done.iter().filter_map(|name| name.rsplit_once('=').map(|(id, _)| id.to_owned()));
+            let mut ids = self.board.ids("in", &place);
+            ids.extend(self.board.ids("run", &place));
+            ids.extend(done);
+            for id in ids {
+                let Some(found) = earlier.iter().find(|earlier| id_of(&earlier.files.status) == id) else { continue };
+                if self.by_id.contains_key(&id) {
+                    continue;
+                }
+                let Some(order) = self.board.order(&place, &id) else { continue };
+                let gpus = order.all_gpus.clone();
+                let place = place.clone();
+                let held = Held { id, place, order, is_let_go: true, is_given: true, again: None, fate: None };
+                self.hold(held);
+                taken.push(Taken { task: found.task, gpus });
+            }
+        }
+        if !taken.is_empty() {
+            let jobs = if taken.len() == 1 { "1 job".into() } else { format!("{} jobs", taken.len()) };
+            self.tell(format!("{jobs} went on since the last session, and are taken over"));
+        }
+        // Ends that are there already are told first of all.
+        self.look_for_ends();
+        taken
+    }
+
+    /// Ends what earlier sessions left and this one does not know. Returns when nothing of it lives.
+    pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
+        let begun = Instant::now();
+        let (mut asked, mut killed, mut told) = (false, false, false);
+        loop {
+            let mut left = 0;
+            let places: Vec<Place> = self.agents.keys().cloned().collect();
+            for place in places {
+                for id in self.board.ids("in", &place).into_iter().filter(|id| !self.by_id.contains_key(id)) {
+                    self.board.take_back(&place, &id);
+                }
+                for id in self.board.ids("run", &place).into_iter().filter(|id| !self.by_id.contains_key(id)) {
+                    left += 1;
+                    let kill = begun.elapsed() >= grace;
+                    if !asked || (kill && !killed) {
+                        let _ = self.board.ask_end(&place, &id, kill);
+                    }
+                }
+                if let Some(agent) = self.agents.get_mut(&place).filter(|_| left > 0) {
+                    agent.tell("!");
+                }
+            }
+            asked = true;
+            killed |= begun.elapsed() >= grace;
+            if left == 0 {
+                return;
+            }
+            if !told && begun.elapsed() > grace + Duration::from_secs(2) {
+                told = true;
+                tell("jobs of an earlier session do not end; the run goes on when they are gone");
+            }
+            while let Ok(heard) = self.heard.try_recv() {
+                self.take_in(heard);
+            }
+            self.look();
+            sleep(Duration::from_millis(20));
+        }
+    }
+}

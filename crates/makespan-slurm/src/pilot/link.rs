@@ -1,0 +1,154 @@
+//! A connection that says which file has moved. An agent listens, and planners come and go. Whoever cannot connect looks at the files.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use makespan_exec::{Waker, host};
+
+use super::board::{Beacon, Place};
+
+/// How long a connection may take to come about.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a line may take to be sent; whoever does not read is let go.
+const SENDING: Duration = Duration::from_secs(1);
+
+/// The longest line. Names of files are no longer than 255 bytes.
+const LONGEST: u64 = 512;
+
+/// The end of an agent.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// Where it listens.
+    pub port: u16,
+    /// What a planner says first.
+    pub token: String,
+    planners: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Server {
+    /// Listens. Lines that planners send go to `heard`.
+    pub fn open(heard: Sender<String>, waker: Waker) -> io::Result<Self> {
+        let listener = TcpListener::bind(("0.0.0.0", 0))?;
+        let port = listener.local_addr()?.port();
+        let token = token()?;
+        let planners: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let (all, expected) = (planners.clone(), token.clone());
+        thread::Builder::new().name("listen".into()).stack_size(128 * 1024).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (heard, waker, all, expected) = (heard.clone(), waker.clone(), all.clone(), expected.clone());
+                let serve = move || serve(&stream, &heard, &waker, &all, &expected);
+                // A planner that finds nobody looks at the files.
+                let _ = thread::Builder::new().name("planner".into()).stack_size(128 * 1024).spawn(serve);
+            }
+        })?;
+        Ok(Self { port, token, planners })
+    }
+
+    /// Tells all planners that are there.
+    pub fn tell(&self, line: &str) {
+        let text = format!("{line}\n");
+        locked(&self.planners).retain_mut(|planner| {
+            let sent = planner.write_all(text.as_bytes()).is_ok();
+            if !sent {
+                let _ = planner.shutdown(Shutdown::Both);
+            }
+            sent
+        });
+    }
+
+    /// Whether a planner is there.
+    pub fn is_connected(&self) -> bool {
+        !locked(&self.planners).is_empty()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
+    let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(SENDING)));
+    let (Ok(()), Ok(address), Ok(writer)) = (prepared, stream.peer_addr(), stream.try_clone()) else { return };
+    // Whoever does not know the token is gone soon.
+    let _ = stream.set_read_timeout(Some(PATIENCE));
+    let mut reader = BufReader::new(stream);
+    if line(&mut reader).as_deref() != Some(expected) {
+        return;
+    }
+    let _ = stream.set_read_timeout(None);
+    locked(all).push(writer);
+    waker.wake();
+    while let Some(line) = line(&mut reader) {
+        if heard.send(line).is_err() {
+            break;
+        }
+        waker.wake();
+    }
+    locked(all).retain(|other| other.peer_addr().is_ok_and(|other| other != address));
+    waker.wake();
+}
+
+/// The next line; `None` at the end, and where it is no line.
+fn line(reader: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    reader.take(LONGEST).read_line(&mut line).ok()?;
+    Some(line.strip_suffix('\n')?.to_owned())
+}
+
+/// 128 random bits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What a planner hears of an agent.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// It is connected.
+    Open(TcpStream),
+    /// A line.
+    Line(String),
+    /// The connection is gone, or did not come about.
+    Closed,
+}
+
+/// Connects to an agent in a thread of its own. All is told with the place and this number of the attempt.
+pub(crate) fn dial(
+    place: &Place,
+    beacon: &Beacon,
+    number: u64,
+    told: impl Fn(Place, u64, Said) -> bool + Send + 'static,
+) {
+    let (own, beacon) = (place.clone(), beacon.clone());
+    let place = place.clone();
+    let run = move || {
+        let hosts =
+            if beacon.host == host() { vec!["127.0.0.1".to_owned()] } else { vec![beacon.host, own.node.clone()] };
+        let addresses = hosts.iter().filter_map(|host| (host.as_str(), beacon.port).to_socket_addrs().ok()).flatten();
+        let connected = addresses.into_iter().find_map(|address| TcpStream::connect_timeout(&address, PATIENCE).ok());
+        let say = |said| told(own.clone(), number, said);
+        if let Some(mut stream) = connected.filter(|_| beacon.port > 0)
+            && stream.set_nodelay(true).is_ok()
+            && stream.set_write_timeout(Some(SENDING)).is_ok()
+            && stream.write_all(format!("{}\n", beacon.token).as_bytes()).is_ok()
+            && let Ok(writer) = stream.try_clone()
+            && say(Said::Open(writer))
+        {
+            let mut reader = BufReader::new(stream);
+            while let Some(line) = line(&mut reader) {
+                if !say(Said::Line(line)) {
+                    return;
+                }
+            }
+        }
+        say(Said::Closed);
+    };
+    let name = format!("agent {}", place.node);
+    let _ = thread::Builder::new().name(name).stack_size(128 * 1024).spawn(run);
+}

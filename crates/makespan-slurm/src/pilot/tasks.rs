@@ -1,0 +1,233 @@
+//! What an agent has begun.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use makespan_core::{TaskId, Time};
+use makespan_exec::engine::{Engine, Start};
+
+use super::agent::Agent;
+use super::board::Left;
+use super::inherited::Inherited;
+use super::order::{Fate, Order};
+
+/// How much later than the planner an agent ends a task at its walltime.
+const SLACK: Duration = Duration::from_secs(2);
+
+/// How long an end that looks like a stop waits for one.
+const DOUBT: Duration = Duration::from_millis(400);
+
+/// Between two attempts at what the system refuses for now.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// An attempt that runs under this agent.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub id: String,
+    pub order: Order,
+    pub since: Instant,
+    /// When it was asked to end.
+    pub asked: Option<Instant>,
+    pub timed_out: bool,
+}
+
+impl Agent {
+    /// Takes an attempt that the planner gave, or that was taken and not begun, and begins it.
+    pub(super) fn take(&mut self, id: &str) {
+        if self.board.take(&self.place, id) {
+            self.begin(id);
+        }
+    }
+
+    /// Begins an attempt that was taken, unless somebody has.
+    fn begin(&mut self, id: &str) {
+        let bytes = match self.board.taken(&self.place, id) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.say(&format!("{id}: cannot read what to start: {error}")),
+        };
+        let order: Order = match serde_json::from_slice(&bytes) {
+            Ok(order) => order,
+            Err(error) => {
+                return self.ended(id, &Fate::Refused(format!("the agent cannot read what to start: {error}")));
+            }
+        };
+        let file = match self.board.claim(id) {
+            Ok(Some(file)) => file,
+            Ok(None) => return self.inherit(id, order),
+            Err(error) => {
+                self.say(&format!("{id}: cannot claim: {error}; trying again"));
+                self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
+                return;
+            }
+        };
+        self.start(id, order, file);
+    }
+
+    /// Somebody has begun it before: an agent that is gone.
+    fn inherit(&mut self, id: &str, order: Order) {
+        match self.board.claimant(id) {
+            Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
+            // A process that is not on record was never let run.
+            None => self.ended(id, &Fate::Gone),
+        }
+    }
+
+    fn start(&mut self, id: &str, order: Order, mut claim: std::fs::File) {
+        if order.memory.is_some() {
+            self.limit_memory();
+        }
+        let start = Start {
+            task: order.task,
+            name: &order.name,
+            command: &order.command,
+            attempt: order.attempt,
+            allotment: order.allotment,
+            processors: &order.processors,
+            gpus: order.gpus.as_deref(),
+            memory: order.memory,
+            walltime: order.walltime,
+            expected: Time::ZERO,
+            files: &order.files,
+            environment: &order.environment,
+        };
+        let shim = loop {
+            match self.local.start(&start) {
+                Ok(shim) => break shim,
+                Err(refusal) if refusal.passing && !self.ending => std::thread::sleep(PAUSE),
+                Err(refusal) => return self.ended(id, &Fate::Refused(refusal.reason)),
+            }
+        };
+        let left = Left { shim, boot: self.boot.clone() };
+        let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
+        if let Err(error) = written {
+            // What nobody could find again does not run.
+            self.local.call_off(order.task);
+            self.say(&format!("{id}: cannot write who begins it: {error}"));
+            return self.ended(id, &Fate::Gone);
+        }
+        self.local.go(order.task, &order.claim);
+        let begun = Begun { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
+        self.running.insert(begun.order.task, begun);
+    }
+
+    /// Nothing of a task is left.
+    pub(super) fn exited(&mut self, task: TaskId) {
+        let status = self.local.reap(task);
+        let Some(begun) = self.running.remove(&task) else { return };
+        let fate = match status {
+            // The pilot ends, and with it whatever was not done.
+            status if self.ending && status != 0 => Fate::Gone,
+            _ if begun.timed_out => Fate::TimedOut,
+            status => Fate::Exit(status),
+        };
+        if matches!(fate, Fate::Exit(status) if status != 0)
+            && begun.asked.is_none()
+            && self.was_stopped(status, &begun.order)
+        {
+            return self.doubtful.push((Instant::now() + DOUBT, begun.id, fate));
+        }
+        self.ended(&begun.id, &fate);
+    }
+
+    /// Whether it looks as if somebody had stopped a task, as Slurm does with all that runs in a job.
+    fn was_stopped(&self, status: i32, order: &Order) -> bool {
+        let left = || std::fs::read_to_string(self.board.run().join(&order.files.status)).unwrap_or_default();
+        status > 128 || left().contains("\"stopped\":true")
+    }
+
+    /// What nobody explains by its time was the doing of the task.
+    pub(super) fn settle_doubts(&mut self) {
+        let now = Instant::now();
+        let ending = self.ending;
+        let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|(due, ..)| ending || *due <= now);
+        self.doubtful = rest;
+        for (_, id, fate) in Vec::into_iter(due) {
+            self.ended(&id, if ending { &Fate::Gone } else { &fate });
+        }
+    }
+
+    /// Says how an attempt ended. What cannot be said now is said later.
+    pub(super) fn ended(&mut self, id: &str, fate: &Fate) {
+        match self.board.done(&self.place, id, fate) {
+            Ok(name) => self.tell(&name),
+            Err(error) => {
+                self.say(&format!("{id}: cannot say that it has ended: {error}; trying again"));
+                self.untold.push((id.to_owned(), fate.clone()));
+            }
+        }
+    }
+
+    /// Looks at what earlier agents began.
+    pub(super) fn look_after(&mut self) {
+        let (board, local, boot) = (&self.board, &self.local, &self.boot);
+        let mut over = Vec::new();
+        self.inherited.retain(|inherited| match inherited.fate(board, local, boot) {
+            Some(fate) => {
+                over.push((inherited.id.clone(), fate));
+                false
+            }
+            None => true,
+        });
+        for (id, fate) in over {
+            self.ended(&id, &fate);
+        }
+    }
+
+    /// Ends an attempt, or kills it.
+    pub(super) fn end(&mut self, id: &str, kill: bool) {
+        if let Some(begun) = self.running.values_mut().find(|begun| begun.id == id) {
+            begun.asked.get_or_insert_with(Instant::now);
+            self.local.end(begun.order.task, kill);
+        } else if let Some(inherited) = self.inherited.iter_mut().find(|inherited| inherited.id == id) {
+            inherited.end(&self.boot, kill);
+        }
+    }
+
+    /// Ends what has reached its walltime while no planner does so, and kills what does not react.
+    pub(super) fn enforce_walltimes(&mut self) {
+        let now = Instant::now();
+        let mut due = Vec::new();
+        let limit = |order: &Order| {
+            let walltime = order.walltime?.ticks();
+            Some(Duration::from_nanos(u64::try_from(walltime).unwrap_or(0)) + SLACK)
+        };
+        let mut look =
+            |id: &str, order: &Order, since: Instant, asked: Option<Instant>, timed_out: &mut bool| match asked {
+                None if limit(order).is_some_and(|limit| now >= since + limit) => {
+                    *timed_out = true;
+                    due.push((id.to_owned(), false));
+                }
+                Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
+                _ => {}
+            };
+        for begun in self.running.values_mut() {
+            look(&begun.id, &begun.order, begun.since, begun.asked, &mut begun.timed_out);
+        }
+        for one in &mut self.inherited {
+            look(&one.id, &one.order, one.since, one.asked, &mut one.timed_out);
+        }
+        for (id, kill) in due {
+            self.end(&id, kill);
+        }
+    }
+
+    /// Begins again what the system refused, says again what could not be said.
+    pub(super) fn try_again(&mut self) {
+        let now = Instant::now();
+        let (due, rest) = std::mem::take(&mut self.delayed).into_iter().partition(|(at, _)| *at <= now);
+        self.delayed = rest;
+        for (_, id) in Vec::into_iter(due) {
+            self.begin(&id);
+        }
+        for (id, fate) in std::mem::take(&mut self.untold) {
+            self.ended(&id, &fate);
+        }
+    }
+
+    /// What was taken, by an agent before this one.
+    pub(super) fn look_for_taken(&mut self) {
+        for id in self.board.ids("run", &self.place) {
+            self.begin(&id);
+        }
+    }
+}
