@@ -184,6 +184,30 @@ pub fn policy_log(bytes: &[u8]) {
     }
 }
 
+/// What Slurm prints: records, JSON, lists of hosts, settings and values. The first byte says which.
+pub fn slurm(bytes: &[u8]) {
+    use makespan_slurm::{Config, Gres, Kind, Node, Partition, expand, jobs_of_json, records};
+    let Some((kind, bytes)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(bytes);
+    let said = |problem: Option<String>| assert!(problem.is_none_or(|problem| !problem.is_empty()));
+    match kind % 8 {
+        0 => records(Kind::Node, &text).0.into_iter().for_each(|record| said(Node::of(record).err())),
+        1 => records(Kind::Partition, &text).0.into_iter().for_each(|record| said(Partition::of(record).err())),
+        2 => records(Kind::Job, &text).0.into_iter().for_each(|record| said(makespan_slurm::Job::of(record).err())),
+        3 => match jobs_of_json(&text) {
+            Ok(records) => records.into_iter().for_each(|record| said(makespan_slurm::Job::of(record).err())),
+            Err(problem) => said(Some(problem)),
+        },
+        4 => said(expand(&text).err().map(|error| error.to_string())),
+        5 => drop(Gres::list(&text)),
+        6 => drop(Config::parse(&text).number("MaxStepCount")),
+        _ => {
+            let _ = (makespan_slurm::duration(&text), makespan_slurm::moment(&text), makespan_slurm::bytes(&text));
+            let _ = (makespan_slurm::range(&text), makespan_slurm::count(&text));
+        }
+    }
+}
+
 /// Words of the command line.
 pub fn options(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

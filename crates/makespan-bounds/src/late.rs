@@ -39,7 +39,7 @@ fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {
         let job = instance.job(id);
-        let each = (0..job.different_tasks()).map(|number| least(job.task(number)));
+        let each = job.different_task_ids().map(least);
         each.sum::<i128>().saturating_mul(job.equal_tasks().into())
     };
     let due = |id| Some((instance.job(id).deadline?, work(id)));

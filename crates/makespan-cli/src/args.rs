@@ -1,5 +1,6 @@
 //! The command line.
 
+mod doctor;
 mod failures;
 mod flow;
 mod generate;
@@ -20,6 +21,7 @@ use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 use makespan_lab::campaign::Named;
 
+pub use doctor::{DoctorOptions, SlurmAction, SlurmCommands};
 pub use failures::FailureOptions;
 pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
@@ -73,6 +75,8 @@ pub enum Command {
     Profile(ProfileOptions),
     /// Show, forget or export what earlier runs took
     History(HistoryOptions),
+    /// Look at a cluster that Slurm runs
+    Slurm(SlurmCommands),
     /// Draw a random instance
     Generate(GenerateOptions),
     /// Convert an instance to another format

@@ -11,7 +11,7 @@ use makespan_formats::{
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions};
-use crate::{machine, makefile, snakefile};
+use crate::{cluster, machine, makefile, snakefile};
 
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
@@ -30,6 +30,8 @@ pub struct Machines {
     pub platform: Option<Platform>,
     pub network: Option<Link>,
     pub storage: Option<String>,
+    /// What the user should know about them.
+    pub remarks: Vec<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,
 }
@@ -37,11 +39,23 @@ pub struct Machines {
 impl Machines {
     pub fn of(options: &MachineOptions) -> Result<Self> {
         let stated = options.platform.as_deref().map(machines).transpose()?;
-        let (platform, closed) = stated.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
+        let (mut platform, closed) = stated.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
+        let mut remarks = Vec::new();
+        if let Some(from) = &options.from {
+            let read = cluster::machines(from)?;
+            (platform, remarks) = (Some(read.platform), read.remarks);
+        }
         let bandwidth = options.bandwidth.as_deref().map(parse_bandwidth).transpose();
         let bandwidth = bandwidth.map_err(|problem| miette!("--bandwidth: {problem}"))?;
         let network = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::ZERO });
-        Ok(Self { processors: options.processors, platform, network, storage: options.stage_in.clone(), closed })
+        let storage = options.stage_in.clone();
+        Ok(Self { processors: options.processors, platform, network, storage, remarks, closed })
+    }
+
+    /// What was read for these machines, with what is to be said of them.
+    fn loaded(mut self, loaded: Loaded) -> Result<Loaded> {
+        let remarks = [std::mem::take(&mut self.remarks), loaded.remarks].concat();
+        Ok(Loaded { instance: self.closing(loaded.instance)?, remarks, ..loaded })
     }
 
     /// The same with those of a cluster, unless the options state any.
@@ -82,8 +96,7 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
     let Some(found) = instance_at(&options.instance, None, &read)? else {
         return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
     };
-    let loaded = from_file(found)?;
-    Ok(Loaded { instance: machines.closing(loaded.instance)?, ..loaded })
+    machines.loaded(from_file(found)?)
 }
 
 /// All of a text file.
@@ -138,8 +151,7 @@ pub fn load_to_run(
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };
-    let loaded = from_file(found)?;
-    Ok(Some(Loaded { instance: machines.closing(loaded.instance)?, ..loaded }))
+    machines.loaded(from_file(found)?).map(Some)
 }
 
 /// Reads an instance from a file or, named `-`, from standard input.

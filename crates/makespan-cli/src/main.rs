@@ -1,6 +1,7 @@
 //! The `makespan` command: plans, proves, verifies, compares, runs.
 
 mod args;
+mod cluster;
 mod commands;
 mod decisions;
 mod input;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Agent(options) => commands::agent::agent(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::History(options) => commands::history::history(&options),
+        Command::Slurm(options) => commands::slurm::slurm(&options),
         Command::Generate(options) => commands::generate::generate(&options),
         Command::Convert(options) => commands::convert::convert(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),

@@ -107,13 +107,15 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
     text.chars().map(|c| if harmful(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-/// A text after its label, in lines of at most 100 columns; the further ones are indented.
+/// A text after its label, in lines of at most 100 columns, or as many as the terminal has; the further ones are indented.
 pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
     const WIDTH: usize = 100;
+    const LEAST: usize = 40;
+    let columns = Table::new().width().map_or(WIDTH, |columns| usize::from(columns).clamp(LEAST, WIDTH));
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
     // A line break in a name is shown; it is no space between words.
     for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             lines += &line;
             lines.push('\n');
             (line, empty) = (" ".repeat(indent), true);

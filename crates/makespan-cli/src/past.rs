@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use makespan_core::{Estimate, Instance, Job, JobId, Profile, Task, TaskId, Time, Work};
+use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work};
 use makespan_exec::host;
 use makespan_history::estimate::{Basis, Candidate, Estimator, Exploration, Learned, Question, typical};
 use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
@@ -157,11 +157,11 @@ impl Place {
         let mut known = Vec::new();
         for (number_of_job, job) in jobs.iter_mut().enumerate() {
             let single = !matches!(job.work, Work::Bag(..));
-            for (number, task) in tasks(&mut job.work).enumerate() {
+            for (number, task) in job.work.tasks_mut().enumerate() {
                 if !task.estimate.is_guess() || task.command.is_empty() || task.profile.machine_times().is_some() {
                     continue;
                 }
-                let command = self.command(&task.command);
+                let command = if single { self.command(&task.command) } else { self.command(&any_of(&task.command)) };
                 let processors = task.profile.min_processors()..=task.profile.max_processors();
                 let inputs = command.input_bytes(here);
                 let question = Question { command: &command, processors: processors.clone(), inputs };
@@ -191,18 +191,16 @@ impl Lesson {
     }
 }
 
-/// The tasks of a job; of a bag the one of which it has many.
-fn tasks(work: &mut Work) -> Box<dyn Iterator<Item = &mut Task> + '_> {
-    match work {
-        Work::Task(task) | Work::Bag(task, _) => Box::new(std::iter::once(task)),
-        Work::Graph(graph) => Box::new(graph.tasks_mut()),
-    }
+/// The command of a task of a bag that is none of those that ran: what it is like is known from all of them.
+fn any_of(command: &[String]) -> Vec<String> {
+    let number = u64::MAX.to_string();
+    command.iter().map(|word| word.replace("{task}", &number)).collect()
 }
 
 fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
     let job = &mut jobs[known.job];
     let walltime = job.walltime;
-    if let Some(task) = tasks(&mut job.work).nth(known.number) {
+    if let Some(task) = job.work.tasks_mut().nth(known.number) {
         task.profile = within(profile, walltime);
         task.estimate = estimate;
     }
@@ -211,7 +209,7 @@ fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
 /// Tasks of which nothing is known are guessed to take as long as what is known of the others.
 fn guess(job: &mut Job, time: Time) {
     let walltime = job.walltime;
-    for task in tasks(&mut job.work).filter(|task| task.estimate.is_guess() && task.profile.machine_times().is_none()) {
+    for task in job.work.tasks_mut().filter(|task| task.estimate.is_guess() && task.profile.machine_times().is_none()) {
         let (fewest, most) = (task.profile.min_processors(), task.profile.max_processors());
         let guessed = match task.profile.speedup() {
             Some((_, law)) => {

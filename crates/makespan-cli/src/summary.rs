@@ -9,6 +9,8 @@ use makespan_core::{
     Time, Value,
 };
 
+use makespan_formats::gantt::bound_word;
+
 use crate::output::{table, wrapped};
 
 /// Jobs up to this many are listed.
@@ -86,11 +88,6 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// What is added to a claim that holds only for times that nobody stated.
-pub fn condition(instance: &Instance) -> String {
-    instance.condition().map_or_else(String::new, |what| format!(" if {what} hold"))
-}
-
 /// Objectives beside their bounds, then the other metrics.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
     objectives_of(instance, schedule, bounds, None)
@@ -103,7 +100,7 @@ pub fn objectives_of(
     bounds: &[Bound],
     minimised: Option<Objective>,
 ) -> String {
-    let condition = condition(instance);
+    let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
         let ratio = ratio(instance, schedule, bound);
@@ -114,11 +111,11 @@ pub fn objectives_of(
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
             match minimised {
                 Some(minimised) if minimised != objective => "not minimised".into(),
-                _ => gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { &condition } else { "" },
+                _ => gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" },
             },
         ]
     });
-    let bound = if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") };
+    let bound = bound_word(condition);
     let mut text = table(&["objective", "value (s)", &bound, "ratio", ""], 1, rows);
     let metrics = Metrics::of(instance, schedule);
     let _ = writeln!(
@@ -143,7 +140,7 @@ pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let about = "the front; each bound holds among schedules of at most the makespan under `within`";
-    let condition = condition(instance);
+    let condition = instance.condition();
     format!("\n{about}{condition}:\n{}", table(&heading, 1, rows))
 }
 

@@ -282,8 +282,11 @@ pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(),
     Ok(Journal::check(&options.folder, instance, how)?)
 }
 
-/// Refuses an instance that this machine cannot execute.
-fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+/// Refuses an instance that this machine cannot execute, in a folder that nobody else has.
+///
+/// # Errors
+/// As there, but for journals.
+pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     let cores = cores()?.len();
     if instance.processors() as usize > cores && !options.oversubscribe {
@@ -295,8 +298,7 @@ fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), Ex
 /// Refuses tasks of the same name, and tasks without a command.
 fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     instance.check_task_names()?;
-    let mut different =
-        instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+    let mut different = instance.different_task_ids();
     match different.find(|&task| instance.task(task).command.is_empty()) {
         Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
         None => Ok(()),

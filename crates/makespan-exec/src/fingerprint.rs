@@ -49,8 +49,7 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
     }
     if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
         fields.text("precedence");
-        let different =
-            instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+        let different = instance.different_task_ids();
         for dependence in different.flat_map(|task| instance.incoming(task)) {
             fields.number(dependence.to.0);
             fields.number(dependence.from.0);
@@ -64,7 +63,7 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
 /// for. Its estimated time, its walltime, its weight and its memory say when and where it runs.
 pub(crate) fn digests(instance: &Instance) -> Vec<(String, String)> {
     let mut digests: Vec<Option<(String, String)>> = vec![None; instance.different_tasks()];
-    let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+    let different = instance.different_task_ids();
     let mut open: Vec<TaskId> = different.collect();
     open.reverse();
     let before = |task: TaskId| instance.incoming(task).map(|edge| edge.from);

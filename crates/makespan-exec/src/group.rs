@@ -37,6 +37,7 @@ impl Group {
         let pid = std::process::id() as i32;
         // Several file systems may show the hierarchy, and not all of them where we are.
         let home = homes(&mounts, &own).into_iter().find(|home| Self(home.clone()).own_members().contains(&pid))?;
+        sweep(&home);
         let path = home.join(format!("{PREFIX}{pid}-{}", start_of(pid).ok()?));
         fs::create_dir(&path).ok()?;
         let group = Self(path);
@@ -147,6 +148,23 @@ impl Group {
         if let Some(run) = self.0.parent() {
             let _ = fs::remove_dir(run.join(SESSION));
             let _ = fs::remove_dir(run);
+        }
+    }
+}
+
+/// Removes what sessions have left that were killed a day ago or earlier, and of which nothing lives. Where they ran in another namespace
+/// their process is not seen here, so that a group that was used today may be somebody's.
+fn sweep(home: &Path) {
+    const DAY: Duration = Duration::from_hours(24);
+    for group in Group(home.to_owned()).below() {
+        let name = group.0.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.split_once('-'));
+        let Some((pid, start)) = name.and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?))) else {
+            continue;
+        };
+        let changed = group.0.metadata().and_then(|metadata| metadata.modified());
+        let is_old = changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > DAY));
+        if is_old && start_of(pid).ok() != Some(start) && !group.is_populated() {
+            group.remove();
         }
     }
 }

@@ -42,7 +42,7 @@ mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
-pub use execute::{Reserved, check, check_folder, execute, reserve, reserve_folder};
+pub use execute::{Reserved, check, check_folder, check_machine, execute, reserve, reserve_folder};
 pub use files::output_files;
 pub use fingerprint::fingerprint;
 pub use local::{Local, Waker};

@@ -84,7 +84,7 @@ impl Progress<'_> {
         let work = |profile: &Profile| profile.least_work(Time::MAX).unwrap_or(0);
         let waiting: i128 = waiting.iter().map(|task| work(instance.profile(task))).sum();
         let of_job = |job: &Job<Rows>| {
-            let different = (0..job.different_tasks()).map(|number| work(instance.profile(job.task(number))));
+            let different = job.different_task_ids().map(|task| work(instance.profile(task)));
             different.sum::<i128>() * i128::from(job.equal_tasks())
         };
         let later = instance.jobs().iter().filter(|job| self.unreleased > 0 && job.release > now);

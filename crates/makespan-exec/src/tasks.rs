@@ -1,7 +1,7 @@
 //! What a journal says of the tasks of its instance, so that they are known in one that was edited.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use makespan_core::{Instance, TaskId};
 use serde::{Deserialize, Serialize};
@@ -46,10 +46,7 @@ pub(crate) struct Mapping {
 impl TaskList {
     pub(crate) fn of(instance: &Instance) -> Self {
         let digests = digests(instance);
-        let jobs = instance
-            .jobs()
-            .iter()
-            .flat_map(|job| (0..job.different_tasks()).map(move |number| (job, job.task(number))));
+        let jobs = instance.jobs().iter().flat_map(|job| job.different_task_ids().map(move |task| (job, task)));
         let entry = |(job, task): (&makespan_core::Job<makespan_core::Rows>, TaskId)| {
             let (does, states) = digests[instance.different(task)].clone();
             Entry {
@@ -87,6 +84,13 @@ impl TaskList {
         self.tasks().map(stem).collect()
     }
 
+    /// Whether some task here has the name of one of the `others`, or does the same.
+    pub(crate) fn has_any_of(&self, others: &Self) -> bool {
+        let names: BTreeSet<Cow<'_, str>> = others.tasks().map(|(_, entry, number)| entry.name(number)).collect();
+        let does: BTreeSet<&str> = others.0.iter().map(|entry| entry.does.as_str()).collect();
+        self.tasks().any(|(_, entry, number)| does.contains(entry.does.as_str()) || names.contains(&entry.name(number)))
+    }
+
     /// What became of these tasks in the `new` list. Tasks are the same if they have the same name and do the same; where names are
     /// made up, if they do the same: each stands for one, those of the same name first, then those that `are_done`.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
@@ -121,8 +125,7 @@ impl TaskList {
             });
         }
         mapping.new = rest.into_iter().map(|(id, ..)| id).collect();
-        let new_names: std::collections::BTreeSet<_> =
-            new.tasks().map(|(_, entry, number)| entry.name(number)).collect();
+        let new_names: BTreeSet<_> = new.tasks().map(|(_, entry, number)| entry.name(number)).collect();
         let gone = left(&mapping)
             .into_iter()
             .filter(|(_, entry, number)| made_up || !new_names.contains(&entry.name(*number)));

@@ -1,6 +1,6 @@
 //! Times where none are stated.
 
-use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time, Work};
+use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time};
 
 use crate::speedup::through;
 
@@ -45,10 +45,7 @@ pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<P
 /// Shortens the guesses of a job that are longer than its walltime: what nobody knows is no reason to refuse the job.
 pub(crate) fn keep_walltime(job: &mut Job) {
     let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
-    match &mut job.work {
-        Work::Task(task) | Work::Bag(task, _) => shorten(task, walltime),
-        Work::Graph(graph) => graph.tasks_mut().for_each(|task| shorten(task, walltime)),
-    }
+    job.work.tasks_mut().for_each(|task| shorten(task, walltime));
 }
 
 fn shorten(task: &mut Task, walltime: Time) {

@@ -206,7 +206,8 @@ fn read_as_it_is(
         return Ok(ReadInstance { instance, format, remarks });
     }
     let number = options.processors.map(|_| "a number of processors");
-    let machine = options.machine.as_ref();
+    // A file without machines is read for those that are stated: they may have what its jobs need and this machine does not.
+    let machine = options.platform.as_ref().or(options.machine.as_ref());
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
     if format.is_project() {
         let text = text(&mut input, name)?;

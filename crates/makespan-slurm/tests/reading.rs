@@ -111,6 +111,46 @@ fn nonsense_is_an_error_and_an_empty_queue_is_none() {
     assert!(error.to_string().contains("SLURM_VERSION"), "{error}");
 }
 
+#[test]
+fn a_cluster_with_gpus_is_a_platform_of_what_takes_jobs() {
+    let nodes = "NodeName=g0 CPUTot=16 CPUEfctv=14 RealMemory=1024 MemSpecLimit=24 Gres=gpu:a100:2,gpu:v100:1,shard:8,fpga:1,bandwidth:lustre:no_consume:4G State=IDLE Partitions=gpu,all
+NodeName=n0 CPUTot=4 RealMemory=1 Gres=(null) State=MIXED+PLANNED Partitions=all
+NodeName=n1 CPUTot=4 RealMemory=1 State=DOWN* Partitions=all Reason=no answer";
+    let partitions = "PartitionName=all Default=YES State=DRAIN MaxNodes=1 MaxCPUsPerNode=12 Nodes=g0,n[0-1]";
+    let script = format!(
+        "case \"$*\" in *partitions) /bin/cat <<'THE END'\n{partitions}\nTHE END\n;; *) /bin/cat <<'THE END'\n{nodes}\nTHE END\n;; esac"
+    );
+    let machines = Fakes::new().with("scontrol", &script).commands().machines(None).unwrap();
+    let [g0, n0] = machines.platform.nodes() else { panic!("{:?}", machines.platform) };
+    assert_eq!((g0.processors, n0.processors), (12, 4));
+    let amounts: Vec<(&str, u64)> = g0.resources.iter().collect();
+    assert_eq!(amounts, [("fpga", 1), ("gpus", 3), ("memory", 1000 << 20)]);
+    assert!(n0.resources.is_empty());
+    let remarks = machines.remarks.join("\n");
+    for part in [
+        "1 node is left out, as no jobs start there: n1 (DOWN*, no answer)",
+        "starts no jobs now: it is DRAIN",
+        "may have at most 1 nodes",
+        "a100, v100",
+        "parts of GPUs are not planned: shard",
+        "bandwidth",
+        "memory of 1 nodes",
+    ] {
+        assert!(remarks.contains(part), "{part}: {remarks}");
+    }
+}
+
+#[test]
+fn a_cluster_without_nodes_that_take_jobs_says_why() {
+    let script = "case \"$*\" in *partitions) echo 'PartitionName=p Default=YES State=UP';; \
+        *) echo 'NodeName=n0 CPUTot=4 State=DOWN Partitions=p Reason=flood';; esac";
+    let error = Fakes::new().with("scontrol", script).commands().machines(None).unwrap_err().to_string();
+    assert!(error.contains("the partition `p` has no node that takes jobs") && error.contains("flood"), "{error}");
+    let script = "echo 'PartitionName=p Default=NO State=UP'";
+    let error = Fakes::new().with("scontrol", script).commands().machines(None).unwrap_err().to_string();
+    assert!(error.contains("no default partition; name one of p"), "{error}");
+}
+
 proptest! {
     #[test]
     fn no_text_is_too_strange(text in "\\PC{0,200}|([A-Za-z]{0,9}(=|\\[|,| |\\n|[0-9-]{0,3})){0,40}") {

@@ -100,3 +100,56 @@ fn names_with_every_character_are_read_as_they_are() {
     let ended = commands.job(jobs[0]).unwrap().unwrap();
     assert_eq!((&ended.state, ended.state.has_ended()), (&JobState::Cancelled, true));
 }
+
+#[test]
+fn a_partition_and_an_allocation_are_platforms() {
+    let nodes = [
+        NodeSpec::new("a0", 4),
+        NodeSpec { memory: 2048, ..NodeSpec::new("b07", 8) }.with_words("Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"),
+        NodeSpec::new("gone", 4),
+    ];
+    let lines =
+        "SelectTypeParameters=CR_CPU_Memory\nPartitionName=small Nodes=a0 Default=YES\nPartitionName=all Nodes=ALL\n";
+    let Some(cluster) = Cluster::start_with(&nodes, lines) else { return };
+    let commands = commands(&cluster);
+    let small = commands.machines(None).unwrap();
+    assert_eq!((small.platform.processors(), small.platform.nodes()[0].name.as_str()), (4, "a0"));
+    cluster.ask("scontrol", &["update", "nodename=gone", "state=drain", "reason=broken fan"]);
+    let all = commands.machines(Some("all")).unwrap();
+    let memory = all.platform.resource("memory").unwrap();
+    let read: Vec<(&str, u32, u64)> = all
+        .platform
+        .nodes()
+        .iter()
+        .enumerate()
+        .map(|(at, node)| (&*node.name, node.processors, all.platform.amount(at, memory)))
+        .collect();
+    assert_eq!(read, [("a0", 4, 64 << 30), ("b07", 8, 2 << 30)]);
+    assert!(all.remarks.iter().any(|remark| remark.contains("broken fan")), "{:?}", all.remarks);
+    assert!(all.remarks.iter().any(|remark| remark.contains("hardware threads")), "{:?}", all.remarks);
+    let error = commands.machines(Some("nowhere")).unwrap_err();
+    assert_eq!(error.to_string(), "there is no partition `nowhere`; the cluster has small, all");
+
+    let options = ["-pall", "-N2", "-n4", "--ntasks-per-node=2", "--mem=512", "-t5"];
+    let job = commands.submit(options, "#!/bin/sh\nsleep 60\n").unwrap().job;
+    let until = Instant::now() + Duration::from_secs(20);
+    let allocation = loop {
+        match commands.allocation(job) {
+            Ok(allocation) => break allocation,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let platform = &allocation.machines.platform;
+    let held: Vec<(&str, u32, u64)> =
+        platform.nodes().iter().map(|node| (&*node.name, node.processors, node.resources.amount("memory"))).collect();
+    assert_eq!(held, [("a0", 2, 512 << 20), ("b07", 2, 512 << 20)]);
+    commands.cancel(job).unwrap();
+    while commands.job(job).unwrap().is_some_and(|job| !job.state.has_ended()) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let error = commands.allocation(job).unwrap_err().to_string();
+    assert!(error.contains("holds no nodes: it is CANCELLED"), "{error}");
+    let error = commands.allocation(4711).unwrap_err().to_string();
+    assert!(error.contains("there is no job 4711"), "{error}");
+}

@@ -82,15 +82,15 @@ pub fn minimised(spec: &str) -> Option<Objective> {
 }
 
 /// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
-/// ([`Improve`]) for [`objective_of_run`]; where tasks wait for each other it keeps the order of the plan ([`Follow`]), and where they need more than
-/// equal processors, it plans what remains by a list when the world departs from the plan ([`Replan`]).
+/// ([`Improve`]) for [`objective_of_run`]. Where allotments decide whether enough is left of what is used up, the plan is followed: in its order where
+/// tasks wait for each other ([`Follow`]), and else with a list of what remains when the world departs from it ([`Replan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
-    if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
-        return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
-    }
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
         return Box::new(Improve::following(improving, seed, plan).in_background(SHARE));
+    }
+    if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
+        return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
     }
     Box::new(Replan::following(quick(instance).1, seed, plan))
 }

@@ -1,6 +1,6 @@
 //! Times that nobody tells a policy.
 
-use makespan_core::{Actual, Estimate, Instance, InstanceError, Job, Profile, Task, TaskId, Time, Work};
+use makespan_core::{Actual, Estimate, Instance, InstanceError, Job, Profile, TaskId, Time};
 
 /// What every task is guessed to take on its fewest processors.
 const GUESS: Time = Time::from_seconds(60);
@@ -31,12 +31,8 @@ pub fn unknown(instance: &Instance, actual: &Actual) -> Result<(Instance, Actual
 
 fn forget(job: &mut Job) {
     let guess = job.walltime.map_or(GUESS, |walltime| walltime.min(GUESS));
-    let forget = |task: &mut Task| {
+    for task in job.work.tasks_mut() {
         task.profile = task.profile.clone().lasting(guess);
         task.estimate = Estimate::Guessed;
-    };
-    match &mut job.work {
-        Work::Task(task) | Work::Bag(task, _) => forget(task),
-        Work::Graph(graph) => graph.tasks_mut().map(|task| &mut *task).for_each(forget),
     }
 }

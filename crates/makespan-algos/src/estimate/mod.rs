@@ -88,7 +88,7 @@ impl Medians {
         let mut known: BTreeMap<String, u32> = BTreeMap::new();
         // All tasks together.
         let mut groups = vec![Group::default()];
-        let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+        let different = instance.different_task_ids();
         let own = different.map(|task| {
             let of = kinds(task).into_iter().map(|kind| {
                 *known.entry(kind).or_insert_with(|| {

@@ -145,7 +145,7 @@ static POLICIES: [Entry<OfPolicy>; 14] = [
     Entry {
         name: "improve",
         summary: "a plan that is kept, and improved by annealing at every event: recommended",
-        supports: "rigid, sequential and moldable jobs on equally fast processors; jobs that wait for jobs; unavailable periods; best placement; failures",
+        supports: "rigid, sequential and moldable jobs; graphs and jobs that wait for jobs; needs; processors of different speeds; unavailable periods; best placement; failures",
         source: "Makespan; replanning by repair as in Vieira, Herrmann, Lin, J. Scheduling 6, 2003, doi:10.1023/A:1022235519958",
         parameters: &[
             Parameter { name: "objective", values: OBJECTIVES, default: "weighted-completion" },
@@ -160,7 +160,9 @@ static POLICIES: [Entry<OfPolicy>; 14] = [
                     steps: spec.take("steps", default.steps, steps)?,
                     keep: spec.take("keep", default.keep, str::parse::<Keep>)?,
                 };
-                Ok(Built::queue(Improve::new(improving, seed)).only(equally_fast).only(without_needs))
+                let policy = Box::new(Improve::new(improving, seed));
+                let supports = Box::new(crate::scheduler::counts_or_packs);
+                Ok(Built { policy, supports }.only(enough_for_all))
             },
         },
     },

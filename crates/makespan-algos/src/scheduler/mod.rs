@@ -42,7 +42,7 @@ pub use mheft::Mheft;
 pub use moldable_graph::Placing;
 pub use optimise::{Optimise, Target};
 pub(crate) use optimise::{Residual, Solution, Wholes, Wish};
-pub(crate) use packed::needy;
+pub(crate) use packed::{Listed, Remains, needy};
 pub use peft::Peft;
 pub use priority::{Priority, Rule, Scheme};
 pub use sequential::Sequential;
@@ -62,6 +62,11 @@ const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 /// What the schedulers ask that count processors, and plan the rest on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
+}
+
+/// Whether counts of equal processors describe an instance, or it can be planned on a packing.
+pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
+    if packed::is_counted(instance) { Ok(()) } else { packed::supports(instance) }
 }
 
 /// What every scheduler of moldable jobs asks that counts processors: equal ones, and jobs that are no bags. Those are for

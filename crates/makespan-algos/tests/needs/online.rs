@@ -1,10 +1,10 @@
 //! Policies in simulated time: the simulated cluster refuses what would take more than there is.
 
-use makespan_algos::policy::{PolicyError, policies, policy_for};
+use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_for};
 use makespan_algos::scheduler;
 use makespan_core::{
     Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, Outcome, Placement, ProcSet, Restated, Run,
-    Schedule, TaskSet, Time, Work, validate,
+    Schedule, TaskSet, Time, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -22,6 +22,8 @@ fn specs() -> Vec<String> {
         "doubling[scheduler=sequential]",
         "replan[scheduler=gang]",
         "replan[scheduler=sweep[steps=10]]",
+        "improve[steps=8]",
+        "improve[objective=makespan,steps=0]",
         "follow[scheduler=list]",
         "follow[scheduler=optimise[steps=20,searches=1]]",
     ];
@@ -59,10 +61,7 @@ fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
-        match &mut job.work {
-            Work::Task(task) | Work::Bag(task, _) => task.estimate = Estimate::Guessed,
-            Work::Graph(graph) => graph.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed),
-        }
+        job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
     }
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
@@ -119,6 +118,38 @@ proptest! {
             let tasks: TaskSet = ended.map(|run| run.task).collect();
             prop_assert_eq!(tasks.len(), instance.tasks() as usize, "{}", spec);
         }
+    }
+
+    /// A plan that is kept is carried out whole, whatever tasks really take and whether it is improved beside the run or not, and as often as
+    /// it is played without that it happens alike.
+    #[test]
+    fn a_plan_that_is_kept_is_carried_out(
+        draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6), steps in 0_u64..30,
+        objective in prop::sample::select(makespan_core::Objective::OF_TIME.to_vec()), beside in any::<bool>(),
+    ) {
+        let instance = draft.instance(1000).unwrap();
+        if policy_for("improve", &instance, 1).is_err() {
+            return Ok(());
+        }
+        let Ok(plan) = scheduler("list").unwrap().schedule(&instance, &mut Context::with_seed(1)) else { return Ok(()) };
+        let plan = plan.into_schedule().unwrap();
+        let improving = Improving { objective, steps, ..Improving::default() };
+        let played = |beside: bool, actual: &Actual| {
+            let mut policy = Improve::following(improving, 1, &plan);
+            if beside {
+                policy = policy.in_background(1.0);
+            }
+            simulate(&instance, actual, &mut policy, &SimulationOptions::default(), &mut Silent).unwrap()
+        };
+        let surprised = surprising(&instance, &percent);
+        for actual in [&Actual::AsEstimated, &surprised] {
+            let simulation = played(beside, actual);
+            let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
+            let tasks: TaskSet = ended.map(|run| run.task).collect();
+            prop_assert_eq!(tasks.len(), instance.tasks() as usize);
+        }
+        prop_assert_eq!(validate(&instance, &happened(&played(beside, &Actual::AsEstimated))), Ok(()));
+        prop_assert_eq!(played(false, &surprised).trace, played(false, &surprised).trace);
     }
 
     /// A plan that is followed without surprises happens exactly.

@@ -3,7 +3,7 @@
 use makespan_algos::policy::{Follow, policies, policy, policy_for};
 use makespan_core::{
     Actual, Context, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, Platform, Policy, ProcSet,
-    Profile, Restated, Run, Schedule, TaskSet, Time, View, Work, validate,
+    Profile, Restated, Run, Schedule, TaskSet, Time, View, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ impl Random {
 
 impl Estimator for Random {
     fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<Restated> {
-        let different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+        let different = instance.different_task_ids();
         let mut restated = Vec::new();
         for task in different {
             let (taken, ticks) = (self.below(self.one_in) == 0, 1 + self.below(60) as i64);
@@ -57,10 +57,7 @@ fn random(seed: u64, one_in: u64) -> Estimation {
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
-        match &mut job.work {
-            Work::Task(task) | Work::Bag(task, _) => task.estimate = Estimate::Guessed,
-            Work::Graph(graph) => graph.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed),
-        }
+        job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
     }
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }

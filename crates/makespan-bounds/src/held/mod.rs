@@ -104,7 +104,7 @@ impl Holders {
         let ticks = |time: i128| i64::try_from(time).unwrap_or(i64::MAX / 4);
         let mut ways: Vec<Way> = Vec::new();
         for job in instance.jobs() {
-            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+            for task in job.different_task_ids() {
                 let span = spans.of(instance, task);
                 ways.clear();
                 places.each(task, |run| {

@@ -16,6 +16,10 @@ pub struct MachineOptions {
     /// file, or a `SimGrid` platform
     #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
     pub platform: Option<PathBuf>,
+    /// Machines of a cluster instead of those of the file: the nodes of this job inside one (`SLURM_JOB_ID`), else those of a
+    /// partition that take jobs, as if they were empty
+    #[arg(long, value_name = "slurm[:PARTITION]", conflicts_with_all = ["processors", "platform"])]
+    pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
     #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
     pub bandwidth: Option<String>,

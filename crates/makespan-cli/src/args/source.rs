@@ -73,6 +73,9 @@ impl SourceOptions {
         if let Some(platform) = &self.machines.platform {
             front += &format!("--platform {} ", quoted(&platform.display().to_string()));
         }
+        if let Some(cluster) = &self.machines.from {
+            front += &format!("--from {} ", quoted(cluster));
+        }
         for file in &self.args_from {
             front += &format!("--args-from {} ", quoted(&file.display().to_string()));
         }

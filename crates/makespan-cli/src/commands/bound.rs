@@ -56,7 +56,7 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     if objective.is_maximised() {
         why += &format!("; {} is reached", reached(instance)?);
     }
-    let guesses = summary::condition(instance);
+    let guesses = instance.condition();
     Ok(format!("{objective} {sign} {}{unit}{condition}{guesses}\n  {why}\n", value.decimal(objective)))
 }
 

@@ -57,7 +57,13 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
             let rows: Vec<_> = rows.iter().map(|row| json_row(&instance, &bounds, row)).collect();
             emit(&format!(
                 "{:#}\n",
-                json!({ "jobs": instance.jobs().len(), "processors": instance.processors(), "algorithms": rows })
+                json!({
+                    "jobs": instance.jobs().len(),
+                    "processors": instance.processors(),
+                    "algorithms": rows,
+                    "rests_on_guesses": instance.has_guesses(),
+                    "remarks": remarks,
+                })
             ))?;
         }
         Format::Text => emit(&format!(
@@ -76,7 +82,7 @@ fn bounds_line(instance: &Instance, bounds: &[Bound]) -> String {
         let sign = if bound.objective.is_maximised() { "<=" } else { ">=" };
         format!("{} {sign} {}", bound.objective, summary::value(bound.objective, bound.value.clone()))
     };
-    format!("proven{}: {}\n", summary::condition(instance), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+    format!("proven{}: {}\n", instance.condition(), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
 }
 
 /// Value and ratio of one objective; stars mark the best.

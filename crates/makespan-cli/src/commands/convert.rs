@@ -49,7 +49,17 @@ fn ending(path: &Path) -> String {
 /// Writes an instance in the format that the ending of the file names.
 pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
     check_ending(path)?;
-    match ending(path).as_str() {
+    let ending = ending(path);
+    let condition = instance.condition();
+    let tells = matches!(ending.as_str(), "json" | "toml") || ending == "xml" && !instance.has_compound_jobs();
+    if !condition.is_empty() && !tells {
+        let what = if instance.has_guesses() { "guesses" } else { "learned" };
+        return Err(miette!(
+            "{}: some times are {what}, which a file of this format would state as facts; write .json or .toml, or state the times",
+            path.display()
+        ));
+    }
+    match ending.as_str() {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
         "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),

@@ -13,4 +13,5 @@ pub mod reproduce;
 pub mod run;
 pub mod setup;
 pub mod simulate;
+pub mod slurm;
 pub mod verify;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, check_folder, notes, reserve, reserve_folder};
+use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, notes, reserve, reserve_folder};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -21,7 +21,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::Loaded;
-use crate::output::{emit, emit_lines, shown, write_file};
+use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
 use cluster::Cluster;
@@ -66,9 +66,19 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     options.failures.apply(&mut execution)?;
     instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
     decider.check(&instance, options.seed)?;
-    // What cannot run is refused before anything is printed or written.
-    let checked = if cluster.is_some() { check_folder } else { check };
-    checked(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    let is_new = options.folder.is_none() && !resume;
+    if resume && folder::is_empty(&folder) {
+        complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
+    }
+    // What cannot run is refused before anything is printed or written. A new folder is nobody's once it is claimed, and others may take its name
+    // until then.
+    let checked = match (&cluster, is_new) {
+        (Some(_), true) => instance.check_task_names().map_err(Into::into),
+        (Some(_), false) => check_folder(&instance, &execution),
+        (None, true) => check_machine(&instance, &execution),
+        (None, false) => check(&instance, &execution),
+    };
+    checked.map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
@@ -77,8 +87,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     if let Some(cluster) = &cluster {
         cluster.check(&instance, &planned.schedule)?;
     }
-    if options.folder.is_none() && !resume {
-        // Others may have taken the number that was free.
+    if is_new {
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }

@@ -28,7 +28,8 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
         PlanFile::Schedule(file) => verdict(options.format, &name, &problems(&instance, &file), || {
             let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
             let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
-            format!("{header}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
+            let condition = instance.condition();
+            format!("{header}{condition}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
         }),
         PlanFile::Periodic(file) => {
             let problem = TreeProblem::new(&instance).map_err(|error| miette!("{error}"))?;
@@ -36,8 +37,9 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
                 let (value, bound) =
                     (decimal_text(&file.fair_throughput), file.bound.value.decimal(file.bound.objective));
                 format!(
-                    "valid: no processor and no port does more than it can, and the stated values and the bound are proved\n\
-                     fair throughput {value}, at most {bound} in any steady state\n"
+                    "valid: no processor and no port does more than it can, and the stated values and the bound are proved{}\n\
+                     fair throughput {value}, at most {bound} in any steady state\n",
+                    instance.condition()
                 )
             })
         }

@@ -27,7 +27,7 @@ impl Memory {
     /// A task starts: its input files are as large as they are now.
     pub fn started(&mut self, task: TaskId, instance: &Instance) {
         if self.recorder.is_some() {
-            let inputs = self.input_bytes(&instance.task(task).command);
+            let inputs = self.input_bytes(&instance.command(task));
             self.inputs.insert(task, inputs);
         }
     }

@@ -139,6 +139,60 @@ fn commands_of_a_template_teach_each_other() {
     );
 }
 
+/// The tasks of a bag are commands of one template, whatever stands for their number.
+#[test]
+fn the_tasks_of_a_bag_teach_the_next_bag() {
+    let sandbox = Sandbox::new();
+    let records: Vec<Record> = (0..9).map(|number| ran(&format!("./part --number {number} > out"), 1, 0.25)).collect();
+    remember(&sandbox, &records);
+    remember(&sandbox, &[ran("./whole", 1, 40.0)]);
+    sandbox.write(
+        "bag.toml",
+        "version = 2\nplatform = { processors = 2 }\n[[jobs]]\nname = \"bag\"\ncount = 12\ncommand = \"./part --number {task} > out\"\n\
+         [[jobs]]\nname = \"whole\"\ncommand = \"./whole\"\n",
+    );
+    std::fs::copy(sandbox.history(), sandbox.path("known.sqlite")).unwrap();
+    sandbox.makespan("plan bag.toml --history known.sqlite --output plan.json").succeeds();
+    let lengths = planned(&sandbox, ".");
+    for (name, seconds, _) in lengths {
+        let expected = if name == "whole" { 40.0 } else { 0.25 };
+        assert!((seconds - expected).abs() < 1e-6, "{name} is planned for {seconds} s");
+    }
+}
+
+/// What a file cannot call a guess is not written there, and what rests on guesses is never just proved.
+#[test]
+fn guesses_stay_guesses() {
+    let sandbox = Sandbox::new();
+    sandbox.write("list.txt", "true\nfalse\n");
+    for ending in ["swf", "etc"] {
+        sandbox.makespan(&format!("convert list.txt out.{ending}")).refused(&["guesses", ".json"]);
+    }
+    sandbox.makespan("convert list.txt out.json").succeeds();
+    sandbox.write(
+        "tree.toml",
+        "version = 2\nplatform = { nodes = [{ name = \"r\", processors = 1 }, { name = \"s\", processors = 1, parent = \"r\", bandwidth = \"1MB/s\" }] }\n\
+         [[jobs]]\nname = \"a\"\ncount = 10\ndata = 100\n",
+    );
+    sandbox.makespan("plan tree.toml --output tree.json").succeeds();
+    sandbox.makespan("plan out.json --output plan.json").succeeds();
+    for words in [
+        "verify out.json plan.json",
+        "verify tree.toml tree.json",
+        "simulate tree.toml",
+        "plan tree.toml",
+        "compare out.json",
+    ] {
+        let said = sandbox.makespan(words).succeeds();
+        assert!(unwrapped(&said).contains("if the guesses hold"), "{words}: {said}");
+    }
+    for words in ["compare out.json", "simulate tree.toml"] {
+        let said = sandbox.makespan(&format!("{words} --format json")).succeeds();
+        assert!(said.contains("\"rests_on_guesses\": true"), "{words}: {said}");
+    }
+    assert_eq!(sandbox.path("out.swf").exists(), sandbox.path("out.etc").exists());
+}
+
 #[test]
 fn without_a_history_nothing_is_read_or_written() {
     let sandbox = Sandbox::new();

@@ -149,6 +149,8 @@ fn templates_that_are_wrong_are_refused() {
     sandbox.write("bad", b"a\n\xff\n");
     sandbox.makespan("run -- 'a `b {}`' ::: x").refused(&["between backquotes", "$(..)"]);
     sandbox.makespan("run -- 'a {}' :::").refused(&["no arguments"]);
+    sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are none", ":::", "a list"]);
+    sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are none"]);
     sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is 1"]);
     sandbox.makespan("run -- ' ' ::: x").refused(&["the template is empty"]);
     sandbox.makespan("run -- a ::: x :::+ y").refused(&["`:::+` is not known"]);
@@ -240,4 +242,41 @@ fn a_session_that_was_killed_before_its_journal_is_no_obstacle() {
         sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).succeeds();
     }
     assert_eq!(sandbox.sorted("out.txt"), ["a"; 3]);
+}
+
+/// Each takes a folder of its own, however many begin at one instant.
+#[test]
+fn runs_that_begin_together_are_told_apart() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "true\n");
+    for _ in 0..3 {
+        let begun: Vec<_> = (0..6).map(|_| sandbox.command("run l.txt -q").spawn().unwrap()).collect();
+        for mut run in begun {
+            assert!(run.wait().unwrap().success());
+        }
+    }
+    assert_eq!(std::fs::read_dir(sandbox.path("runs")).unwrap().count(), 18);
+}
+
+/// A run is resumed in its own folder only: one of other jobs is left as it is, and where nothing ran that is said.
+#[test]
+fn the_folder_of_another_run_is_not_resumed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", "echo a\necho b\n");
+    sandbox.write("b.txt", "touch c\ntouch d\n");
+    sandbox.makespan("run a.txt --folder a").succeeds();
+    let before = sandbox.read("a/journal.jsonl");
+    sandbox.makespan("run b.txt --folder a --resume").refused(&["a", "2 other tasks", "--resume"]);
+    assert_eq!(sandbox.read("a/journal.jsonl"), before);
+    sandbox.write("b.txt", "echo b\ntouch d\n");
+    let edited = sandbox.makespan("run b.txt --folder a --resume");
+    assert!(edited.status == Some(0) && edited.err.contains("1 job has ended"), "{}", edited.err);
+    assert!(sandbox.path("d").exists());
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    let begun = sandbox.makespan("run a.txt -q --folder empty --resume");
+    assert!(
+        begun.status == Some(0) && begun.err.contains("empty is empty, so that this run begins anew"),
+        "{}",
+        begun.err
+    );
 }

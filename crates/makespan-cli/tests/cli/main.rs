@@ -7,6 +7,7 @@ mod bags;
 mod bounded;
 mod commands;
 mod compound_runs;
+mod doctor;
 mod estimates;
 mod failures;
 mod flows;

@@ -291,18 +291,21 @@ impl Instance {
         self.table.guesses() > 0
     }
 
-    /// What has to hold so that the instance is as its numbers say, `"the guesses"` or `"the estimates"`: a bound is a proof under this
-    /// condition. `None` where all times are stated.
-    pub fn condition(&self) -> Option<&'static str> {
-        let different = |job: &Job<Rows>| (0..job.different_tasks()).map(|number| job.task(number)).collect::<Vec<_>>();
-        let mut all = self.jobs.iter().flat_map(different);
+    /// What is added to a claim of a bound, which is a proof if the instance is as its numbers say: `" if the guesses hold"` or
+    /// `" if the estimates hold"`; empty where all times are stated.
+    pub fn condition(&self) -> &'static str {
         if self.has_guesses() {
-            Some("the guesses")
-        } else if all.any(|task| self.task(task).estimate != Estimate::Stated) {
-            Some("the estimates")
+            " if the guesses hold"
+        } else if self.different_task_ids().any(|task| self.task(task).estimate != Estimate::Stated) {
+            " if the estimates hold"
         } else {
-            None
+            ""
         }
+    }
+
+    /// One task of each that are equal: those of a bag are one, all others differ.
+    pub fn different_task_ids(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.jobs.iter().flat_map(Job::different_task_ids)
     }
 
     /// The number of a task among the different tasks; those of a bag have one.

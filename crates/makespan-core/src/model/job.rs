@@ -136,6 +136,14 @@ impl Work {
         }
     }
 
+    /// The different tasks, to be changed.
+    pub fn tasks_mut(&mut self) -> Box<dyn Iterator<Item = &mut Task> + '_> {
+        match self {
+            Self::Task(task) | Self::Bag(task, _) => Box::new(std::iter::once(task)),
+            Self::Graph(graph) => Box::new(graph.tasks_mut()),
+        }
+    }
+
     /// [`Work::task`], to be changed.
     pub const fn task_mut(&mut self) -> Option<&mut Task> {
         match self {
@@ -326,6 +334,12 @@ impl Job<Rows> {
     /// How many different tasks: those of a compound job, else one.
     pub const fn different_tasks(&self) -> u32 {
         self.work.range.end - self.work.range.start
+    }
+
+    /// The different tasks: those of a compound job, else the first.
+    pub fn different_task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
+        let first = self.work.first.0;
+        (0..self.different_tasks()).map(move |number| TaskId(first + u64::from(number)))
     }
 
     /// How many tasks are equal to each: those of a bag, else one.

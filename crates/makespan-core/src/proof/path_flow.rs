@@ -135,7 +135,7 @@ fn needed(
     let mut sum = 0_i128;
     for job in instance.jobs() {
         let release = i128::from(job.release.ticks());
-        for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+        for task in job.different_task_ids() {
             let row = instance.different(task);
             let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
             places.each(task, |run| {

@@ -48,7 +48,7 @@ impl Kind for ResourceWindow {
         let proven = Ok(Value::Integer(window.deadline + 1));
         let mut needed = 0_i128;
         for job in instance.jobs() {
-            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+            for task in job.different_task_ids() {
                 let (span, demands) = (spans.of(instance, task), instance.demands(task));
                 let mut least: Option<i128> = None;
                 places.each(task, |run| {

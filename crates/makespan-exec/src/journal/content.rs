@@ -84,6 +84,10 @@ impl Found {
             match History::of(path, instance, &records) {
                 Err(JournalError::OtherInstance { .. }) if resume => {
                     let (list, history) = History::of_edited(path, &records)?;
+                    if !history.runs.is_empty() && !list.has_any_of(&TaskList::of(instance)) {
+                        let (folder, jobs) = (files.folder().to_owned(), list.count());
+                        return Err(JournalError::OtherJobs { folder, jobs });
+                    }
                     statuses.agree(path, &history, &files.of_earlier(&list))?;
                     return Ok(Self { records, sound, recovered: None, earlier: Some(list) });
                 }

@@ -58,6 +58,17 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
+    /// The run is of other tasks: none of them is among those of the instance, edited or not.
+    #[error(
+        "the run in {folder} is of {jobs} other tasks: none of this instance has the name or the command of one of them; name the \
+         folder of its run, or leave --resume out to begin a new one"
+    )]
+    OtherJobs {
+        /// Where the run is.
+        folder: PathBuf,
+        /// How many tasks it has.
+        jobs: u64,
+    },
     /// A version that this program does not know.
     #[error(
         "{path} has version {version}; this program reads versions {earliest} to {latest}: go on with the program that began the \

@@ -19,6 +19,7 @@ use palette::Colours;
 use panel::Panel;
 
 pub use marks::{Deadline, Marks};
+pub use summary::bound_word;
 
 /// A schedule with the word that tells it from another: "planned", "happened".
 #[derive(Clone, Copy, Debug)]

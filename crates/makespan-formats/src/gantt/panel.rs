@@ -231,14 +231,17 @@ impl Panel<'_> {
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
-            let word = bound_word(self.instance);
-            self.write_line(out, &Line { word, at: bound, colour: "#B3006B", dashes: "5 3", after: bound_after })?;
+            let word = bound_word(self.instance.condition());
+            self.write_line(
+                out,
+                &Line { word: &word, at: bound, colour: "#B3006B", dashes: "5 3", after: bound_after },
+            )?;
         }
         let word = "makespan";
         self.write_line(out, &Line { word, at: makespan, colour: "#004488", dashes: "none", after: !bound_after })
     }
 
-    fn write_line(&self, out: &mut impl Write, line: &Line) -> io::Result<()> {
+    fn write_line(&self, out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
         let Line { word, at, colour, dashes, after } = *line;
         let x = self.x(at);
         let (top, bottom) = (Pixels(self.top - 8.0), Pixels(self.top + self.height));
@@ -254,8 +257,8 @@ impl Panel<'_> {
 }
 
 /// A line at an instant, with a label.
-struct Line {
-    word: &'static str,
+struct Line<'a> {
+    word: &'a str,
     at: Time,
     colour: &'static str,
     dashes: &'static str,

@@ -13,21 +13,18 @@ pub(crate) struct Standing {
     /// The strongest bound, in the same unit.
     pub bound: Option<i128>,
     /// What has to hold for the bound ([`Instance::condition`]).
-    pub condition: Option<&'static str>,
+    pub condition: &'static str,
 }
 
-/// How a bound is called.
-pub(crate) fn bound_word(instance: &Instance) -> &'static str {
-    match instance.condition() {
-        None => "proven bound",
-        Some(_) if instance.has_guesses() => "bound if the guesses hold",
-        Some(_) => "bound if the estimates hold",
-    }
+/// How a bound under a condition ([`Instance::condition`]) is called.
+pub fn bound_word(condition: &str) -> String {
+    if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
 }
 
 impl Standing {
     /// Where a schedule stands in the standard objectives, and in cost where that is bounded.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
+        let condition = instance.condition();
         let any = |bound: &Bound| bound.makespan_at_most.is_none();
         let holds = |bound: &&Bound, objective| {
             bound.objective == objective && (any(bound) || objective == Objective::Cost && bound.speaks_of(schedule))
@@ -36,7 +33,7 @@ impl Standing {
             objective,
             value: objective.value(instance, schedule),
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
-            condition: instance.condition(),
+            condition,
         };
         let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
         Objective::standard(instance).chain(cost).map(of).collect()
@@ -50,7 +47,7 @@ impl Standing {
     /// "at most 3.2 % above the optimum"; the percentage is rounded up, so that the sentence stays true.
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
-        let condition = self.condition.map_or_else(String::new, |what| format!(" if {what} hold"));
+        let condition = self.condition;
         if self.value == bound {
             return Some(format!("optimal{condition}"));
         }
@@ -100,7 +97,7 @@ pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) 
     let line = |standing: Standing| {
         let parts = [
             Some(format!("{}: {}", standing.objective, standing.show(standing.value))),
-            standing.bound.map(|bound| format!("{} {}", bound_word(instance), standing.show(bound))),
+            standing.bound.map(|bound| format!("{} {}", bound_word(standing.condition), standing.show(bound))),
             standing.ratio().map(|ratio| format!("ratio {ratio:.3}")),
             standing.claim(),
         ];
@@ -122,13 +119,13 @@ mod tests {
 
     #[test]
     fn claims_are_never_too_good() {
-        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, condition: None };
+        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, condition: "" };
         assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3 % above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);
         assert_eq!(standing(9_000, Some(10_000)).claim(), None);
-        let guessed = Standing { condition: Some("the guesses"), ..standing(10_000, Some(10_000)) };
+        let guessed = Standing { condition: " if the guesses hold", ..standing(10_000, Some(10_000)) };
         assert_eq!(guessed.claim().unwrap(), "optimal if the guesses hold");
     }
 

@@ -65,7 +65,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         lines.push("weight \u{D7} seconds".to_owned());
     }
     if let Some(bound) = standing.bound {
-        lines.push(format!("{} {}", bound_word(report.instance), standing.show(bound)));
+        lines.push(format!("{} {}", bound_word(standing.condition), standing.show(bound)));
     }
     match (standing.ratio(), standing.claim()) {
         (Some(ratio), Some(claim)) => lines.push(format!("ratio {ratio:.3}, {claim}")),

@@ -22,7 +22,7 @@ struct Data<'a> {
     text: [&'static str; COLOURS.len()],
     bound: Option<f64>,
     /// How the bound is called.
-    bound_word: &'static str,
+    bound_word: String,
     jobs: Jobs<'a>,
     unavailable: Spans,
     open: Steps,
@@ -88,7 +88,7 @@ pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()>
         colours: COLOURS,
         text: COLOURS.map(text_on),
         bound: bounds.max().map(|ticks| ticks as f64 / 1e9),
-        bound_word: bound_word(instance),
+        bound_word: bound_word(instance.condition()),
         jobs: jobs(instance),
         unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
         open: open(instance),

@@ -87,7 +87,7 @@ fn loses_needs(instance: &Instance) -> bool {
                 && matches!(need, Need::Linear { whole: 0, per_processor } if per_processor.is_multiple_of(1024))
         })
     };
-    let different = |id| (0..instance.job(id).different_tasks()).map(move |number| instance.job(id).task(number));
+    let different = |id| instance.job(id).different_task_ids();
     instance.ids().flat_map(different).any(|task| !fits(&instance.task(task).needs))
 }
 

@@ -23,6 +23,14 @@ impl Commands {
         self.show(Kind::Node, &["-o", "-d", "show", "nodes"], Node::of)
     }
 
+    /// These nodes.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn nodes_named(&self, names: &[String]) -> Result<Reading<Node>, CommandError> {
+        self.show(Kind::Node, &["-o", "-d", "show", "node", &names.join(",")], Node::of)
+    }
+
     /// All partitions that this user sees.
     ///
     /// # Errors
@@ -74,7 +82,7 @@ impl Commands {
         let job = records(Kind::Job, &printed.out).0.into_iter().next().ok_or_else(|| "it has no job".to_owned());
         job.and_then(Job::of)
             .map(Some)
-            .map_err(|problem| CommandError::nonsense(Program::Scontrol, &arguments, problem))
+            .map_err(|problem| CommandError::nonsense(Program::Scontrol, &arguments, shown(&problem)))
     }
 
     /// How the cluster is configured.
@@ -117,12 +125,20 @@ pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> R
     for record in records {
         match read(record) {
             Ok(item) => items.push(item),
-            Err(problem) => remarks.push(problem),
+            Err(problem) => remarks.push(shown(&problem)),
         }
     }
-    remarks.extend(strange.iter().map(|line| {
-        let line: String = line.chars().take(80).collect();
-        format!("a line begins no {}: `{line}`", kind.head())
-    }));
+    remarks.extend(strange.iter().map(|line| format!("a line begins no {}: `{}`", kind.head(), shown(line))));
     Reading { items, remarks }
+}
+
+/// The beginning of a text from outside, on one line.
+fn shown(text: &str) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let one = |character: char| if character.is_control() { '?' } else { character };
+    let mut shown: String = text.chars().take(MAX_CHARACTERS).map(one).collect();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
+        shown += " ..";
+    }
+    shown
 }

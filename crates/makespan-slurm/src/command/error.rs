@@ -149,7 +149,11 @@ pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String
 fn one_line(said: &str) -> String {
     const MAX_CHARACTERS: usize = 600;
     let mut parts: Vec<&str> = Vec::new();
-    for part in said.lines().map(|line| without_prefix(line.trim())) {
+    // Why a program gave up is on a line of its own; the others are on the way there.
+    let is_last_word = |line: &&str| line.contains(": fatal: ");
+    let has_last_word = said.lines().any(|line| is_last_word(&line));
+    for part in said.lines().filter(|line| !has_last_word || is_last_word(line)).map(|line| without_prefix(line.trim()))
+    {
         if !part.is_empty() && !parts.contains(&part) {
             parts.push(part);
         }

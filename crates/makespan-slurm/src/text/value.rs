@@ -124,7 +124,7 @@ pub fn bytes(text: &str) -> Option<u64> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let whole = digits(whole)?.checked_mul(1 << shift)?;
-    let fraction = &fraction[..fraction.len().min(9)];
+    let fraction = fraction.get(..9).unwrap_or(fraction);
     let part = u128::from(digits(fraction)?) * (1_u128 << shift) / 10_u128.pow(fraction.len() as u32);
     whole.checked_add(part as u64)
 }
@@ -144,7 +144,7 @@ fn bare(text: &str) -> Option<u64> {
         return digits(text);
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let fraction = &fraction[..fraction.len().min(9)];
+    let fraction = fraction.get(..9).unwrap_or(fraction);
     let part = digits(fraction)?.checked_mul(factor)? / 10_u64.pow(fraction.len() as u32);
     digits(whole)?.checked_mul(factor)?.checked_add(part)
 }
@@ -152,6 +152,14 @@ fn bare(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_among_digits_are_no_number() {
+        for wrong in ["1.\u{945}\u{945}\u{945}\u{945}K", "1.12345678\u{e9}M", "\u{967}G"] {
+            assert_eq!((range(wrong), bytes(wrong)), (None, None), "{wrong}");
+        }
+        assert_eq!(range("1.1234567891K"), Some((1123, 1123)));
+    }
 
     #[test]
     fn spans_of_time_have_every_form() {

@@ -41,8 +41,9 @@ impl Arrivals {
         }
     }
 
-    /// All that a row waits for is placed; `placed` tells the end and the parts of a task.
-    pub fn see<'h>(&mut self, packing: &Packing<'_>, row: Row, placed: impl Fn(TaskId) -> (i64, &'h [Part])) {
+    /// All that a row waits for is placed; `placed` tells the end and the parts of a task, if these
+    /// matter.
+    pub fn see<'h>(&mut self, packing: &Packing<'_>, row: Row, placed: impl Fn(TaskId) -> Option<(i64, &'h [Part])>) {
         let (instance, machines) = (packing.instance, &packing.machines);
         let Some(transfers) = &machines.transfers else { return };
         let begin = self.times.len();
@@ -53,7 +54,7 @@ impl Arrivals {
             if self.times.len() == begin {
                 self.times.resize(begin + machines.nodes.len(), 0);
             }
-            let (end, parts) = placed(instance.edges()[edge as usize].from);
+            let Some((end, parts)) = placed(instance.edges()[edge as usize].from) else { continue };
             for part in parts {
                 let source = NodeId::at(machines.node_of(part.cell));
                 for (node, time) in self.times[begin..].iter_mut().enumerate() {

@@ -28,6 +28,7 @@ use crate::kernel::index_type;
 
 pub use afford::Affordable;
 pub(crate) use fit::{Rooms, Wanted};
+pub(crate) use insertion::Begun;
 pub use insertion::{Inserter, Site, Sites};
 pub(crate) use machines::Machines;
 pub use packer::Packer;

@@ -174,7 +174,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         let (held, parts, ends, places) = (&self.held, &self.parts, &self.ends, &self.places);
         self.arrivals.see(packing, row, |task| {
             let place = places[task.index()] as usize;
-            (ends[place], &parts[held[place].0 as usize..held[place].1 as usize])
+            Some((ends[place], &parts[held[place].0 as usize..held[place].1 as usize]))
         });
         let now = self.state.now;
         let arrivals = self.arrivals.of(row, &packing.machines);

@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use makespan_core::{Objective, Stop, Time, View};
+use makespan_core::{Stop, Time, View};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::kept::Kept;
-use crate::free_time::Skyline;
-use crate::kernel::choices::Choices;
-use crate::scheduler::{Residual, Solution, Wholes, Wish};
 use crate::search::Course;
+
+/// Improves a plan, from this share of the temperature of a search from nothing on; its value with it, less being better.
+pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut Course) -> (f64, P) + Send>;
 
 /// How long it searches without a pause.
 const SLICE: Duration = Duration::from_millis(10);
@@ -25,11 +24,10 @@ const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 
 /// A thread that goes on improving the plan, on a share of one core.
-#[derive(Debug)]
-pub(super) struct Background {
+pub(super) struct Background<P> {
     share: f64,
-    worker: Option<(Sender<Work>, JoinHandle<()>)>,
-    found: Arc<Mutex<Option<Solution>>>,
+    worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
+    found: Arc<Mutex<Option<P>>>,
     /// Ends what is being searched.
     stop: Stop,
     /// Whether the present plan is being searched.
@@ -39,23 +37,16 @@ pub(super) struct Background {
     waited: Time,
 }
 
-/// A plan to be improved, with all that it takes.
-struct Work {
-    choices: Arc<Choices>,
-    wishes: Vec<Wish>,
-    wholes: Option<Arc<Wholes>>,
-    skyline: Skyline,
-    processors: u32,
-    objective: Objective,
-    area_price: f64,
-    floor: i64,
-    plan: Solution,
+/// A plan to be improved, and how.
+struct Work<P> {
+    plan: P,
+    improve: Improve<P>,
     stop: Stop,
-    found: Arc<Mutex<Option<Solution>>>,
+    found: Arc<Mutex<Option<P>>>,
     share: f64,
 }
 
-impl Background {
+impl<P: Clone + Send + 'static> Background<P> {
     /// On this share of one core, between nothing and one.
     pub fn new(share: f64) -> Self {
         Self {
@@ -70,23 +61,30 @@ impl Background {
     }
 
     /// Takes the better plan that was found of the same tasks.
-    pub fn take(&mut self, plan: &mut Solution) {
-        if let Some(found) = self.found.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            *plan = found;
-        }
+    pub fn take(&mut self) -> Option<P> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// After an event: what is searched is out of date where something `changed`. When to look again, if what is found could
-    /// start something.
-    pub fn go_on(&mut self, changed: bool, kept: &Kept, skyline: &Skyline, view: &View<'_>) -> Option<Time> {
+    /// After an event: what is searched is out of date where something `changed`. Unless the plan `is_settled`, what `work` says is searched
+    /// then. When to look again, if what is found could start something.
+    pub fn go_on(
+        &mut self,
+        changed: bool,
+        is_settled: bool,
+        view: &View<'_>,
+        work: impl FnOnce() -> Option<(P, Improve<P>)>,
+    ) -> Option<Time> {
         if changed {
             self.end();
             // What was just started is not yet in the view: it begins at the next instant.
             let soon = view.now + Time::from_ticks(1_000_000);
-            return (!kept.plan.order.is_empty()).then_some(soon);
+            return (!is_settled).then_some(soon);
         }
-        if !self.is_going && !kept.plan.order.is_empty() {
-            self.begin(kept, skyline);
+        if !self.is_going
+            && !is_settled
+            && let Some((plan, improve)) = work()
+        {
+            self.begin(plan, improve);
         }
         let budget = ENOUGH.div_f64(self.share);
         if !self.is_going || view.free.is_empty() || self.waited > Time::from_ticks(budget.as_nanos() as i64) {
@@ -106,31 +104,18 @@ impl Background {
         (self.is_going, self.pause, self.waited) = (false, FIRST_LOOK, Time::ZERO);
     }
 
-    fn begin(&mut self, kept: &Kept, skyline: &Skyline) {
+    fn begin(&mut self, plan: P, improve: Improve<P>) {
         self.stop = Stop::default();
-        let work = Work {
-            choices: Arc::clone(&kept.choices),
-            wishes: kept.wishes.clone(),
-            wholes: kept.wholes.clone(),
-            skyline: skyline.clone(),
-            processors: kept.processors(),
-            objective: kept.objective,
-            area_price: kept.area_price,
-            floor: kept.floor,
-            plan: kept.plan.clone(),
-            stop: self.stop.clone(),
-            found: Arc::clone(&self.found),
-            share: self.share,
-        };
+        let (stop, found) = (self.stop.clone(), Arc::clone(&self.found));
         let (sender, _) = self.worker.get_or_insert_with(|| {
             let (sender, receiver) = channel();
             (sender, std::thread::spawn(move || receiver.iter().for_each(Work::search)))
         });
-        self.is_going = sender.send(work).is_ok();
+        self.is_going = sender.send(Work { plan, improve, stop, found, share: self.share }).is_ok();
     }
 }
 
-impl Drop for Background {
+impl<P> Drop for Background<P> {
     fn drop(&mut self) {
         self.stop.request();
         if let Some((sender, worker)) = self.worker.take() {
@@ -141,20 +126,9 @@ impl Drop for Background {
     }
 }
 
-impl Work {
+impl<P: Clone> Work<P> {
     fn search(self) {
-        let Self { choices, wishes, wholes, skyline, stop, share, .. } = &self;
-        let residual = Residual {
-            choices,
-            wishes,
-            wholes: wholes.as_deref(),
-            skyline,
-            processors: self.processors,
-            objective: self.objective,
-            area_price: self.area_price,
-            floor: self.floor,
-        };
-        let mut plan = self.plan.clone();
+        let Self { mut plan, mut improve, stop, found, share } = self;
         let mut best = f64::INFINITY;
         let mut spent = Duration::ZERO;
         for (round, &warmth) in (0..).zip(WARMTHS.iter().cycle()) {
@@ -163,11 +137,11 @@ impl Work {
             }
             let begin = Instant::now();
             let random = ChaCha8Rng::seed_from_u64(round);
-            let found = residual.improve(plan, warmth, random, &mut Course::until(begin + SLICE, stop));
-            plan = found.solution;
-            if found.rank < best && !stop.is_requested() {
-                best = found.rank;
-                *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.clone());
+            let rank;
+            (rank, plan) = improve(plan, warmth, random, &mut Course::until(begin + SLICE, &stop));
+            if rank < best && !stop.is_requested() {
+                best = rank;
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.clone());
             }
             let took = begin.elapsed();
             spent += took;

@@ -91,6 +91,16 @@ impl Kept {
         self.given = (0..).zip(plan.placements()).map(place).collect();
     }
 
+    /// Whether anything was heard.
+    pub fn has_begun(&self) -> bool {
+        self.began.is_some()
+    }
+
+    /// The tasks of a plan that was given.
+    pub fn of_given(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.given.keys().copied()
+    }
+
     /// The number of a task of the plan.
     pub fn number(&self, task: TaskId) -> Option<u32> {
         self.numbers.get(&task).copied()
@@ -104,11 +114,6 @@ impl Kept {
     /// The allotment of a task.
     pub fn chosen(&self, number: u32) -> Choice {
         self.choice(number, self.plan.chosen[number as usize])
-    }
-
-    /// How many there are.
-    pub fn processors(&self) -> u32 {
-        self.processors
     }
 
     /// What has waited longest, of all that competes.
@@ -197,6 +202,38 @@ impl Kept {
             area_price: *area_price,
             floor: *floor,
         }
+    }
+
+    /// What goes on being searched on what is free there, and how.
+    pub fn improvement(&self, skyline: &Skyline) -> (Solution, super::background::Improve<Solution>) {
+        let (choices, wishes, wholes) = (Arc::clone(&self.choices), self.wishes.clone(), self.wholes.clone());
+        let (skyline, processors, objective) = (skyline.clone(), self.processors, self.objective);
+        let (area_price, floor) = (self.area_price, self.floor);
+        let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course| {
+            let residual = Residual {
+                choices: &choices,
+                wishes: &wishes,
+                wholes: wholes.as_deref(),
+                skyline: &skyline,
+                processors,
+                objective,
+                area_price,
+                floor,
+            };
+            let found = residual.improve(plan, warmth, random, course);
+            (found.rank, found.solution)
+        };
+        (self.plan.clone(), Box::new(improve))
+    }
+
+    /// The place and the width of each task: of the plan, and behind them of one that was given.
+    pub fn given(&self) -> FxHashMap<TaskId, (u32, u32)> {
+        let all = self.plan.order.len() as u32;
+        let mut given: FxHashMap<TaskId, (u32, u32)> =
+            self.given.iter().map(|(&task, &(at, width))| (task, (all + at, width))).collect();
+        let own = |(at, &number): (u32, &u32)| (self.tasks[number as usize], (at, self.chosen(number).processors));
+        given.extend((0..).zip(&self.plan.order).map(own));
+        given
     }
 
     /// Anneals the plan on what is free there.

@@ -6,19 +6,22 @@ mod outlook;
 mod promise;
 #[cfg(test)]
 mod tests;
+mod tied;
 
 use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, Stop, TaskId, Time, View};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Keep;
+use super::held::equal_speeds;
 use crate::free_time::Skyline;
-use crate::scheduler::Solution;
+use crate::scheduler::{Listed, Solution};
 use crate::search::Course;
 use background::Background;
 use kept::{Kept, Planned};
 use outlook::Outlook;
 use promise::{Fixed, Promise};
+use tied::{Tied, is_tied};
 
 /// What [`Improve`] minimises, and how far it searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +58,10 @@ impl Default for Improving {
 /// At most 1,000 tasks are in the plan. Others wait in the order of their weight for their least work (by deadlines, or the longest first, as the
 /// objective asks) and move up. Tasks of bags without weight start last, where they delay nothing that is planned.
 ///
+/// Where tasks wait for each other, need more than processors or run on processors of different speeds, the plan has all tasks of each job that
+/// was heard of, those that are still to be submitted among them, and is inserted by [`crate::kernel::packing::Inserter`] behind what
+/// has begun.
+///
 /// In a run the search may go on between events, on a thread of its own ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the plan that is there is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E. Lin, Journal of
@@ -72,7 +79,10 @@ pub struct Improve {
     promise: Promise,
     /// How often it has searched.
     searches: u64,
-    background: Option<Background>,
+    background: Option<Background<Solution>>,
+    /// The plan, once some task was heard of that counts of equal processors do not describe.
+    tied: Option<Tied>,
+    tied_background: Option<Background<Listed>>,
 }
 
 /// The temperature at first, as a share of that of a search from nothing.
@@ -86,7 +96,16 @@ impl Improve {
     /// A policy that begins without a plan.
     pub fn new(improving: Improving, seed: u64) -> Self {
         let Improving { objective, keep, .. } = improving;
-        Self { improving, seed, kept: Kept::new(objective), promise: Promise::new(keep), searches: 0, background: None }
+        Self {
+            improving,
+            seed,
+            kept: Kept::new(objective),
+            promise: Promise::new(keep),
+            searches: 0,
+            background: None,
+            tied: None,
+            tied_background: None,
+        }
     }
 
     /// The same with a plan already made for the whole instance.
@@ -99,7 +118,8 @@ impl Improve {
     /// The same; between events it searches on, on this share of one core. What it decides then depends on the machine.
     #[must_use]
     pub fn in_background(self, share: f64) -> Self {
-        Self { background: Some(Background::new(share)), ..self }
+        let (background, tied_background) = (Some(Background::new(share)), Some(Background::new(share)));
+        Self { background, tied_background, ..self }
     }
 
     /// Plans around what is held.
@@ -177,10 +197,48 @@ impl Improve {
     }
 }
 
+impl Improve {
+    /// Whether counts of equal processors do not describe what was heard of.
+    fn becomes_tied(&self, events: &[Event], view: &View<'_>) -> bool {
+        let instance = view.instance;
+        if !equal_speeds(instance) {
+            return true;
+        }
+        let heard = events.iter().filter_map(|event| match *event {
+            Event::Submitted(task) => Some(task),
+            _ => None,
+        });
+        let known = if self.kept.has_begun() { None } else { Some(view.waiting.iter().chain(self.kept.of_given())) };
+        let mut all = heard.chain(known.into_iter().flatten());
+        all.any(|task| instance.has_task(task) && is_tied(instance, task))
+    }
+
+    /// The same where tasks wait for each other or need more than equal processors.
+    fn on_tied(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(tied) = &mut self.tied else { return };
+        let changed = events.iter().any(|event| *event != Event::Wake);
+        let found = self.tied_background.as_mut().and_then(Background::take);
+        let search = changed.then_some((&self.improving, self.seed));
+        let (starts, next) = tied.on(events, view, found, search, decisions);
+        let background = self.tied_background.as_mut();
+        let look = background.and_then(|background| {
+            background.go_on(changed || starts, tied.is_settled(), view, || tied.improvement(view))
+        });
+        decisions.extend(next.into_iter().chain(look).min().map(Decision::WakeAt));
+    }
+}
+
 impl Policy for Improve {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        if let Some(background) = &mut self.background {
-            background.take(&mut self.kept.plan);
+        if self.tied.is_none() && self.becomes_tied(events, view) {
+            self.tied = Some(Tied::new(&self.improving, self.kept.given()));
+        }
+        if self.tied.is_some() {
+            self.on_tied(events, view, decisions);
+            return;
+        }
+        if let Some(found) = self.background.as_mut().and_then(Background::take) {
+            self.kept.plan = found;
         }
         let new = self.kept.hear(events, view);
         let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
@@ -193,7 +251,10 @@ impl Policy for Improve {
             decisions.push(Decision::Start { task, processors });
         }
         let background = self.background.as_mut();
-        let look = background.and_then(|background| background.go_on(changed, &self.kept, &outlook.skyline, view));
+        let kept = &self.kept;
+        let look = background.and_then(|background| {
+            background.go_on(changed, kept.plan.order.is_empty(), view, || Some(kept.improvement(&outlook.skyline)))
+        });
         decisions.extend(planned.next.into_iter().chain(look).min().map(Decision::WakeAt));
     }
 }

@@ -21,7 +21,8 @@ pub(super) use demt::in_batches;
 pub(super) use moldable::Moldable;
 pub(super) use pools::{Pools, problem};
 pub(super) use search::Aim;
-use search::{Listed, balanced_lists};
+use search::balanced_lists;
+pub(crate) use search::{Listed, Remains};
 
 /// Whether counts of free processors say all: equal processors, no graphs, and nothing else that tasks need or wait for.
 pub(super) fn is_counted(instance: &Instance) -> bool {

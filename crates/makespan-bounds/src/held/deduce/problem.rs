@@ -70,7 +70,7 @@ impl Problem {
         let mut runs: Vec<Run> = Vec::new();
         let mut tasks: Vec<TaskId> = Vec::with_capacity(rows);
         for job in instance.jobs() {
-            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+            for task in job.different_task_ids() {
                 let first = runs.len();
                 places.each(task, |run| runs.push(run.clone()));
                 problem.only.push(runs.len() == first + 1 && runs[first].first == runs[first].last);

@@ -56,7 +56,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     if let Some(path) = gantt {
         write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
     }
-    let summary = format!("{}; {}", summary::instance(instance), headline(&found));
+    let summary = format!("{}; {}", summary::instance(instance), headline(&found, instance));
     if let Some(path) = report {
         let nodes = nodes::Nodes::new(instance, &found).all();
         let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
@@ -77,7 +77,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
             let tables: String = sections.iter().map(printed).collect();
             let head =
                 format!("{}, planned by {algorithm}\n{}", summary::instance(instance), summary::remarks(&remarks));
-            emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found), period(&found)))
+            emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found, instance), period(&found)))
         }
     }
 }
@@ -117,16 +117,16 @@ fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     }
 }
 
-fn headline(found: &Found) -> String {
+fn headline(found: &Found, instance: &Instance) -> String {
     let state = &found.state;
     let value = format!("fair throughput {} weighted tasks a second", float(float_of(&state.throughput)));
     match &state.optimum {
         Some(optimum) => {
             let exact = optimum.throughput.to_string();
             let exact = if exact.len() <= DIGITS { format!(": exactly {exact}") } else { String::new() };
-            format!("{value}, proved optimal{exact}")
+            format!("{value}, proved optimal{}{exact}", instance.condition())
         }
-        None => format!("{value}, proved within {:.1e} of the optimum", found.gap()),
+        None => format!("{value}, proved within {:.1e} of the optimum{}", found.gap(), instance.condition()),
     }
 }
 

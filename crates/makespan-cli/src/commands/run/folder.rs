@@ -27,7 +27,6 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         if folder.is_file() {
             return Err(miette!("{} is a file; name a folder for the run with --folder", folder.display()));
         }
-        // One that is there, without a journal, is of a session that ended before it began anything.
         if options.failures.resume && !folder.try_exists().unwrap_or(true) {
             return Err(miette!(
                 "there is no folder {} with a run to resume; name the folder of the run, or leave --resume out to begin one",
@@ -86,11 +85,15 @@ fn is_of_a_run(folder: &Path) -> bool {
     metadata(makespan_exec::journal::FILE).is_ok() || metadata("lock").is_ok_and(is_lock)
 }
 
+/// Whether nothing is in a folder, as a session leaves it that was killed as soon as it had made it.
+pub fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 /// Refuses to resume in a folder that holds something, but neither a journal nor the lock of a session that ended before it wrote
 /// one: it is of somebody else.
 fn check_begun(folder: &Path) -> Result<()> {
-    let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    if empty || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
+    if is_empty(folder) || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
         return Ok(());
     }
     Err(miette!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, Work};
+use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId};
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
@@ -84,8 +84,9 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
     let machines = input::Machines::of(&options.machines)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let mut remarks = machines.remarks.clone();
     let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
-    let remarks = instance.notes().iter().map(|note| note.describe(&instance)).collect();
+    remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 
@@ -112,7 +113,7 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
 
 /// Refuses commands that name a folder, which no shell can run: the run would only find out one by one.
 fn refuse_folders(instance: &Instance) -> Result<()> {
-    for task in instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number))) {
+    for task in instance.different_task_ids() {
         if let Some(folder) = folder_of(instance, task) {
             return Err(miette!(
                 "the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
@@ -180,9 +181,6 @@ fn with_slot(mut job: Job) -> Result<Job> {
         task.needs = needs.map_err(|error| miette!("--jobs: {error}"))?;
         Ok::<(), miette::Report>(())
     };
-    match &mut job.work {
-        Work::Task(task) | Work::Bag(task, _) => hold(task)?,
-        Work::Graph(graph) => graph.tasks_mut().try_for_each(hold)?,
-    }
+    job.work.tasks_mut().try_for_each(hold)?;
     Ok(job)
 }

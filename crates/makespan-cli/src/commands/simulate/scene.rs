@@ -45,6 +45,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if !options.queues.is_empty() && format != Format::Swf {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
+    remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Log { instance, actual, remarks })
@@ -130,7 +131,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
 fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<Estimation>> {
     let Some(teachers) = options.learn else { return Ok(None) };
     let stated = |task: TaskId| instance.task(task).estimate == Estimate::Stated;
-    let mut different = instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|at| job.task(at)));
+    let mut different = instance.different_task_ids();
     if different.all(stated) {
         return Err(miette!(
             "--learn replaces times that nobody states, and {} states all; add --estimates unknown",

@@ -20,7 +20,7 @@ impl<'a> Runs<'a> {
         let places = Places::new(instance);
         let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
         for job in instance.jobs() {
-            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+            for task in job.different_task_ids() {
                 places.each(task, |run| runs.push(run.clone()));
                 begins.push(runs.len());
                 tasks.push(task);

@@ -31,6 +31,8 @@ const MOST_BYTES: usize = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Template {
     pieces: Vec<Piece>,
+    /// The first place for an argument that is written in it.
+    stated: Option<String>,
 }
 
 /// Why a template is none, or cannot be filled in.
@@ -66,6 +68,12 @@ pub enum TemplateError {
         /// How many sources there are.
         sources: usize,
     },
+    /// A place for an argument, and nothing to put there.
+    #[error(
+        "`{0}` is for an argument and there are none; write ::: and the arguments behind the command, or, where `{0}` is meant for \
+         the command itself, run a list with this line"
+    )]
+    NoArguments(String),
     /// An argument that no program can be given.
     #[error("the argument `{0}` holds a NUL byte, which no argument can")]
     Nul(String),
@@ -122,7 +130,11 @@ impl Template {
             return Err(TemplateError::Open { mark });
         }
         pieces.push(Piece::Text(before));
-        if !pieces.iter().any(|piece| matches!(piece, Piece::Place(place) if place.part != Part::Number)) {
+        let stated = pieces.iter().find_map(|piece| match piece {
+            Piece::Place(place) if place.part != Part::Number => Some(place.text.clone()),
+            _ => None,
+        });
+        if stated.is_none() {
             let end = Placeholder::new("{}".into(), None, Part::Whole, Within::Words);
             let in_comment = scanner.within() != Within::Words;
             if in_comment {
@@ -130,7 +142,7 @@ impl Template {
             }
             pieces.extend([Piece::Text(" ".into()), Piece::Place(end)]);
         }
-        Ok(Self { pieces })
+        Ok(Self { pieces, stated })
     }
 
     /// The commands for every combination of one argument of each source; the last source changes fastest.
@@ -138,6 +150,11 @@ impl Template {
     /// # Errors
     /// [`TemplateError`] where a source is not there, or there are too many commands or too long ones.
     pub fn lines(&self, sources: &[Vec<String>]) -> Result<Vec<String>, TemplateError> {
+        if sources.is_empty()
+            && let Some(place) = &self.stated
+        {
+            return Err(TemplateError::NoArguments(place.clone()));
+        }
         for piece in &self.pieces {
             if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece
                 && *number >= sources.len()

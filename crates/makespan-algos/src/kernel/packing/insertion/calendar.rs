@@ -1,10 +1,14 @@
 //! What nodes and the platform have left over time.
 
-use makespan_core::{Demand, ResourceKind};
+use makespan_core::{Demand, ResourceId, ResourceKind};
 
+use super::begun::Begun;
 use super::steps::Steps;
-use crate::kernel::packing::Part;
 use crate::kernel::packing::machines::Machines;
+use crate::kernel::packing::{Packing, Part};
+
+/// What others hold: until when, at which node or of what belongs to none, and how much.
+type Held = (i64, Option<usize>, ResourceId, u64);
 
 /// What is left of everything over time.
 #[derive(Debug, Default)]
@@ -50,15 +54,34 @@ impl Calendar {
         let common = || Steps::new(from, machines.common.clone(), 0);
         let nodes = machines.nodes.iter().enumerate().map(node).collect();
         let mut calendar = Self { nodes, licences: common(), consumables: common() };
-        calendar.hold_for_others(machines, is_consumable, from);
+        calendar.hold_for_others(machines, is_consumable, from, &machines.held);
         calendar
+    }
+
+    /// Takes what has begun.
+    pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &Begun) {
+        let machines = packing.machines();
+        for (processors, until) in &begun.taken {
+            for Part { cell, count } in Begun::parts(packing, processors) {
+                let node = machines.node_of(cell);
+                let at = (cell - machines.nodes[node].cells.0) as usize;
+                self.nodes[node].take_at_most(begun.now, *until, at, count.into());
+            }
+        }
+        let position = |node: usize| machines.nodes.iter().position(|own| own.platform == node);
+        let held: Vec<_> = begun
+            .held
+            .iter()
+            .filter(|held| held.node.is_none_or(|node| position(node).is_some()))
+            .map(|held| (held.until.ticks(), held.node.and_then(position), held.resource, held.amount))
+            .collect();
+        self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
     /// Takes what others hold, who may be believed to hold more than there is: those of one resource by falling end, so that all
     /// before one hold theirs as long as it.
-    fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64) {
-        let mut held: Vec<_> =
-            machines.held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
+    fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
+        let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));
         for same in held.chunk_by(|a, b| a.0 == b.0) {
             let mut all = 0_u64;

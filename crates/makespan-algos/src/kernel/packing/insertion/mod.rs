@@ -1,5 +1,6 @@
 //! Serial insertion: tasks are taken in the order of a list, each where it ends first beside all that is placed already.
 
+mod begun;
 mod calendar;
 mod places;
 mod sites;
@@ -14,12 +15,15 @@ use makespan_core::{ResourceKind, Schedule};
 
 use super::fit::Wanted;
 use super::{Entry, Packing, Part, data, schedule};
+pub(crate) use begun::Begun;
 use calendar::Calendar;
 use places::{Period, Places, Sought};
 pub use sites::{Site, Sites};
 
 /// A list is given up when nodes were looked at so often: another would take as long, and no search has time for many of them.
 const MOST_LOOKS: u64 = 10_000_000;
+/// The place of a task that is not in the list.
+const NOWHERE: u32 = u32::MAX;
 
 /// Carries lists out by insertion into gaps: the serial scheme, on nodes that may differ. A task that waits for others that are behind it in
 /// the list follows the last of them at once. One that may run on some of the nodes only is placed on these.
@@ -39,6 +43,8 @@ pub struct Inserter<'p, 'a> {
     /// For each choice its time on each class of speeds.
     durations: Vec<i64>,
     from: i64,
+    /// What has begun, where that is not nothing.
+    begun: Option<Begun>,
     /// For each row how many tasks it waits for, and the last end of those that were placed.
     missing: Vec<u64>,
     ready: Vec<i64>,
@@ -59,10 +65,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
     /// For lists of an instance, not before `from`, in ticks.
     pub fn new(packing: &'p Packing<'a>, from: i64) -> Self {
         let machines = &packing.machines;
-        let resources = packing.instance.platform().resources();
-        let is_consumable: Vec<bool> =
-            resources[machines.resources..].iter().map(|resource| resource.kind == ResourceKind::Consumable).collect();
-        let empty = Calendar::new(machines, &is_consumable, from);
+        let empty = Calendar::new(machines, &is_consumable(packing), from);
         let on_class = |choice| (0..machines.classes.len()).map(move |class| (choice, class));
         let duration = |(choice, class): (&super::Choice, usize)| machines.slowed(choice.time, class);
         Self {
@@ -73,6 +76,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
             places: Places::default(),
             durations: packing.choices.iter().flat_map(on_class).map(duration).collect(),
             from,
+            begun: None,
             missing: Vec::new(),
             ready: Vec::new(),
             place_of: Vec::new(),
@@ -84,6 +88,14 @@ impl<'p, 'a> Inserter<'p, 'a> {
             choices: Vec::new(),
             data: data::Arrivals::default(),
         }
+    }
+
+    /// For lists of the tasks that remain. All of them have the same tasks.
+    pub(crate) fn after(packing: &'p Packing<'a>, begun: Begun) -> Self {
+        let mut inserter = Self::new(packing, begun.now);
+        inserter.empty.begin(packing, &is_consumable(packing), &begun);
+        inserter.place_of = vec![NOWHERE; packing.instance.tasks() as usize];
+        Self { begun: Some(begun), ..inserter }
     }
 
     /// On which nodes a task may be told to run.
@@ -120,8 +132,19 @@ impl<'p, 'a> Inserter<'p, 'a> {
     ) -> Result<(), usize> {
         self.reset(list);
         let packing = self.packing;
-        for row in packing.rows().filter(|row| packing.rows[row.index()].waits == 0) {
-            self.ready[row.index()] = self.from.max(packing.release_of(row));
+        if let Some(begun) = &self.begun {
+            self.missing.copy_from_slice(&begun.waits);
+            self.ready.copy_from_slice(&begun.ready);
+            if packing.has_transfers {
+                for row in begun.ready_rows() {
+                    self.data
+                        .see(packing, row, |task| begun.ends.get(&task).map(|(end, parts)| (*end, parts.as_slice())));
+                }
+            }
+        } else {
+            for row in packing.rows().filter(|row| packing.rows[row.index()].waits == 0) {
+                self.ready[row.index()] = self.from.max(packing.release_of(row));
+            }
         }
         for place in 0..list.len() {
             let waits = self.missing[packing.row_of(list[place].task).index()] > 0;
@@ -146,7 +169,9 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.missing.extend(packing.rows.iter().map(|row| row.waits));
         self.ready.clear();
         self.ready.resize(packing.rows.len(), self.from);
-        self.place_of.resize(list.len(), 0);
+        if self.begun.is_none() {
+            self.place_of.resize(list.len(), 0);
+        }
         for (place, entry) in list.iter().enumerate() {
             self.place_of[entry.task.index()] = place as u32;
         }
@@ -222,10 +247,14 @@ impl<'p, 'a> Inserter<'p, 'a> {
             }
             *ready = packing.release_of(row).max(*ready);
             if packing.has_transfers {
-                let (held, parts, ends) = (&self.held, &self.parts, &self.ends);
+                let (held, parts, ends, begun) = (&self.held, &self.parts, &self.ends, &self.begun);
                 let placed = |task: makespan_core::TaskId| {
-                    let place = self.place_of[task.index()] as usize;
-                    (ends[place], &parts[held[place].0 as usize..held[place].1 as usize])
+                    let place = self.place_of[task.index()];
+                    if place == NOWHERE {
+                        return begun.as_ref()?.ends.get(&task).map(|(end, parts)| (*end, parts.as_slice()));
+                    }
+                    let place = place as usize;
+                    Some((ends[place], &parts[held[place].0 as usize..held[place].1 as usize]))
                 };
                 self.data.see(packing, row, placed);
             }
@@ -245,9 +274,21 @@ impl<'p, 'a> Inserter<'p, 'a> {
         &self.ends
     }
 
+    /// What the task at a place holds.
+    pub(crate) fn parts(&self, place: usize) -> &[Part] {
+        &self.parts[self.held[place].0 as usize..self.held[place].1 as usize]
+    }
+
     /// The schedule of the list that was carried out last.
     pub fn schedule(&self, list: &[Entry]) -> Schedule {
         let Self { starts, ends, held, parts, .. } = self;
         schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
     }
+}
+
+/// Of what belongs to no node whether it is used up.
+fn is_consumable(packing: &Packing<'_>) -> Vec<bool> {
+    let resources = packing.instance.platform().resources();
+    let common = resources[packing.machines.resources..].iter();
+    common.map(|resource| resource.kind == ResourceKind::Consumable).collect()
 }

@@ -125,6 +125,17 @@ impl Steps {
         }
     }
 
+    /// Takes so much of one amount in a period, or all that is left of it.
+    pub fn take_at_most(&mut self, from: i64, until: i64, amount: usize, most: u64) {
+        let from = from.max(self.from[0]);
+        if from < until {
+            for step in self.cut(from)..self.cut(until) {
+                let left = &mut self.left[step * self.width + amount];
+                *left = left.saturating_sub(most);
+            }
+        }
+    }
+
     /// Sets one amount to its least in a period and `most`.
     pub fn limit(&mut self, from: i64, until: i64, amount: usize, most: u64) {
         let from = from.max(self.from[0]);

@@ -97,7 +97,7 @@ impl Annealing {
         let Entry { task, choice } = list[at];
         if *scheme == Scheme::Insertion && decoder.sites().count() > 1 && random.random_bool(OF_SITES) {
             if sites.is_empty() {
-                sites.resize(list.len(), Site::ANY);
+                sites.resize(decoder.packing.instance().tasks() as usize, Site::ANY);
             }
             let old = sites[task.index()];
             let anywhere = old != Site::ANY && random.random_bool(0.5);

@@ -4,11 +4,11 @@ use makespan_core::{Objective, Schedule};
 
 use super::Aim;
 use super::aim::{beyond, of_ends};
-use crate::kernel::packing::{Entry, Inserter, Packer, Packing, Row, Site};
+use crate::kernel::packing::{Begun, Entry, Inserter, Packer, Packing, Row, Site};
 
 /// How a list is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
+pub(crate) enum Scheme {
     /// Forward in time: whatever starts now.
     Events,
     /// One task after the other, each where it ends first.
@@ -17,11 +17,11 @@ pub(super) enum Scheme {
 
 /// A list, and how it becomes a schedule.
 #[derive(Clone, Debug)]
-pub(in crate::scheduler) struct Listed {
+pub(crate) struct Listed {
     pub(super) scheme: Scheme,
-    pub(super) list: Vec<Entry>,
+    pub(crate) list: Vec<Entry>,
     /// For each task where it may run; empty where that is anywhere. Events do not ask.
-    pub(super) sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
 }
 
 impl Listed {
@@ -37,6 +37,8 @@ pub(super) struct Decoder<'p, 'a> {
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
+    /// What is taken off values: of what remains, what would be paid if it ended at once.
+    paid: f64,
     /// The last end of each job.
     ends: Vec<i64>,
     job_of: Vec<u32>,
@@ -68,11 +70,69 @@ impl<'p, 'a> Decoder<'p, 'a> {
             packer: Packer::new(packing),
             inserter: Inserter::new(packing, from),
             from,
+            paid: 0.0,
             ends: vec![0; instance.jobs().len()],
             job_of,
             earliest,
             tails,
         }
+    }
+
+    /// For lists of the tasks of this one, which are what remains of the instance. Nothing else of it counts.
+    pub fn after(packing: &'p Packing<'a>, aim: Aim, begun: Begun, list: &[Entry]) -> Self {
+        let instance = packing.instance();
+        let from = begun.now;
+        let job_of: Vec<u32> = packing.rows().map(|row| packing.job_of(row).0).collect();
+        let mut rows: Vec<Row> = list.iter().map(|entry| packing.row_of(entry.task)).collect();
+        let mut in_list = vec![false; job_of.len()];
+        rows.iter().for_each(|row| in_list[row.index()] = true);
+        let shortest = |row: Row| packing.choices_of(row).map(|choice| packing.fastest(choice)).min().unwrap_or(0);
+        let (mut tails, mut earliest) = (vec![0; job_of.len()], vec![0; instance.jobs().len()]);
+        rows.clear();
+        rows.extend(packing.order().iter().filter(|row| in_list[row.index()]));
+        let mut now = earliest.clone();
+        for &row in rows.iter().rev() {
+            let job = job_of[row.index()];
+            let behind = instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to));
+            let counts = |next: &Row| {
+                in_list[next.index()] && (aim.objective == Objective::Makespan || job_of[next.index()] == job)
+            };
+            let tail = behind.filter(counts).map(|next| shortest(next) + tails[next.index()]).max().unwrap_or(0);
+            tails[row.index()] = tail;
+            let end = &mut earliest[job as usize];
+            *end = (begun.ready[row.index()].max(from) + shortest(row) + tail).max(*end);
+            now[job as usize] = from;
+        }
+        let paid = match aim.objective {
+            Objective::MaxLateness | Objective::WeightedLateness => 0.0,
+            objective => of_ends(objective, instance, &now, from),
+        };
+        let inserter = Inserter::after(packing, begun);
+        Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
+    }
+
+    /// When what remains ends at the earliest: by its paths, and with all processors in use until then.
+    pub fn floor(&self, list: &[Entry]) -> i64 {
+        let packing = self.packing;
+        let area = |entry: &Entry| {
+            let choices = packing.choices_of(packing.row_of(entry.task));
+            let area = |choice| packing.fastest(choice) as f64 * f64::from(packing.choice(choice).processors);
+            choices.map(area).fold(f64::INFINITY, f64::min)
+        };
+        let area: f64 = list.iter().map(area).sum();
+        let length = area / f64::from(packing.instance().processors());
+        self.earliest.iter().copied().fold(self.from + length as i64, i64::max)
+    }
+
+    /// What a makespan is worth.
+    pub fn value_of_makespan(&self, makespan: i64) -> f64 {
+        makespan as f64 - self.paid
+    }
+
+    /// Carries out a list of what remains as far as it goes; else the place of the task for which there is no place.
+    pub fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
+        self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
+        Ok(&self.inserter)
     }
 
     /// Where insertion may be told to place tasks.
@@ -99,7 +159,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             ends[job] = ends[job].max(end);
             last = last.max(end);
         }
-        let value = of_ends(self.aim.objective, packing.instance(), ends, last);
+        let value = of_ends(self.aim.objective, packing.instance(), ends, last) - self.paid;
         beyond(value, self.aim.limit, last)
     }
 
@@ -109,6 +169,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         let mut last = ends.iter().copied().max().unwrap_or(0);
         let instance = packing.instance();
         let mut least = of_ends(aim.objective, instance, ends, last);
+        let paid = self.paid;
         // Sums of changes are not exact.
         let allowed = allowed + 1e-9 * allowed.abs();
         let keep = |place: usize, end: i64| {
@@ -119,7 +180,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
                 least = super::aim::raised(aim.objective, instance, least, job, ends[job], end, last);
                 ends[job] = end;
             }
-            beyond(least, aim.limit, last) <= allowed
+            beyond(least - paid, aim.limit, last) <= allowed
         };
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }

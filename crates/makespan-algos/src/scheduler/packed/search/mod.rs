@@ -4,6 +4,7 @@ mod aim;
 mod annealing;
 mod decoder;
 mod orders;
+mod remains;
 mod starts;
 
 use makespan_core::{Objective, Schedule};
@@ -16,8 +17,9 @@ pub(in crate::scheduler) use aim::Aim;
 pub(super) use aim::{beyond, of_ends};
 use annealing::{Annealing, Part};
 use decoder::Decoder;
-pub(in crate::scheduler) use decoder::Listed;
+pub(crate) use decoder::Listed;
 pub(super) use orders::{balanced_lists, orders};
+pub(crate) use remains::Remains;
 use starts::Starts;
 
 /// Lists are carried out by events until this share of the course, and then by insertion, which goes on after the second share where it pays.
@@ -27,6 +29,8 @@ const PROBED: f64 = 0.5;
 const SLOWER: f64 = 4.0;
 /// More tasks are not inserted: each looks at the steps of all that are placed.
 const MOST_INSERTED: usize = 5000;
+/// Of more tasks that remain allotments are not chosen anew at an event.
+const TASKS_A_START: usize = 300;
 
 /// The best list found, with its value: from lists over all balances in several orders, and from those that are known. `None` when
 /// none can be carried out.

@@ -25,9 +25,10 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -
     let remarks: Vec<String> = page.runs.iter().flat_map(|run| page.remarks(run)).collect();
     let (columns, rows) = page.comparison();
     let text = format!(
-        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved. It is measured \
+        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved{}. It is measured \
          from a tenth to nine tenths of the time at which the first application was done.",
-        figure(page.scene.bound)
+        figure(page.scene.bound),
+        page.instance.condition()
     );
     let comparison = Section { title: "Measures".into(), text, columns, rows, ..Section::default() };
     let sections: Vec<Section> =

@@ -41,10 +41,11 @@ impl Page<'_> {
     pub fn text(&self) -> String {
         let nodes = self.scene.network.nodes().len();
         let mut text = format!(
-            "{}\nno schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{})\n\n",
+            "{}\nno schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{}{})\n\n",
             self.headline(),
             figure(self.scene.bound),
-            if self.rules.changes.is_empty() { "" } else { ", for the machines as they begin" }
+            if self.rules.changes.is_empty() { "" } else { ", for the machines as they begin" },
+            self.instance.condition()
         );
         let (columns, rows) = self.comparison();
         text += &table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), 1, rows);
@@ -151,6 +152,7 @@ impl Page<'_> {
             "nodes": self.scene.network.nodes().len(),
             "buffer": self.rules.buffer,
             "bound": self.scene.bound,
+            "rests_on_guesses": self.instance.has_guesses(),
             "policies": self.runs.iter().map(|run| self.policy(run)).collect::<Vec<_>>(),
         })
     }

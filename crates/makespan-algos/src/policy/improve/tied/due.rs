@@ -1,0 +1,91 @@
+//! What starts now.
+
+use makespan_core::{Decision, Left, ProcSet, TaskId, Time, View};
+
+use super::{Tied, entry};
+use crate::kernel::packing::{Packing, Part};
+use crate::scheduler::{Listed, Remains};
+
+impl Tied {
+    /// The list, and behind it as many tasks of bags without weight as may begin now: they delay nothing of it.
+    pub(super) fn with_best_effort(
+        &self,
+        packing: &Packing<'_>,
+        remains: &mut Remains<'_, '_>,
+        listed: &Listed,
+        view: &View<'_>,
+    ) -> Listed {
+        let mut all = listed.clone();
+        let extra = self.best_effort.iter().take(view.free.len() as usize);
+        all.list.extend(extra.map(|task| entry(packing, task, 1)));
+        // What has no place is left out; the tasks of a bag are alike, so that there is none for those behind it either.
+        while let Err(at) = remains.carry(&all) {
+            let planned = listed.list.len();
+            if at < planned {
+                all.list.truncate(planned);
+                break;
+            }
+            let bag = packing.row_of(all.list[at].task);
+            let behind = all.list.split_off(at);
+            all.list.extend(behind.into_iter().filter(|entry| packing.row_of(entry.task) != bag));
+        }
+        all
+    }
+
+    /// Starts what the list has now; when something starts next.
+    pub(super) fn start(
+        &mut self,
+        packing: &Packing<'_>,
+        remains: &mut Remains<'_, '_>,
+        all: &Listed,
+        view: &View<'_>,
+        decisions: &mut Vec<Decision>,
+    ) -> Option<Time> {
+        let (mut free, mut left) = (view.free.clone(), Left::of(view));
+        let mut next: Option<Time> = None;
+        let mut wake_at = |at: Time| next = Some(next.map_or(at, |next| next.min(at)));
+        let mut started: Vec<TaskId> = Vec::new();
+        if let Ok(carried) = remains.carry(all) {
+            for (place, (own, &start)) in all.list.iter().zip(carried.starts()).enumerate() {
+                let start = Time::from_ticks(start);
+                if start > view.now {
+                    if start < Time::MAX {
+                        wake_at(start);
+                    }
+                    continue;
+                }
+                if !view.waiting.contains(own.task) {
+                    continue;
+                }
+                let Some(processors) = ids(packing, carried.parts(place), &free) else { continue };
+                if let Some(arrival) = view.arrival(own.task, &processors).filter(|&arrival| arrival > view.now) {
+                    wake_at(arrival);
+                    continue;
+                }
+                if left.take(own.task, &processors) {
+                    free = free.difference(&processors);
+                    started.push(own.task);
+                    decisions.push(Decision::Start { task: own.task, processors });
+                }
+            }
+        }
+        for task in started {
+            self.pending.remove(&task);
+            self.best_effort.remove(task);
+        }
+        // Tasks of bags without weight have no place in the plan that tells when they start.
+        let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
+        let opens = opens.filter(|_| !self.best_effort.is_empty());
+        next.into_iter().chain(opens).min()
+    }
+}
+
+/// The lowest free processors of these cells, if there are enough.
+fn ids(packing: &Packing<'_>, parts: &[Part], free: &ProcSet) -> Option<ProcSet> {
+    let mut all = Vec::new();
+    for part in parts {
+        let mut own = packing.machines().cells[part.cell as usize].ids.intersection(free);
+        all.extend_from_slice(own.take(part.count)?.intervals());
+    }
+    Some(ProcSet::from_intervals(all))
+}

@@ -1,0 +1,76 @@
+//! An order of tasks of which nothing else is known.
+
+use std::cmp::Ordering;
+
+use makespan_core::{JobId, Objective, TaskId};
+use rustc_hash::FxHashMap;
+
+use super::survey::Survey;
+use crate::kernel::packing::{Packing, Row};
+
+/// What comes first: what a plan that was given has first; then by what the objective asks of the job, and the longest path first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Key(u8, f64, f64);
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0).then(self.1.total_cmp(&other.1)).then(self.2.total_cmp(&other.2))
+    }
+}
+
+/// The keys of all tasks that remain.
+pub(super) struct Keys<'k> {
+    given: &'k FxHashMap<TaskId, (u32, u32)>,
+    /// For each row its key.
+    of_rows: FxHashMap<Row, Key>,
+}
+
+impl<'k> Keys<'k> {
+    pub fn of(
+        packing: &Packing<'_>,
+        survey: &Survey,
+        objective: Objective,
+        given: &'k FxHashMap<TaskId, (u32, u32)>,
+    ) -> Self {
+        let instance = packing.instance();
+        let fastest = |row: Row| packing.choices_of(row).map(|choice| packing.fastest(choice)).min().unwrap_or(0);
+        let least = |row: Row| packing.choices_of(row).map(|choice| packing.area(choice)).fold(f64::INFINITY, f64::min);
+        let mut ranks: FxHashMap<Row, f64> = FxHashMap::default();
+        let mut areas: FxHashMap<JobId, f64> = FxHashMap::default();
+        for &row in survey.rows.iter().rev() {
+            let behind = instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to));
+            let behind = behind.filter_map(|next| ranks.get(&next)).copied().fold(0.0, f64::max);
+            ranks.insert(row, fastest(row) as f64 + behind);
+            *areas.entry(packing.job_of(row)).or_default() += least(row) * survey.count(row) as f64;
+        }
+        let figure = |row: Row| {
+            let id = packing.job_of(row);
+            let job = instance.job(id);
+            match objective {
+                Objective::Makespan | Objective::Cost | Objective::Throughput => 0.0,
+                Objective::MeanFlow => areas[&id],
+                Objective::WeightedCompletion => areas[&id] / job.weight.as_f64().max(1e-6),
+                Objective::MaxLateness | Objective::WeightedLateness => {
+                    job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
+                }
+            }
+        };
+        let of_rows = survey.rows.iter().map(|&row| (row, Key(1, figure(row), -ranks[&row]))).collect();
+        Self { given, of_rows }
+    }
+
+    pub fn of_task(&self, packing: &Packing<'_>, task: TaskId) -> Key {
+        match self.given.get(&task) {
+            Some(&(place, _)) => Key(0, f64::from(place), 0.0),
+            None => self.of_rows.get(&packing.row_of(task)).copied().unwrap_or(Key(2, 0.0, 0.0)),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! The plan of tasks that wait for each other, or need more than equal processors.
+
+mod due;
+mod keys;
+mod survey;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use makespan_core::{Decision, Event, Instance, Objective, TaskId, TaskSet, Time, Unavailable, View};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::background::Improve as Improvement;
+use super::{Improving, Keep, SEARCHES};
+use crate::kernel::packing::{Entry, Packing, Site};
+use crate::scheduler::{Listed, Remains};
+use crate::search::Course;
+use keys::Keys;
+use survey::Survey;
+
+/// The most tasks that are in the plan.
+const MOST: usize = 1000;
+/// The most that are put into the plan one by one, each at the best place, and into a plan of how many.
+const FEW: usize = 4;
+const PLACED: usize = 100;
+/// Tasks that are inserted at an event, at most, while the plan is improved: some milliseconds.
+const WORK: u64 = 8_000;
+/// So many tasks without a place are left out of a plan one by one; then all behind the first of them.
+const STUCK: usize = 8;
+
+/// A task of the plan.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    task: TaskId,
+    processors: u32,
+    site: Site,
+}
+
+/// Keeps what has not begun as an order with allotments and, where nodes differ, nodes; serial insertion places it behind what has
+/// ([`crate::kernel::packing::Inserter`]).
+///
+/// It knows the tasks that wait, those of their jobs that are still to be submitted, and all of a plan that was given.
+#[derive(Debug)]
+pub(super) struct Tied {
+    objective: Objective,
+    keep: Keep,
+    plan: Vec<Planned>,
+    /// What is known and has not begun; tasks of bags without weight apart.
+    pending: BTreeSet<TaskId>,
+    best_effort: TaskSet,
+    /// What ended without success.
+    failed: FxHashSet<TaskId>,
+    /// The place and the width of each task in a plan that was given.
+    given: FxHashMap<TaskId, (u32, u32)>,
+    began: bool,
+    /// Periods that begin before this instant are known to the plan.
+    told: Time,
+    /// When the task that has waited longest starts at the latest.
+    promise: Option<(TaskId, Time)>,
+    searches: u64,
+}
+
+/// Whether counts of equal processors do not describe a task.
+pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
+    instance.job_of(task).is_compound()
+        || !instance.demands(task).is_empty()
+        || !instance.incoming_edges(task).is_empty()
+        || instance.profile(task).machine_times().is_some()
+}
+
+/// Whether a task of a bag without weight is filled in behind the plan: nothing waits for it that competes, at once or after others.
+fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
+    let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
+    while let Some(task) = next.pop() {
+        let job = instance.job_of(task);
+        if !job.is_best_effort() {
+            return false;
+        }
+        if seen.insert(job.first()) {
+            next.extend(instance.outgoing(task).map(|edge| edge.to));
+        }
+    }
+    true
+}
+
+impl Tied {
+    /// From a plan so far: tasks with their allotments, in an order.
+    pub fn new(improving: &Improving, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
+        Self {
+            objective: improving.objective,
+            keep: improving.keep,
+            plan: Vec::new(),
+            pending: BTreeSet::new(),
+            best_effort: TaskSet::new(),
+            failed: FxHashSet::default(),
+            given,
+            began: false,
+            told: Time::ZERO,
+            promise: None,
+            searches: 0,
+        }
+    }
+
+    /// A task waits, and those of its job are known.
+    fn learn(&mut self, task: TaskId, view: &View<'_>) {
+        let job = view.instance.job_of(task);
+        if is_filled_in(view.instance, task) {
+            self.best_effort.insert(task);
+        } else if job.is_compound() {
+            let is_new = |task: &TaskId| view.ended.run(*task).is_none() && !self.failed.contains(task);
+            let runs: FxHashSet<TaskId> = view.running.iter().map(|run| run.task).collect();
+            let new = job.task_ids().filter(is_new).filter(|task| !runs.contains(task));
+            self.pending.extend(new);
+        } else {
+            self.pending.insert(task);
+        }
+    }
+
+    /// Takes in what happened.
+    fn hear(&mut self, events: &[Event], view: &View<'_>) {
+        if !self.began {
+            self.began = true;
+            view.waiting.iter().for_each(|task| self.learn(task, view));
+            let runs: FxHashSet<TaskId> = view.running.iter().map(|run| run.task).collect();
+            let competes = |task: &TaskId| view.instance.has_task(*task) && !is_filled_in(view.instance, *task);
+            let given = self.given.keys().copied().filter(competes);
+            let waits = given.filter(|task| view.ended.run(*task).is_none() && !runs.contains(task));
+            // What nothing waits for and ended before this policy began is known to nobody; it is no longer among what waits.
+            let waits = waits.filter(|task| {
+                view.waiting.contains(*task)
+                    || !view.instance.incoming_edges(*task).is_empty()
+                    || view.instance.release(*task) > view.now
+            });
+            self.pending.extend(waits);
+        }
+        for event in events {
+            match *event {
+                Event::Submitted(task) if view.waiting.contains(task) => self.learn(task, view),
+                Event::Interrupted(task) if is_filled_in(view.instance, task) => {
+                    self.best_effort.insert(task);
+                }
+                Event::Interrupted(task) => {
+                    self.pending.insert(task);
+                }
+                Event::Failed(task) => {
+                    self.failed.insert(task);
+                    self.pending.remove(&task);
+                    self.best_effort.remove(task);
+                }
+                Event::Finished(task) => {
+                    self.pending.remove(&task);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Decides at an instant; whether something starts, and when to look again.
+    ///
+    /// A period that the plan does not reach is not told to it, so that it changes nothing.
+    pub fn on(
+        &mut self,
+        events: &[Event],
+        view: &View<'_>,
+        mut found: Option<Listed>,
+        search: Option<(&Improving, u64)>,
+        decisions: &mut Vec<Decision>,
+    ) -> (bool, Option<Time>) {
+        self.hear(events, view);
+        self.told = Time::ZERO;
+        let mut searches = if search.is_some() { SEARCHES } else { 0 };
+        loop {
+            let shown = shown(view.instance, view.now, self.told);
+            let Ok(packing) = Packing::new(&shown) else { return (false, None) };
+            if let Some(found) = found.take() {
+                self.take(&packing, &found);
+            }
+            let (mut remains, listed) = self.planned(&packing, view, search.filter(|_| searches > 0));
+            let all = self.with_best_effort(&packing, &mut remains, &listed, view);
+            // Where something has no place, all periods may be needed to know why.
+            let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
+            let end = ends.map_or(Time::MAX, Time::from_ticks);
+            let mut untold = view.instance.unavailable().iter().map(|period| period.start);
+            if untold.any(|begin| begin > view.now && begin >= self.told && begin < end) {
+                (self.told, searches) = (end, searches.saturating_sub(1));
+                continue;
+            }
+            let next = self.start(&packing, &mut remains, &all, view, decisions);
+            self.remember(&packing, &listed);
+            return (!decisions.is_empty(), next);
+        }
+    }
+
+    /// A plan of all that remains.
+    fn planned<'p, 'a>(
+        &mut self,
+        packing: &'p Packing<'a>,
+        view: &View<'_>,
+        search: Option<(&Improving, u64)>,
+    ) -> (Remains<'p, 'a>, Listed) {
+        let survey = Survey::of(packing, view, self);
+        let (mut listed, few) = self.listed(packing, view, &survey);
+        let mut remains = loop {
+            let begun = survey.begun(packing, view, &listed.list, &self.best_effort);
+            let mut remains = Remains::new(packing, self.objective, begun, &listed.list);
+            match remains.carry(&listed) {
+                Ok(_) => break remains,
+                Err(at) if listed.list.len() > at + STUCK => listed.list.truncate(at),
+                Err(at) => _ = listed.list.remove(at),
+            }
+        };
+        if search.is_some() && (!few.is_empty() || self.plan.is_empty()) {
+            self.place_new(packing, &mut remains, &mut listed, &few);
+        }
+        if let Some((improving, seed)) = search {
+            listed = self.search(&mut remains, listed, improving, seed);
+        }
+        self.keep_promise(&mut remains, &mut listed, view);
+        (remains, listed)
+    }
+
+    /// The plan, with what is new in it at its place by keys; and what may be put at a better one.
+    fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (Listed, Vec<TaskId>) {
+        let keys = Keys::of(packing, survey, self.objective, &self.given);
+        let chosen: FxHashSet<TaskId> = survey.chosen(packing, &keys, MOST);
+        let mut order: Vec<Planned> = self.plan.iter().filter(|at| chosen.contains(&at.task)).copied().collect();
+        let known: FxHashSet<TaskId> = order.iter().map(|at| at.task).collect();
+        let mut new: Vec<TaskId> = survey.alive.iter().copied().filter(|task| chosen.contains(task)).collect();
+        new.retain(|task| !known.contains(task));
+        new.sort_by(|&a, &b| keys.of_task(packing, a).cmp(&keys.of_task(packing, b)).then(a.cmp(&b)));
+        for &task in &new {
+            let key = keys.of_task(packing, task);
+            let before = order.iter().rposition(|other| keys.of_task(packing, other.task) <= key);
+            let processors = self.given.get(&task).map_or_else(|| width(packing, task, view), |given| given.1);
+            order.insert(before.map_or(0, |before| before + 1), Planned { task, processors, site: Site::ANY });
+        }
+        let few = new.len() <= FEW && order.len() <= PLACED;
+        let few =
+            if few { new.into_iter().filter(|task| !self.given.contains_key(task)).collect() } else { Vec::new() };
+        let mut listed = Listed::inserted(order.iter().map(|at| entry(packing, at.task, at.processors)).collect());
+        if order.iter().any(|at| at.site != Site::ANY) {
+            listed.sites.resize(packing.instance().tasks() as usize, Site::ANY);
+            order.iter().for_each(|at| listed.sites[at.task.index()] = at.site);
+        }
+        (listed, few)
+    }
+
+    /// Puts tasks where the plan is best, of a few places and allotments; chooses all allotments where nothing was planned.
+    fn place_new(&self, packing: &Packing<'_>, remains: &mut Remains<'_, '_>, listed: &mut Listed, few: &[TaskId]) {
+        if self.plan.is_empty() && self.given.is_empty() {
+            remains.choose(listed);
+            return;
+        }
+        for &task in few {
+            let Some(mut at) = listed.list.iter().position(|entry| entry.task == task) else { continue };
+            let (own, last) = (packing.choices_of(packing.row_of(task)), listed.list.len() - 1);
+            let wanted = listed.list[at].choice;
+            let middle = own.start + (wanted - own.start) / 2;
+            let mut choices = vec![own.start, middle, wanted, (wanted * 2 - own.start).min(own.end - 1)];
+            choices.sort_unstable();
+            choices.dedup();
+            let mut best = (remains.value(listed, f64::INFINITY), at, wanted);
+            for place in [0, last / 8, last / 4, last / 2, last, at] {
+                crate::kernel::move_to(&mut listed.list, at, place);
+                at = place;
+                for &choice in &choices {
+                    listed.list[at].choice = choice;
+                    let value = remains.value(listed, best.0);
+                    if value < best.0 {
+                        best = (value, place, choice);
+                    }
+                }
+            }
+            crate::kernel::move_to(&mut listed.list, at, best.1);
+            listed.list[best.1].choice = best.2;
+        }
+    }
+
+    fn search(&mut self, remains: &mut Remains<'_, '_>, listed: Listed, improving: &Improving, seed: u64) -> Listed {
+        self.searches += 1;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(self.searches);
+        let steps = improving.steps.min(WORK / (listed.list.len() as u64).max(1));
+        let stop = makespan_core::Stop::default();
+        remains.improve(listed, random, &mut Course::of(steps, &stop)).1
+    }
+
+    /// Puts the task that has waited longest before all others if it would start later than it was promised; then promises that it waits at
+    /// most twice as long as planned.
+    fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
+        if self.keep == Keep::None {
+            return;
+        }
+        let instance = view.instance;
+        let waiting = listed.list.iter().map(|entry| entry.task).filter(|task| view.waiting.contains(*task));
+        let Some(oldest) = waiting.min_by_key(|&task| (instance.release(task), task)) else {
+            self.promise = None;
+            return;
+        };
+        let planned = |remains: &mut Remains<'_, '_>, listed: &Listed| {
+            let at = listed.list.iter().position(|entry| entry.task == oldest)?;
+            Some(Time::from_ticks(remains.carry(listed).ok()?.starts()[at]))
+        };
+        let Some(mut start) = planned(remains, listed) else { return };
+        let promised = self.promise.filter(|&(task, _)| task == oldest).map(|(_, latest)| latest);
+        if promised.is_some_and(|latest| start > latest)
+            && let Some(at) = listed.list.iter().position(|entry| entry.task == oldest)
+        {
+            crate::kernel::move_to(&mut listed.list, at, 0);
+            match planned(remains, listed) {
+                Some(earlier) if earlier < start => start = earlier,
+                _ => crate::kernel::move_to(&mut listed.list, 0, at),
+            }
+        }
+        let latest = start + start.saturating_since(instance.release(oldest));
+        self.promise = Some((oldest, promised.map_or(latest, |before| before.min(latest))));
+    }
+
+    /// Keeps a plan for the next event.
+    fn remember(&mut self, packing: &Packing<'_>, listed: &Listed) {
+        let site = |task: TaskId| listed.sites.get(task.index()).copied().unwrap_or(Site::ANY);
+        let planned = |&Entry { task, choice }: &Entry| {
+            let processors = packing.choice(choice).processors;
+            Planned { task, processors, site: site(task) }
+        };
+        self.plan = listed.list.iter().filter(|entry| self.pending.contains(&entry.task)).map(planned).collect();
+    }
+
+    /// Takes a better plan of the same tasks.
+    fn take(&mut self, packing: &Packing<'_>, found: &Listed) {
+        if found.list.len() == self.plan.len() && found.list.iter().all(|entry| self.pending.contains(&entry.task)) {
+            self.remember(packing, found);
+        }
+    }
+
+    /// Whether nothing is left to be improved.
+    pub fn is_settled(&self) -> bool {
+        self.plan.len() < 2
+    }
+
+    /// What goes on being searched, and how.
+    pub fn improvement(&self, view: &View<'_>) -> Option<(Listed, Improvement<Listed>)> {
+        let instance = shown(view.instance, view.now, self.told).into_owned();
+        let (listed, begun) = {
+            let packing = Packing::new(&instance).ok()?;
+            let survey = Survey::of(&packing, view, self);
+            let (listed, _) = self.listed(&packing, view, &survey);
+            let begun = survey.begun(&packing, view, &listed.list, &TaskSet::new());
+            (listed, begun)
+        };
+        let objective = self.objective;
+        let improve = move |plan: Listed, _: f64, random: ChaCha8Rng, course: &mut Course| {
+            let Ok(packing) = Packing::new(&instance) else { return (f64::INFINITY, plan) };
+            Remains::new(&packing, objective, begun.clone(), &plan.list).improve(plan, random, course)
+        };
+        Some((listed, Box::new(improve)))
+    }
+}
+
+/// The instance with the periods alone that have begun and are not over, or begin before `told`: processors that were, or will be, closed at
+/// different times are not alike.
+fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
+    let counts = |period: &&Unavailable| period.end > now && (period.start <= now || period.start < told);
+    if instance.unavailable().iter().all(|period| counts(&period)) {
+        return Cow::Borrowed(instance);
+    }
+    let periods = instance.unavailable().iter().filter(counts).cloned().collect();
+    let shown = Instance::new(instance.platform().clone(), instance.all_submitted(), periods);
+    shown.map_or(Cow::Borrowed(instance), Cow::Owned)
+}
+
+/// A task on the largest of its allotments that has at most so many processors, or the smallest.
+fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> Entry {
+    let own = packing.choices_of(packing.row_of(task));
+    let fits = own.clone().take_while(|&choice| packing.choice(choice).processors <= processors);
+    Entry { task, choice: fits.last().unwrap_or(own.start) }
+}
+
+/// The allotment with which a task makes itself and those that wait wait least.
+fn width(packing: &Packing<'_>, task: TaskId, view: &View<'_>) -> u32 {
+    let (all, others) = (f64::from(view.instance.processors()), view.waiting.len() as f64);
+    let cost = |choice: &u32| {
+        let choice = packing.choice(*choice);
+        choice.time as f64 * (all + others * f64::from(choice.processors))
+    };
+    let own = packing.choices_of(packing.row_of(task));
+    own.min_by(|a, b| cost(a).total_cmp(&cost(b))).map_or(1, |choice| packing.choice(choice).processors)
+}

@@ -1,0 +1,151 @@
+//! What remains of an instance, and what is in its way.
+
+use makespan_core::{TaskId, TaskSet, Time, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Tied;
+use super::keys::Keys;
+use crate::kernel::packing::{Begun, Packing, Row};
+
+/// The tasks that have not begun and may.
+pub(super) struct Survey {
+    /// Each after all that it waits for.
+    pub alive: Vec<TaskId>,
+    /// Their rows, in the same order.
+    pub rows: Vec<Row>,
+    /// How many there are of each row.
+    counts: FxHashMap<Row, u64>,
+    /// When the tasks of a row that run end.
+    running: FxHashMap<Row, i64>,
+}
+
+impl Survey {
+    pub fn of(packing: &Packing<'_>, view: &View<'_>, tied: &Tied) -> Self {
+        let View { now, instance, .. } = *view;
+        let mut running: FxHashMap<Row, i64> = FxHashMap::default();
+        for run in view.running {
+            let end = run.expected_end(instance, now).ticks();
+            let last = running.entry(packing.row_of(run.task)).or_insert(end);
+            *last = end.max(*last);
+        }
+        let mut dead: FxHashSet<Row> = tied.failed.iter().map(|&task| packing.row_of(task)).collect();
+        let mut survey = Self { alive: Vec::new(), rows: Vec::new(), counts: FxHashMap::default(), running };
+        for task in in_order(packing, tied) {
+            let row = packing.row_of(task);
+            let before = || instance.incoming(packing.first_of(row)).map(|edge| packing.row_of(edge.from));
+            let waits = view.waiting.contains(task);
+            if !waits && before().any(|row| dead.contains(&row)) {
+                dead.insert(row);
+                continue;
+            }
+            let awaits = |row: Row| survey.counts.contains_key(&row) || survey.running.contains_key(&row);
+            if waits || instance.release(task) > now || before().any(awaits) {
+                survey.alive.push(task);
+                if survey.rows.last() != Some(&row) {
+                    survey.rows.push(row);
+                }
+                *survey.counts.entry(row).or_default() += 1;
+            }
+        }
+        survey
+    }
+
+    /// How many tasks of a row have not begun.
+    pub fn count(&self, row: Row) -> u64 {
+        self.counts.get(&row).copied().unwrap_or(0)
+    }
+
+    /// At most so many of the tasks, the first by their keys, with all that they wait for; and whoever has waited longest.
+    pub fn chosen(&self, packing: &Packing<'_>, keys: &Keys<'_>, most: usize) -> FxHashSet<TaskId> {
+        if self.alive.len() <= most {
+            return self.alive.iter().copied().collect();
+        }
+        let instance = packing.instance();
+        let mut order = self.alive.clone();
+        order.sort_by(|&a, &b| keys.of_task(packing, a).cmp(&keys.of_task(packing, b)).then(a.cmp(&b)));
+        let free = |task: &TaskId| {
+            let mut before = instance.incoming(*task).map(|edge| packing.row_of(edge.from));
+            before.all(|row| self.count(row) == 0)
+        };
+        let oldest = order.iter().copied().filter(free).min_by_key(|&task| (instance.release(task), task));
+        let mut chosen: FxHashSet<TaskId> = oldest.into_iter().collect();
+        let mut counts: FxHashMap<Row, u64> = FxHashMap::default();
+        chosen.iter().for_each(|&task| *counts.entry(packing.row_of(task)).or_default() += 1);
+        for task in order {
+            let mut before = instance.incoming(task).map(|edge| packing.row_of(edge.from));
+            let is_complete = |row: Row| counts.get(&row).copied().unwrap_or(0) == self.count(row);
+            if chosen.len() < most && before.all(is_complete) && chosen.insert(task) {
+                *counts.entry(packing.row_of(task)).or_default() += 1;
+            }
+        }
+        chosen
+    }
+
+    /// What is in the way of a list, and of tasks of bags without weight behind it.
+    pub fn begun(
+        &self,
+        packing: &Packing<'_>,
+        view: &View<'_>,
+        list: &[crate::kernel::packing::Entry],
+        best_effort: &TaskSet,
+    ) -> Begun {
+        let View { now, instance, .. } = *view;
+        let running = view.running.iter().map(|run| (run.processors.clone(), run.expected_end(instance, now).ticks()));
+        let down = view.down.iter().map(|down| (down.processors.clone(), down.end.max(now + Time::TICK).ticks()));
+        let mut begun = Begun {
+            now: now.ticks(),
+            taken: running.chain(down).collect(),
+            held: view.held(),
+            waits: vec![Begun::ABSENT; packing.rows().len()],
+            ready: vec![now.ticks(); packing.rows().len()],
+            ends: FxHashMap::default(),
+        };
+        let mut counts: FxHashMap<Row, u64> = FxHashMap::default();
+        list.iter().for_each(|entry| *counts.entry(packing.row_of(entry.task)).or_default() += 1);
+        for &row in counts.keys() {
+            let first = packing.first_of(row);
+            let mut ready = now.ticks().max(packing.release_of(row));
+            let mut waits = 0;
+            for edge in instance.incoming(first) {
+                let from = packing.row_of(edge.from);
+                // What is not in the list comes after all that is.
+                waits += if counts.contains_key(&from) || self.count(from) == 0 {
+                    counts.get(&from).copied().unwrap_or(0)
+                } else {
+                    Begun::ABSENT
+                };
+                ready = self.running.get(&from).copied().unwrap_or(0).max(ready);
+                if packing.has_transfers() {
+                    see_data(packing, view, edge.from, &mut begun);
+                }
+            }
+            begun.waits[row.index()] = waits;
+            begun.ready[row.index()] = ready;
+        }
+        for task in best_effort.iter().take(view.free.len() as usize) {
+            begun.waits[packing.row_of(task).index()] = 0;
+        }
+        begun
+    }
+}
+
+/// Where the data of a task are that has begun.
+fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Begun) {
+    let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
+    let runs = || {
+        let run = view.running.iter().find(|run| run.task == task)?;
+        Some((run.expected_end(view.instance, view.now).ticks(), &run.processors))
+    };
+    if let Some((end, processors)) = ended.or_else(runs) {
+        begun.ends.entry(task).or_insert_with(|| (end, Begun::parts(packing, processors)));
+    }
+}
+
+/// What has not begun, each after all that it waits for.
+fn in_order(packing: &Packing<'_>, tied: &Tied) -> Vec<TaskId> {
+    let mut place = vec![0_u32; packing.rows().len()];
+    (0..).zip(packing.order()).for_each(|(at, row)| place[row.index()] = at);
+    let mut order: Vec<TaskId> = tied.pending.iter().copied().collect();
+    order.sort_unstable_by_key(|&task| (place[packing.row_of(task).index()], task));
+    order
+}

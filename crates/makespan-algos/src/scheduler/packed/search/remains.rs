@@ -1,0 +1,78 @@
+//! The search on what remains of an instance on a packing, from a plan that is kept.
+
+use makespan_core::Objective;
+use rand_chacha::ChaCha8Rng;
+
+use super::annealing::{Annealing, Part};
+use super::decoder::{Decoder, Listed, Scheme};
+use super::{Aim, TASKS_A_START};
+use crate::kernel::packing::{Begun, Entry, Inserter, Packing};
+use crate::search::Course;
+
+/// Prices for area when allotments are chosen while tasks are inserted.
+const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
+
+/// Lists of the tasks that remain, carried out behind what has begun.
+pub(crate) struct Remains<'p, 'a> {
+    decoder: Decoder<'p, 'a>,
+}
+
+impl<'p, 'a> Remains<'p, 'a> {
+    /// What remains is the tasks of this list.
+    pub(crate) fn new(packing: &'p Packing<'a>, objective: Objective, begun: Begun, list: &[Entry]) -> Self {
+        let aim = Aim { objective, limit: None, floor: 0.0 };
+        let mut decoder = Decoder::after(packing, aim, begun, list);
+        decoder.aim.floor = match objective {
+            Objective::Makespan => decoder.value_of_makespan(decoder.floor(list)),
+            Objective::MaxLateness | Objective::WeightedLateness => 0.0,
+            _ => f64::NEG_INFINITY,
+        };
+        Self { decoder }
+    }
+
+    /// What a list is worth, less being better; infinite where that is more than `allowed`.
+    pub(crate) fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
+        self.decoder.value(listed, allowed)
+    }
+
+    /// Gives the tasks the allotments with which each ends first, at some price of the area, where that is better.
+    pub(crate) fn choose(&mut self, listed: &mut Listed) {
+        let mut best = self.decoder.value(listed, f64::INFINITY);
+        if listed.list.len() > TASKS_A_START {
+            return;
+        }
+        for price in PRICES {
+            let mut other = listed.clone();
+            if !self.decoder.choose(&mut other.list, price) {
+                continue;
+            }
+            let value = self.decoder.value(&other, best);
+            if value < best {
+                (best, *listed) = (value, other);
+            }
+        }
+    }
+
+    /// Anneals a list until the course is over: what is found is no worse.
+    pub(crate) fn improve(&mut self, listed: Listed, random: ChaCha8Rng, course: &mut Course) -> (f64, Listed) {
+        let value = self.decoder.value(&listed, f64::INFINITY);
+        if listed.list.is_empty() || !value.is_finite() {
+            return (value, listed);
+        }
+        let mut annealing = Annealing::new(value, listed, random);
+        annealing.run(&mut self.decoder, Part { from: 0.0, until: 1.0, cold: 1.0 }, course);
+        annealing.into_best()
+    }
+
+    /// Carries out a list; else the place of the first task for which there is no place.
+    pub(crate) fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
+        self.decoder.carry(listed)
+    }
+}
+
+impl Listed {
+    /// Tasks to be inserted in this order, anywhere.
+    pub(crate) fn inserted(list: Vec<Entry>) -> Self {
+        Self::anywhere(Scheme::Insertion, list)
+    }
+}

@@ -1,0 +1,31 @@
+//! The machines of a cluster.
+
+use makespan_slurm::{Commands, Machines, MachinesError};
+use miette::{Result, miette};
+
+/// The variables by which a job learns its number: the second one is older.
+const JOB_NUMBERS: [&str; 2] = ["SLURM_JOB_ID", "SLURM_JOBID"];
+
+/// The job inside which this program runs, if any.
+pub fn own_job() -> Result<Option<u64>> {
+    let Some(number) = JOB_NUMBERS.iter().find_map(std::env::var_os).filter(|number| !number.is_empty()) else {
+        return Ok(None);
+    };
+    let number = number.to_string_lossy().into_owned();
+    number.parse().map(Some).map_err(|_| miette!("{}", MachinesError::JobNumber(number)))
+}
+
+/// What `--from` names: `slurm` or `slurm:PARTITION`.
+pub fn machines(from: &str) -> Result<Machines> {
+    let partition = match from.split_once(':') {
+        None if from == "slurm" => None,
+        Some(("slurm", name)) if !name.is_empty() => Some(name),
+        _ => return Err(miette!("--from {from}: write slurm, or slurm:PARTITION such as slurm:batch")),
+    };
+    let commands = Commands::new();
+    let machines = match (partition, own_job()?) {
+        (None, Some(job)) => commands.allocation(job).map(|allocated| allocated.machines),
+        (partition, _) => commands.machines(partition),
+    };
+    machines.map_err(|error| miette!("--from {from}: {error}"))
+}

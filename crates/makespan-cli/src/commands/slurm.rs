@@ -1,0 +1,106 @@
+//! `makespan slurm`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use makespan_core::Time;
+use makespan_slurm::Commands;
+use makespan_slurm::doctor::{Diagnosis, Examination, Finding, Verdict};
+use miette::{Result, miette};
+
+use crate::args::{DoctorOptions, Format, SlurmAction, SlurmCommands};
+use crate::cluster::own_job;
+use crate::output::{Line, Tone, emit, emit_lines, shown};
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+/// Columns of a verdict and of what it is about, with what is between them.
+const LABEL: usize = 25;
+
+pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
+    match &options.action {
+        SlurmAction::Doctor(options) => doctor(options),
+    }
+}
+
+/// Examines the cluster. Without success where runs would fail.
+fn doctor(options: &DoctorOptions) -> Result<ExitCode> {
+    let wait = Time::parse(&options.wait).map_err(|error| miette!("--wait: {error}"))?;
+    let folder = std::path::absolute(&options.folder)
+        .map_err(|error| miette!("--folder {}: {error}", options.folder.display()))?;
+    let examination = Examination {
+        commands: Commands::new(),
+        folder,
+        partition: options.partition.clone(),
+        nodes: options.nodes,
+        patience: Duration::from_secs_f64(wait.seconds()),
+        own_job: own_job()?,
+    };
+    let diagnosis = examination.run();
+    match options.format {
+        Format::Json => emit(&format!("{:#}\n", json(&diagnosis)))?,
+        Format::Text => emit_lines(&lines(&diagnosis))?,
+    }
+    Ok(if diagnosis.verdict() == Verdict::Bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn json(diagnosis: &Diagnosis) -> serde_json::Value {
+    let mut value = serde_json::json!(diagnosis);
+    value["verdict"] = serde_json::json!(diagnosis.verdict());
+    value
+}
+
+fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
+    let head = match (&diagnosis.cluster, &diagnosis.version) {
+        (Some(cluster), Some(version)) => format!("Cluster {cluster}, Slurm {version}"),
+        _ => "No cluster answers".to_owned(),
+    };
+    let mut lines = vec![Line::plain(shown(&head).into_owned()), Line::plain(String::new())];
+    lines.extend(diagnosis.findings.iter().map(finding));
+    let count = |verdict| diagnosis.findings.iter().filter(|finding| finding.verdict == verdict).count();
+    let (bad, doubtful) = (count(Verdict::Bad), count(Verdict::Doubtful));
+    let (text, tone) = match (bad, doubtful) {
+        (0, 0) => ("Everything is as it should be.".to_owned(), Tone::Good),
+        (0, 1) => ("Runs work; 1 thing could be better.".to_owned(), Tone::Good),
+        (0, doubtful) => (format!("Runs work; {doubtful} things could be better."), Tone::Good),
+        (1, _) => ("Runs would fail: 1 thing is to be mended.".to_owned(), Tone::Bad),
+        (bad, _) => (format!("Runs would fail: {bad} things are to be mended."), Tone::Bad),
+    };
+    lines.push(Line::plain(String::new()));
+    lines.push(Line::new(tone, text));
+    lines
+}
+
+/// The verdict, what it is about and what was found, with the remedy below it.
+fn finding(finding: &Finding) -> Line {
+    let (word, tone) = match finding.verdict {
+        Verdict::Good => ("ok", Tone::Plain),
+        Verdict::Unknown => ("unknown", Tone::Doubtful),
+        Verdict::Doubtful => ("warning", Tone::Doubtful),
+        Verdict::Bad => ("bad", Tone::Bad),
+    };
+    let mut text = hanging(&format!("{word:<9}{:<16}", finding.topic), &finding.found);
+    if let Some(remedy) = &finding.remedy {
+        text += "\n";
+        text += &hanging(&" ".repeat(LABEL), &format!("-> {remedy}"));
+    }
+    Line::new(tone, text)
+}
+
+/// A text behind its label in lines of at most `WIDTH` columns.
+fn hanging(label: &str, text: &str) -> String {
+    let (mut lines, mut line, mut is_empty) = (String::new(), label.to_owned(), true);
+    for word in text.split_whitespace().map(shown) {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += line.trim_end();
+            lines.push('\n');
+            (line, is_empty) = (" ".repeat(LABEL), true);
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line += &word;
+        is_empty = false;
+    }
+    lines + line.trim_end()
+}

@@ -1,0 +1,79 @@
+//! The folder of runs, as this machine sees it.
+
+use std::fs;
+use std::path::Path;
+
+use super::Finding;
+
+/// File systems that other machines see as well.
+const SHARED: [&str; 18] = [
+    "nfs",
+    "nfs4",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "cephfs",
+    "ceph",
+    "fuse.ceph",
+    "fuse.sshfs",
+    "afs",
+    "cifs",
+    "smb3",
+    "orangefs",
+    "pvfs2",
+    "panfs",
+    "fuse.glusterfs",
+    "wekafs",
+    "fuse.juicefs",
+];
+
+/// Whether it can be written, files move there, and which file system it is on.
+///
+/// Whether nodes see it, a job there says; without one the kind of its file system has to do.
+pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
+    const TOPIC: &str = "folder";
+    let shown = folder.display();
+    if let Err(error) = moves(folder) {
+        return Finding::bad(
+            TOPIC,
+            format!("{shown}: {error}"),
+            "name a folder that can be written and that all nodes see: --folder",
+        );
+    }
+    match kind(folder) {
+        Some(kind) if SHARED.contains(&kind.as_str()) => {
+            Finding::good(TOPIC, format!("{shown} can be written ({kind})"))
+        }
+        Some(kind) if !is_probed => {
+            let remedy =
+                "nodes may not see such a file system; let a job look (--nodes 2), or name another folder: --folder";
+            Finding::doubtful(TOPIC, format!("{shown} can be written ({kind})"), remedy)
+        }
+        Some(kind) => Finding::good(TOPIC, format!("{shown} can be written ({kind})")),
+        None => Finding::good(TOPIC, format!("{shown} can be written")),
+    }
+}
+
+/// A file is written and moved between two folders.
+fn moves(folder: &Path) -> std::io::Result<()> {
+    let scratch = tempfile::Builder::new().prefix(".makespan-doctor-").tempdir_in(folder)?;
+    let (from, to) = (scratch.path().join("from"), scratch.path().join("to"));
+    fs::create_dir(&from)?;
+    fs::create_dir(&to)?;
+    fs::write(from.join("a"), "a")?;
+    fs::rename(from.join("a"), to.join("a"))?;
+    fs::read(to.join("a")).map(drop)
+}
+
+/// The file system that a folder is on: the longest mount point above it.
+fn kind(folder: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mount = |line: &str| {
+        // 36 35 98:0 /root /mount-point options - type source
+        let (front, back) = line.split_once(" - ")?;
+        let point = front.split(' ').nth(4)?.replace("\\040", " ");
+        folder.starts_with(&point).then(|| (point.len(), back.split(' ').next().unwrap_or_default().to_owned()))
+    };
+    mounts.lines().filter_map(mount).max_by_key(|found| found.0).map(|found| found.1)
+}

@@ -1,0 +1,102 @@
+//! Where jobs can go, and whether this user may send some there.
+
+use crate::command::{Commands, Program};
+use crate::{Limit, Partition};
+
+use super::{Finding, split};
+
+/// The partition of pilots, its nodes and its limits, and a submission that is only tried.
+pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
+    const TOPIC: &str = "partition";
+    let partitions = match commands.partitions() {
+        Ok(partitions) => partitions.items,
+        Err(error) => {
+            let (said, remedy) = split(&error.to_string());
+            return vec![Finding::bad(TOPIC, said, remedy)];
+        }
+    };
+    let is_it = |partition: &&Partition| name.map_or(partition.is_default, |name| partition.name == name);
+    let Some(partition) = partitions.iter().find(is_it) else {
+        let known: Vec<&str> = partitions.iter().map(|partition| partition.name.as_str()).collect();
+        let found = name.map_or_else(|| "there is no default".to_owned(), |name| format!("there is no `{name}`"));
+        return vec![Finding::bad(TOPIC, found, format!("choose one: --partition {}", known.join("|")))];
+    };
+    vec![limits(partition), nodes(commands, name), rights(commands, &partition.name)]
+}
+
+fn limits(partition: &Partition) -> Finding {
+    const TOPIC: &str = "partition";
+    let time = |limit: Limit| limit.value().map_or_else(|| "no limit".to_owned(), span);
+    let default = partition.default_time.unwrap_or(partition.max_time);
+    let found =
+        format!("{}: jobs up to {}, without --time {}", partition.name, time(partition.max_time), time(default));
+    match default {
+        _ if !partition.is_up() => Finding::bad(
+            TOPIC,
+            format!("{found}; it is {}", partition.state),
+            "choose another partition, or wait until it is UP",
+        ),
+        _ if partition.root_only => Finding::bad(TOPIC, format!("{found}; for root only"), "choose another partition"),
+        Limit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
+            let remedy = format!("state the time of pilots, or each ends after {}: --time", span(seconds));
+            Finding::doubtful(TOPIC, found, remedy)
+        }
+        _ => Finding::good(TOPIC, found),
+    }
+}
+
+fn nodes(commands: &Commands, partition: Option<&str>) -> Finding {
+    const TOPIC: &str = "nodes";
+    match commands.machines(partition) {
+        Ok(machines) => {
+            let (nodes, processors) = (machines.platform.node_count(), machines.platform.processors());
+            let plural = if nodes == 1 { "" } else { "s" };
+            let found = format!("{nodes} node{plural} with {processors} processors take jobs");
+            if machines.remarks.is_empty() {
+                Finding::good(TOPIC, found)
+            } else {
+                Finding::doubtful(TOPIC, found, machines.remarks.join("; "))
+            }
+        }
+        Err(error) => {
+            let (said, remedy) = split(&error.to_string());
+            Finding::bad(TOPIC, said, remedy)
+        }
+    }
+}
+
+/// Whether a job would be taken: it is tried and not submitted.
+fn rights(commands: &Commands, partition: &str) -> Finding {
+    const TOPIC: &str = "rights";
+    let arguments = ["--test-only", "--nodes=1", "--time=1", "--partition", partition, "--job-name=makespan-doctor"];
+    match commands.run_with_input(Program::Sbatch, arguments, b"#!/bin/sh\n") {
+        Ok(_) => Finding::good(TOPIC, format!("this user may submit to {partition}")),
+        Err(error) => {
+            let (said, remedy) = split(&error.to_string());
+            Finding::bad(TOPIC, said, remedy)
+        }
+    }
+}
+
+/// A time in one or two units.
+pub(super) fn span(seconds: u64) -> String {
+    let units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)];
+    let at = units.iter().position(|unit| seconds >= unit.1).unwrap_or(3);
+    let (name, unit) = units[at];
+    let rest = units.get(at + 1).map(|&(name, unit)| (name, seconds % units[at].1 / unit)).filter(|rest| rest.1 > 0);
+    let rest = rest.map(|(name, count)| format!(" {count} {name}")).unwrap_or_default();
+    format!("{} {name}{rest}", seconds / unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::span;
+
+    #[test]
+    fn times_have_two_units() {
+        assert_eq!(
+            [span(86_400), span(5400), span(30), span(0), span(90)],
+            ["1 d", "1 h 30 min", "30 s", "0 s", "1 min 30 s"]
+        );
+    }
+}

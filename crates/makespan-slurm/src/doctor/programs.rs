@@ -1,0 +1,100 @@
+//! Slurm's programs, the controller and their versions.
+
+use std::time::Instant;
+
+use crate::cluster::Config;
+use crate::command::{CommandError, Commands, Program};
+
+use super::{Finding, split};
+
+/// Versions with which Makespan was measured.
+pub struct MeasuredVersion;
+
+impl MeasuredVersion {
+    /// Year and month of the oldest.
+    pub const OLDEST: (u32, u32) = (22, 5);
+    /// The first one whose steps may overlap, which pilots need.
+    pub const OVERLAPPING: (u32, u32) = (20, 11);
+}
+
+/// Whether all programs are there. Without accounts a cluster can do.
+pub(super) fn programs(commands: &Commands) -> Finding {
+    const TOPIC: &str = "commands";
+    let is_missing =
+        |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));
+    let missing: Vec<Program> = Program::ALL.into_iter().filter(is_missing).collect();
+    let names = |programs: &[Program]| programs.iter().map(|program| program.name()).collect::<Vec<_>>().join(", ");
+    match missing.as_slice() {
+        [] => Finding::good(TOPIC, names(&Program::ALL)),
+        [Program::Sacct] => {
+            Finding::doubtful(TOPIC, "sacct is missing", "nothing, unless the past of the cluster is asked for")
+        }
+        some => {
+            let remedy =
+                "go to a login node, or add the folder of Slurm's programs to PATH (module load slurm at some sites)";
+            Finding::bad(TOPIC, format!("missing on PATH: {}", names(some)), remedy)
+        }
+    }
+}
+
+/// Whether the controller is up.
+pub(super) fn controller(commands: &Commands) -> Finding {
+    const TOPIC: &str = "controller";
+    let begun = Instant::now();
+    match commands.run(Program::Scontrol, ["ping"]) {
+        Ok(printed) => {
+            let time = begun.elapsed().as_millis();
+            let lines: Vec<&str> = printed.out.lines().map(str::trim).filter(|line| line.contains(" at ")).collect();
+            let (up, down): (Vec<&str>, Vec<&str>) = lines.into_iter().partition(|line| line.ends_with("UP"));
+            if up.is_empty() {
+                return Finding::bad(TOPIC, down.join("; "), "ask the administrators to start slurmctld");
+            }
+            if down.is_empty() && time < 2000 {
+                return Finding::good(TOPIC, format!("{}, answers in {time} ms", up.join("; ")));
+            }
+            let found = format!("{}, answers in {time} ms", [up, down].concat().join("; "));
+            Finding::doubtful(TOPIC, found, "a controller that is slow or alone delays runs and loses none; try later")
+        }
+        Err(error) => {
+            let (said, remedy) = split(&error.to_string());
+            Finding::bad(TOPIC, said, remedy)
+        }
+    }
+}
+
+/// Whether the versions of programs, controller and nodes fit together and are known.
+pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
+    const TOPIC: &str = "versions";
+    let controller = config.version().unwrap_or_default();
+    let printed = commands.run(Program::Sinfo, ["--version"]).map(|printed| printed.out).unwrap_or_default();
+    let programs = printed.split_whitespace().last().unwrap_or_default();
+    let nodes = commands.nodes().map(|nodes| nodes.items).unwrap_or_default();
+    let mut others: Vec<&str> = nodes.iter().filter_map(|node| node.version.as_deref()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let found = if others.iter().all(|version| *version == controller) && programs == controller {
+        format!("{controller} everywhere")
+    } else {
+        format!("controller {controller}, programs {programs}, nodes {}", others.join(" "))
+    };
+    let old = "ask for a newer Slurm; pilots need steps that overlap (20.11)";
+    match major(controller) {
+        None => Finding::unknown(TOPIC, found, "the version has an unknown form; runs are tried all the same"),
+        Some(version) if version < MeasuredVersion::OVERLAPPING => Finding::bad(TOPIC, found, old),
+        Some(version) if version < MeasuredVersion::OLDEST => {
+            Finding::doubtful(TOPIC, found, "it is older than any that was tried (22.05); run a short test first")
+        }
+        Some(_) if others.iter().any(|other| major(other) != major(controller)) => Finding::doubtful(
+            TOPIC,
+            found,
+            "the cluster is being upgraded; steps on nodes of another version may fail, and are tried again",
+        ),
+        Some(_) => Finding::good(TOPIC, found),
+    }
+}
+
+/// Year and month of `22.05.8`.
+fn major(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split(['.', '-']);
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}

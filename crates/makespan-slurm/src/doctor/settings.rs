@@ -1,0 +1,145 @@
+//! What the configuration means for runs.
+
+use crate::cluster::Config;
+use crate::command::{Commands, Program};
+use crate::{Limit, Refusal};
+
+use super::partitions::span;
+use super::{Finding, split};
+
+/// A finding for each setting that matters.
+pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
+    vec![
+        accounting(commands, config),
+        cgroups(config),
+        memory(config),
+        steps(commands, config),
+        wait(config),
+        ending(config),
+        jobs(config),
+        privacy(config),
+    ]
+}
+
+fn accounting(commands: &Commands, config: &Config) -> Finding {
+    const TOPIC: &str = "accounting";
+    let kept = config.number("MinJobAge").and_then(Limit::value).map_or_else(|| "a while".to_owned(), span);
+    let own = "nothing: a run keeps its own record in its folder";
+    match config.get("AccountingStorageType") {
+        None | Some("accounting_storage/none") => {
+            Finding::doubtful(TOPIC, format!("none; ended jobs are known for {kept}"), own)
+        }
+        Some(kind) => match commands.run(Program::Sacct, ["-X", "-n", "-P", "-S", "now-1minutes", "-o", "JobIDRaw"]) {
+            Ok(_) => Finding::good(TOPIC, kind.trim_start_matches("accounting_storage/")),
+            Err(error) if error.refusal() == Some(Refusal::NoAccounting) => {
+                Finding::doubtful(TOPIC, format!("{kind} does not answer; ended jobs are known for {kept}"), own)
+            }
+            Err(error) => Finding::doubtful(TOPIC, split(&error.to_string()).0, own),
+        },
+    }
+}
+
+/// Whether processes are tracked and bound by control groups.
+fn cgroups(config: &Config) -> Finding {
+    const TOPIC: &str = "cgroups";
+    let tracking = config.get("ProctrackType").unwrap_or("nothing");
+    let tasks = config.get("TaskPlugin").unwrap_or("task/none");
+    let found = format!("{tracking}, {tasks}");
+    if tracking != "proctrack/cgroup" {
+        let remedy = "processes that leave their session outlive a cancelled job; jobs should not put themselves into the background";
+        return Finding::doubtful(TOPIC, found, remedy);
+    }
+    if !tasks.contains("task/cgroup") {
+        return Finding::doubtful(
+            TOPIC,
+            found,
+            "nothing holds other jobs off the cores of a pilot; ask for whole nodes: --slurm=--exclusive",
+        );
+    }
+    Finding::good(TOPIC, found)
+}
+
+/// Whether memory is given out.
+fn memory(config: &Config) -> Finding {
+    const TOPIC: &str = "memory";
+    let select = config.get("SelectTypeParameters").unwrap_or("nothing");
+    if config.get("SelectType").is_some_and(|kind| kind.ends_with("linear")) {
+        return Finding::good(TOPIC, "whole nodes are given out, with their memory");
+    }
+    if select.to_uppercase().contains("MEMORY") {
+        return Finding::good(TOPIC, format!("given out to jobs ({select})"));
+    }
+    Finding::doubtful(
+        TOPIC,
+        format!("not given out ({select})"),
+        "other jobs on a node may take it; ask for whole nodes: --slurm=--exclusive",
+    )
+}
+
+/// How many steps a job may have: pilots take one for each node.
+fn steps(commands: &Commands, config: &Config) -> Finding {
+    const TOPIC: &str = "MaxStepCount";
+    let nodes = commands.nodes().map_or(0, |nodes| nodes.items.len() as u64);
+    match config.number(TOPIC) {
+        Some(Limit::At(most)) if most < nodes.max(1) => Finding::bad(
+            TOPIC,
+            format!("{most}, for {nodes} nodes"),
+            "a pilot takes one step a node; ask for pilots of fewer nodes: --nodes",
+        ),
+        Some(Limit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot takes one step a node")),
+        Some(Limit::Unlimited) => Finding::good(TOPIC, "no limit"),
+        None => Finding::unknown(TOPIC, "not stated", "nothing: a pilot takes one step a node"),
+    }
+}
+
+/// After the end of the first task of a step the others are ended, unless a step says otherwise, which pilots do.
+fn wait(config: &Config) -> Finding {
+    const TOPIC: &str = "WaitTime";
+    match config.number(TOPIC).and_then(Limit::value).unwrap_or(0) {
+        0 => Finding::good(TOPIC, "0: a step goes on when one of its tasks has ended"),
+        seconds => Finding::good(
+            TOPIC,
+            format!("{}: pilots start their steps with --wait=0, which overrules it", span(seconds)),
+        ),
+    }
+}
+
+/// How much time there is between the first signal and the last.
+fn ending(config: &Config) -> Finding {
+    const TOPIC: &str = "KillWait";
+    let seconds = config.number(TOPIC).and_then(Limit::value).unwrap_or(30);
+    match seconds {
+        0..=1 => Finding::doubtful(
+            TOPIC,
+            format!("{}: jobs are killed almost at once at their limit", span(seconds)),
+            "pilots stop early by themselves; let their time exceed that of the longest job",
+        ),
+        seconds => Finding::good(TOPIC, format!("{} between SIGTERM and SIGKILL", span(seconds))),
+    }
+}
+
+/// How many jobs there may be.
+fn jobs(config: &Config) -> Finding {
+    const TOPIC: &str = "jobs";
+    let number = |name: &str| config.number(name).and_then(Limit::value);
+    match (number("MaxJobCount"), number("MaxArraySize")) {
+        (Some(jobs), array) => {
+            let array = array.map(|array| format!(", arrays up to {array}")).unwrap_or_default();
+            Finding::good(TOPIC, format!("at most {jobs} in the queue of all users{array}"))
+        }
+        (None, _) => Finding::unknown(TOPIC, "MaxJobCount is not stated", "nothing: a pilot is one job"),
+    }
+}
+
+/// What of other users can be seen.
+fn privacy(config: &Config) -> Finding {
+    const TOPIC: &str = "queue";
+    match config.get("PrivateData") {
+        Some(private) if private.contains("jobs") || private.contains("all") => Finding::doubtful(
+            TOPIC,
+            format!("jobs of others are hidden (PrivateData={private})"),
+            "nothing: only when pilots start is predicted less well",
+        ),
+        _ => Finding::good(TOPIC, "jobs of all users can be seen"),
+    }
+}

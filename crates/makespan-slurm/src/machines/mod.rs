@@ -1,0 +1,151 @@
+//! The machines of a cluster, or of an allocation in it, as a platform.
+
+mod error;
+mod resources;
+
+use std::collections::HashMap;
+
+use makespan_core::{Node as Machine, Platform};
+
+use crate::command::Commands;
+use crate::{Job, Limit, Node, Partition, Share};
+pub use error::MachinesError;
+use resources::resources;
+
+/// Machines on which tasks can be planned, with remarks for the user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machines {
+    /// A node of it is a node of the cluster, of the same name; a processor is what Slurm counts as one: a hardware thread, unless the
+    /// cluster counts cores.
+    pub platform: Platform,
+    /// What was left out, and what the platform does not say.
+    pub remarks: Vec<String>,
+}
+
+/// What a job holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocated {
+    /// The job.
+    pub job: Job,
+    /// What it may use of its nodes.
+    pub machines: Machines,
+}
+
+/// What one node gives: all that jobs may have of it, or what one job holds of it.
+struct Part<'a> {
+    node: &'a Node,
+    processors: u32,
+    share: Option<&'a Share>,
+}
+
+impl Commands {
+    /// The nodes of a partition that take jobs, as if they were empty; without a name those of the default partition.
+    ///
+    /// # Errors
+    /// [`MachinesError`]
+    pub fn machines(&self, partition: Option<&str>) -> Result<Machines, MachinesError> {
+        let partitions = self.partitions()?;
+        let partition = chosen(&partitions.items, partition)?;
+        let nodes = self.nodes()?;
+        let mut remarks = [partitions.remarks, nodes.remarks].concat();
+        let members: Vec<&Node> = nodes.items.iter().filter(|node| node.partitions.contains(&partition.name)).collect();
+        let (there, away): (Vec<&Node>, Vec<&Node>) = members.into_iter().partition(|node| node.state.takes_jobs());
+        remarks.extend(left_out(&away));
+        if !partition.is_up() {
+            remarks.push(format!("the partition `{}` starts no jobs now: it is {}", partition.name, partition.state));
+        }
+        if let Limit::At(most) = partition.max_nodes
+            && most < there.len() as u64
+        {
+            remarks.push(format!("a job in the partition `{}` may have at most {most} nodes", partition.name));
+        }
+        let most = partition.max_cpus_per_node.value().unwrap_or(u64::MAX);
+        let parts = there.into_iter().map(|node| {
+            let processors = u64::from(node.usable_cpus).min(most) as u32;
+            Part { node, processors, share: None }
+        });
+        let place = format!("the partition `{}`", partition.name);
+        let parts: Vec<Part> = parts.filter(|part| part.processors > 0).collect();
+        machines(&parts, &place, remarks)
+    }
+
+    /// What a running job holds: its processors, memory and generic resources on each of its nodes that answers.
+    ///
+    /// # Errors
+    /// [`MachinesError`]
+    pub fn allocation(&self, id: u64) -> Result<Allocated, MachinesError> {
+        let job = self.job(id)?.ok_or(MachinesError::NoJob(id))?;
+        if !job.state.holds_nodes() || job.nodes.is_empty() {
+            let reason = if job.reason.is_empty() { String::new() } else { format!(" ({})", job.reason) };
+            let state = job.record.get("JobState").unwrap_or_default().to_owned();
+            return Err(MachinesError::HoldsNothing { id, state, reason });
+        }
+        let nodes = self.nodes_named(&job.nodes)?;
+        let mut remarks = nodes.remarks;
+        // A job keeps running on nodes that are being drained; those that are down are lost to it.
+        let is_gone = |node: &&Node| node.state.base == "DOWN" || node.state.has("NOT_RESPONDING");
+        let (away, there): (Vec<&Node>, Vec<&Node>) = nodes.items.iter().partition(is_gone);
+        remarks.extend(left_out(&away));
+        if job.record.get("HetJobId").is_some() {
+            remarks.push("only this component of the heterogeneous job counts".to_owned());
+        }
+        let shares: HashMap<&str, &Share> =
+            job.shares.iter().flat_map(|share| share.nodes.iter().map(move |node| (node.as_str(), share))).collect();
+        let parts = there.into_iter().map(|node| {
+            let share = shares.get(node.name.as_str()).copied();
+            Part { node, processors: share.map_or(node.usable_cpus, |share| share.cpus.len()), share }
+        });
+        let parts: Vec<Part> = parts.filter(|part| part.processors > 0).collect();
+        let machines = machines(&parts, &format!("job {id}"), remarks)?;
+        Ok(Allocated { job, machines })
+    }
+}
+
+/// The partition of this name, or the default one.
+fn chosen<'a>(partitions: &'a [Partition], name: Option<&str>) -> Result<&'a Partition, MachinesError> {
+    let known = || partitions.iter().map(|partition| partition.name.clone()).collect::<Vec<_>>().join(", ");
+    let found = partitions.iter().find(|partition| name.map_or(partition.is_default, |name| partition.name == name));
+    found.ok_or_else(|| match name {
+        Some(name) => MachinesError::NoPartition { name: name.to_owned(), known: known() },
+        None => MachinesError::NoDefault { known: known() },
+    })
+}
+
+/// Which nodes take no jobs, and why.
+fn left_out(nodes: &[&Node]) -> Option<String> {
+    const SHOWN: usize = 5;
+    if nodes.is_empty() {
+        return None;
+    }
+    let one = |node: &&Node| {
+        let state = node.record.raw("State").unwrap_or_default();
+        let reason = node.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+        format!("{} ({state}{reason})", node.name)
+    };
+    let mut list: Vec<String> = nodes.iter().take(SHOWN).map(one).collect();
+    if nodes.len() > SHOWN {
+        list.push(format!("{} more", nodes.len() - SHOWN));
+    }
+    let are = if nodes.len() == 1 { "node is" } else { "nodes are" };
+    Some(format!("{} {are} left out, as no jobs start there: {}", nodes.len(), list.join("; ")))
+}
+
+fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Machines, MachinesError> {
+    if parts.is_empty() {
+        let why = remarks.join("; ");
+        let why = if why.is_empty() { "it has none".to_owned() } else { why };
+        return Err(MachinesError::NoNodes { place: place.to_owned(), why });
+    }
+    let mut nodes = Vec::with_capacity(parts.len());
+    for part in parts {
+        let resources = resources(part.node, part.share);
+        let resources = resources.map_err(|error| MachinesError::Resources { node: part.node.name.clone(), error })?;
+        nodes.push(Machine { resources, ..Machine::new(&part.node.name, part.processors) });
+    }
+    remarks.extend(resources::remarks(parts.iter().map(|part| (part.node, part.share))));
+    if parts.iter().any(|part| part.node.threads_per_core > 1 && part.node.cpus > part.node.cores) {
+        remarks.push("processors are hardware threads, several of a core".to_owned());
+    }
+    let platform = Platform::new(nodes).map_err(|error| MachinesError::Platform { place: place.to_owned(), error })?;
+    Ok(Machines { platform, remarks })
+}
