@@ -129,6 +129,9 @@ impl<'a> Campaign<'a> {
                 assert!(status.success(), "after {done} kills\n{}{said:#?}{}", self.log, self.space.logs());
                 panic!("the run ended after {done} of {kills} kills: it has too little to do\n{}", self.log);
             }
+            // Slurm drains a node on which a job could not be ended as it should; an administrator would look at it.
+            let resume = ["update", "NodeName=n[0-3]", "State=RESUME"];
+            drop(self.space.cluster.command("scontrol").args(resume).output());
             let victim = VICTIMS[self.random(VICTIMS.len() as u64) as usize];
             let at = begun.elapsed().as_secs_f64();
             if self.shoot(victim) {
@@ -136,7 +139,17 @@ impl<'a> Campaign<'a> {
                 let _ = writeln!(self.log, "{at:7.2} s: {victim:?}");
             }
         }
-        let planner = std::mem::replace(&mut self.planner, self.space.command("--version").spawn().unwrap());
+        let mut last = Instant::now();
+        while self.planner.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_mins(8) {
+            std::thread::sleep(Duration::from_millis(50));
+            if last.elapsed() > Duration::from_secs(5) {
+                last = Instant::now();
+                let resume = ["update", "NodeName=n[0-3]", "State=RESUME"];
+                drop(self.space.cluster.command("scontrol").args(resume).output());
+            }
+        }
+        let mut planner = std::mem::replace(&mut self.planner, self.space.command("--version").spawn().unwrap());
+        let _ = planner.kill();
         let said = Said::of(&planner.wait_with_output().unwrap());
         let mut faults = Vec::new();
         let (mut again, mut casualties) = (0, 0);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use makespan_core::ProcSet;
 use makespan_exec::engine::{Notice, Start};
 
-use super::watch::{Became, Report};
+use super::watch::{Became, FORGOTTEN, Report};
 use super::{Allocation, Pilots};
 use crate::Program;
 
@@ -153,6 +153,8 @@ impl Pilots {
         match self.options.commands.submit(&arguments, &script) {
             Ok(submitted) => {
                 let job = submitted.job;
+                // A controller that died and forgot a job gives its number again.
+                self.board.declare_not_over(job);
                 if let Err(error) = self.board.record_pilot(job, seat) {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
@@ -222,7 +224,9 @@ impl Pilots {
                     }
                     self.tell(reason);
                     let Seat { has_ended_any, draining, fruitless, .. } = self.seats[seat];
-                    let fruitless = if has_ended_any || draining { 0 } else { fruitless + 1 };
+                    // What a controller forgot that died is no sign of anything.
+                    let counts = u32::from(how != FORGOTTEN);
+                    let fruitless = if has_ended_any || draining { 0 } else { fruitless + counts };
                     let again = fruitless < MOST_FRUITLESS;
                     let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
                     self.seats[seat] = Seat { closed: !again, fruitless, ..Seat::default() };

@@ -127,7 +127,7 @@ mod tests {
         };
         assert_eq!((parts("0-3"), parts("5"), parts("1")), ("0:0-1 1:0-1".into(), "1:3".into(), "0:1".into()));
         assert_eq!((slots.gpus(0, &[0, 2]), slots.gpus(1, &[0, 2])), (vec![0], vec![1]));
-        assert_eq!((slots.first_of(&ProcSet::range(3, 2)), slots.seat(0), slots.seat(1)), (Some(1), 0, 1));
+        assert_eq!((slots.first_of(&ProcSet::range(3, 4)), slots.seat(0), slots.seat(1)), (Some(1), 0, 1));
         assert!(slots.close(1) && !slots.close(1) && slots.open(1) && !slots.open(1));
         assert_eq!((slots.of_seat(0), slots.of_seat(1)), (0..1, 1..2));
     }

@@ -13,6 +13,9 @@ use crate::{Commands, Limit, duration};
 const OFTEN: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
+/// How a job ended that the controller does not know.
+pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
+
 /// What Slurm says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
@@ -140,7 +143,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
 
 /// What became of a job; `None` where Slurm does not answer.
 fn state_of(commands: &Commands, job: u64) -> Option<Became> {
-    let Some(job) = commands.job(job).ok()? else { return Some(Became::Over("forgotten by Slurm".into())) };
+    let Some(job) = commands.job(job).ok()? else { return Some(Became::Over(FORGOTTEN.into())) };
     if job.state.has_ended() {
         return Some(Became::Over(format!("{:?}", job.state).to_ascii_lowercase()));
     }
