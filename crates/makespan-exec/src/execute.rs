@@ -9,7 +9,7 @@ use makespan_core::{Instance, Policy, Trace};
 use crate::clock::Clock;
 use crate::files::Files;
 use crate::host::Host;
-use crate::journal::{Begun, Journal, Opening, Record, TaskList, locked};
+use crate::journal::{Begun, Journal, Opening, Progression, Record, TaskList, locked};
 use crate::local::Local;
 use crate::machine::{cores, machine_name};
 use crate::recover::{Recovery, closed_tasks, open_tasks};
@@ -162,10 +162,13 @@ pub(crate) fn execute_on(
         measured: Vec::new(),
     }
     .settle(&mut begun.history)?;
-    let Begun { mut journal, mut history, earlier, .. } = begun;
+    let Begun { mut journal, mut history, mut earlier, .. } = begun;
+    if options.run_all && history.tasks.iter().any(|task| *task != Progression::Open) {
+        earlier = earlier.or_else(|| Some(TaskList::of(instance)));
+    }
     if let Some(list) = earlier {
         let old = (&list, &history);
-        let carried = journal.carried_over(storage, &files, old, instance, options.made_up_names)?;
+        let carried = journal.carried_over(storage, &files, old, instance, options.keep())?;
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
+use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve, settle};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -38,6 +38,13 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    let is_asked = source::is_asked(&options.source);
+    if is_asked && options.failures.resume {
+        // What a dead session left may be writing the files that decide what is to be done.
+        let execution = ExecuteOptions::new(folder::choose(options)?);
+        settle(&execution, &mut watch::Messages { quiet: options.failures.quiet })
+            .map_err(|error| miette!("{error}"))?;
+    }
     let Some(source) = Source::read(&options.source)? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
@@ -56,6 +63,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut execution = ExecuteOptions {
         oversubscribe,
         made_up_names: has_made_up_names,
+        run_all: is_asked,
         stop: stop.clone(),
         estimation: Some(learning(options.source.stated_template())),
         ..ExecuteOptions::new(&folder)
@@ -143,6 +151,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")
+    } else if source::is_asked(&options.source) {
+        format!("{command}` runs what is then to be done\n")
     } else {
         format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed\n")
     }

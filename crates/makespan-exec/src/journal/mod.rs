@@ -23,6 +23,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
+pub(crate) use edited::Keep;
 pub use error::JournalError;
 pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};
@@ -103,7 +104,8 @@ impl Journal {
         match earlier {
             None => Ok((journal, history)),
             Some(list) => {
-                let (journal, history, _) = journal.carried_over(&Disk, &files, (&list, &history), instance, false)?;
+                let (journal, history, _) =
+                    journal.carried_over(&Disk, &files, (&list, &history), instance, Keep::SameNames)?;
                 Ok((journal, history))
             }
         }
