@@ -168,7 +168,7 @@ pub(crate) fn execute_on(
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
     let Machine { storage, engine, files, lock } = machine;
-    let how = Opening { resume: options.resume, recover: options.recover };
+    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all };
     let mut begun = Journal::begin(storage, &files, instance, how, engine.wall(), lock)?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
@@ -180,7 +180,11 @@ pub(crate) fn execute_on(
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
     // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
-    let goes_on = if begun.earlier.is_none() { engine.take_over(&earlier(&begun.history, &files)) } else { Vec::new() };
+    let goes_on = if begun.earlier.is_none() && !options.run_all {
+        engine.take_over(&earlier(&begun.history, &files))
+    } else {
+        Vec::new()
+    };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
     Recovery {
@@ -196,10 +200,13 @@ pub(crate) fn execute_on(
         measured: Vec::new(),
     }
     .settle(&mut begun.history)?;
-    let Begun { mut journal, mut history, earlier, .. } = begun;
+    let Begun { mut journal, mut history, mut earlier, .. } = begun;
+    if options.run_all && history.tasks.iter().any(|task| *task != Progression::Open) {
+        earlier = earlier.or_else(|| Some(TaskList::of(instance)));
+    }
     if let Some(list) = earlier {
         let old = (&list, &history);
-        let carried = journal.carried_over(storage, &files, old, instance, options.made_up_names)?;
+        let carried = journal.carried_over(storage, &files, old, instance, options.keep())?;
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }
@@ -278,7 +285,7 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 /// As there.
 pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
-    let how = Opening { resume: options.resume, recover: options.recover };
+    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all };
     Ok(Journal::check(&options.folder, instance, how)?)
 }
 

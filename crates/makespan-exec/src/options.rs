@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use makespan_core::{Estimation, Stop, Time};
 
+use crate::journal::Keep;
+
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
@@ -27,6 +29,9 @@ pub struct ExecuteOptions {
     /// Names of jobs are made up, such as the numbers of lines. Then resuming a run of an instance that was edited knows jobs by
     /// what they do alone.
     pub made_up_names: bool,
+    /// The instance is what is still to be done, as another program such as make has just found out. Then all of it is run, whatever
+    /// ended in earlier sessions.
+    pub run_all: bool,
     /// When resuming a run whose journal is damaged, go on with what is certain.
     pub recover: bool,
     /// Accept more processors than cores, and more memory and GPUs than there are; processor `p` is core `p` modulo their number,
@@ -58,6 +63,7 @@ impl ExecuteOptions {
             timeout: None,
             limit_memory: false,
             made_up_names: false,
+            run_all: false,
             recover: false,
             oversubscribe: false,
             shim: None,
@@ -65,6 +71,14 @@ impl ExecuteOptions {
             tick: Duration::from_millis(100),
             estimation: None,
             stop: Stop::default(),
+        }
+    }
+    /// What is kept of earlier sessions.
+    pub(crate) fn keep(&self) -> Keep {
+        match (self.run_all, self.made_up_names) {
+            (true, _) => Keep::Nothing,
+            (false, true) => Keep::SameDeeds,
+            (false, false) => Keep::SameNames,
         }
     }
 }

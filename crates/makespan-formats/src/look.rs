@@ -4,7 +4,7 @@ use crate::format::Format;
 
 /// All that is read, for messages.
 pub(crate) const KNOWN: &str = "a list of shell commands, native JSON or TOML, SWF, Batsim, sacct --parsable2, ETC, a moldable set, WfFormat, DAX, \
-                                STG, DOT, XML of compound jobs, PSPLIB (.sm, .mm, .rcp)";
+                                STG, DOT, XML of compound jobs, PSPLIB (.sm, .mm, .rcp), or by its name a Makefile (.mk, .mak) or a Snakefile (.smk)";
 
 /// Endings of lists, besides none at all.
 const LISTS: [&str; 12] =

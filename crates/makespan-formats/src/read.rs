@@ -153,8 +153,7 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
 }
 
 /// What should be in a file.
-const WANTED: &str =
-    "give a list of commands, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
+const WANTED: &str = "give a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
 fn on_stated_machines(
     input: Input<'_>,

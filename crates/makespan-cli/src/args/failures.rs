@@ -24,7 +24,8 @@ pub struct FailureOptions {
     #[arg(long)]
     pub limit_memory: bool,
     /// Continue an interrupted run; without --folder the latest one of this instance. Jobs that have succeeded and do the same as
-    /// then are not run again, whatever else was edited
+    /// then are not run again, whatever else was edited. Of makefiles and workflows of Snakemake it runs what make or Snakemake
+    /// would run now
     #[arg(long)]
     pub resume: bool,
     /// With --resume, run jobs that did not succeed again

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Schedule};
 use makespan_exec::{
-    ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder,
+    ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
 };
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
@@ -43,6 +43,10 @@ struct Begun {
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let cluster = Cluster::of(options)?;
+    let is_asked = source::is_asked(&options.source);
+    if is_asked && options.failures.resume && cluster.is_none() {
+        settle_first(options)?;
+    }
     let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
@@ -61,6 +65,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut execution = ExecuteOptions {
         oversubscribe,
         made_up_names: has_made_up_names,
+        run_all: is_asked,
         stop: stop.clone(),
         estimation: Some(learning(options.source.stated_template())),
         ..ExecuteOptions::new(&folder)
@@ -92,14 +97,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let begun = match earlier(&folder) {
         Some(begun) => begun,
         None => {
-            // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
-            write_plan(&folder, &instance, &planned)?;
-            if learned {
-                // The plan is of these times, which no other file states.
-                write_file(&folder::own(&folder, folder::INSTANCE)?, |out| {
-                    write_instance(&instance, Language::Json, out)
-                })?;
-            }
+            write_begun(&folder, &instance, &planned, learned)?;
             planned
         }
     };
@@ -147,6 +145,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
+/// What a dead session left may be writing the files that decide what is to be done.
+fn settle_first(options: &RunOptions) -> Result<()> {
+    let execution = ExecuteOptions::new(folder::choose(options)?);
+    settle(&execution, &mut watch::Messages { quiet: options.failures.quiet }).map_err(|error| miette!("{error}"))
+}
+
 /// Refuses what cannot run. A new folder is nobody's once it is claimed, and others may take its name until then.
 fn check_all(
     instance: &Instance,
@@ -179,6 +183,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")
+    } else if source::is_asked(&options.source) {
+        format!("{command}` runs what is then to be done\n")
     } else {
         format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed\n")
     }
@@ -190,6 +196,16 @@ fn stop_on_signals() -> Result<Stop> {
     let requested = stop.clone();
     ctrlc::set_handler(move || requested.request()).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
     Ok(stop)
+}
+
+/// The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
+fn write_begun(folder: &Path, instance: &Instance, planned: &Begun, learned: bool) -> Result<()> {
+    write_plan(folder, instance, planned)?;
+    if learned {
+        // The plan is of these times, which no other file states.
+        write_file(&folder::own(folder, folder::INSTANCE)?, |out| write_instance(instance, Language::Json, out))?;
+    }
+    Ok(())
 }
 
 fn write_plan(folder: &Path, instance: &Instance, begun: &Begun) -> Result<()> {

@@ -16,7 +16,8 @@ fn files(folder: &Path, within: &str, found: &mut BTreeMap<String, String>) {
         let name = entry.file_name().into_string().unwrap();
         let text = fs::read_to_string(entry.path());
         match text {
-            _ if name == "runs" => {}
+            // Make deletes what is between two others; here it stays.
+            _ if name == "runs" || name.ends_with(".between") => {}
             Ok(text) if name == "log" => {
                 let mut lines: Vec<&str> = text.lines().collect();
                 lines.sort_unstable();
@@ -164,24 +165,166 @@ fn another_goal_is_asked_for() {
 }
 
 #[test]
-fn an_edited_recipe_is_run_when_a_run_goes_on() {
+fn rules_of_two_colons_run_once_for_all_that_need_their_target() {
+    let note = "\tsleep 0.02; echo $@ $? >> log; echo $@ >> $@\n";
+    let rest = format!("b: t\n{note}c: | t\n{note}d: between\n{note}between: t\n.DEFAULT:\n\techo default $@ >> log\n");
+    for rules in [
+        "t:: s1\n\tsleep 0.02; echo one $? >> log; echo 1 >> $@\n",
+        "t:: s1\n\tsleep 0.02; echo one $? >> log; echo 1 >> $@\nt:: s2 u\n\tsleep 0.02; echo two $? >> log; echo 2 >> $@\nu:: s2\n\tsleep 0.02; echo u >> log; touch u\n",
+        "t::\n\tsleep 0.02; echo always >> log; echo x >> $@\nt:: p\n\tsleep 0.02; echo two >> log; echo 2 >> $@\n.PHONY: p\np: q\nq:\n\tsleep 0.02; echo q >> log; touch q\n",
+        ".PHONY: t\nt:: s1\n\t@+echo phony $(MAKE) >> log\n",
+        ".SILENT:\nt: VAR = x\nt:: s1 v\n\tsleep 0.02; echo one $(VAR) >> log; cmp -s s1 $@ || cp s1 $@\nv:\n\tsleep 0.02; echo v $(VAR) >> log; touch v\n",
+    ] {
+        let makefile = format!("all: b c d\n{note}{rules}{rest}");
+        let sources: &[(&str, &str)] = &[("s1", "1"), ("s2", "2")];
+        beside_make(&makefile, "", &[sources, &[], &[("s1", "1")], &[("s2", "x")], &[]]);
+    }
+}
+
+#[test]
+fn a_recipe_that_makes_several_files_runs_once_whichever_is_needed() {
+    let recipe = "\techo group $(?F) >> log; sleep 0.1; echo G >> a.x; echo G >> b.x; echo G >> c.x\n";
+    let note = "\techo $@ $? >> log; cat $< > $@\n";
+    for group in ["a.x b.x c.x &: src", "a.x b.x c.x &: made", "c.x a.x b.x &: made | order", "a%x b%x c%x: made"] {
+        let makefile = format!(
+            "all: u v w last\n{note}u: a.x\n{note}v: b.x\n{note}w: through\n\techo w >> log; touch w\nthrough: c.x\nlast: b.x u a.x\n{note}{group}\n{recipe}made: src\n{note}order:\n\ttouch order\n"
+        );
+        beside_make(&makefile, "", &[&[("src", "1")], &[], &[("src", "2")], &[("a.x", "edited")]]);
+        beside_make(&makefile, "v", &[&[("src", "1")], &[("src", "2")]]);
+    }
+}
+
+#[test]
+fn intermediate_files_serve_all_that_need_them() {
+    let note = "\techo $@ >> log; sleep 0.05; cat $^ > $@\n";
+    for (special, name) in [
+        (".INTERMEDIATE: m.between", "m.between"),
+        (".INTERMEDIATE: m.between\n.SECONDARY:", "m.between"),
+        (".INTERMEDIATE: m.between n.between\nx y: FLAG = 1", "n.between"),
+        (".PRECIOUS: m.between", "m.between"),
+        ("", "m.between"),
+    ] {
+        let makefile = format!(
+            "all: x y\n{note}{special}\nx: m.between s\n{note}y: {name}\n{note}m.between: src\n{note}n.between: m.between\n{note}"
+        );
+        let all: &[(&str, &str)] = &[("src", "1"), ("s", "1")];
+        beside_make(&makefile, "", &[all]);
+        // One that was there before stays, as make has it.
+        let before: &[(&str, &str)] = &[("src", "1"), ("s", "1"), ("m.between", "0")];
+        beside_make(
+            &makefile.replace(".between", ".stays"),
+            "",
+            &[&[("src", "1"), ("s", "1"), ("m.stays", "0"), ("n.stays", "0")], &[("src", "2")]],
+        );
+        beside_make(&makefile, "", &[before, &[("src", "2")]]);
+    }
+}
+
+#[test]
+fn variables_come_from_the_target_for_which_make_comes_to_another() {
+    let note = "\techo $@ $(V) $(W) >> log; echo $@ $(V) $(W) > $@\n";
+    let rules = format!(
+        "V = v\n%.o: V := by-pattern\n%.p: W += more\na.o: s t1\n{note}t1: s t2 t4\n{note}t2: s\n{note}t4: | d\n{note}b.p: t4 t1\n{note}\
+         d:\n{note}c.o: override V = over\nc.o: e t2\n{note}e: V := inner\ne: t4 d\n{note}"
+    );
+    for special in ["", ".SECONDARY:\n", ".SECONDARY: t1\n", ".SECONDARY: a.o t2\n", ".PHONY: b.p\n"] {
+        for goals in ["a.o t4 t1", "t1 a.o", "b.p a.o t1", "c.o a.o t1", "a.o c.o b.p"] {
+            for there in [&[("s", "1")][..], &[("t1", "old"), ("s", "1")]] {
+                beside_make(&format!("all: {goals}\n\ttouch all\n{rules}{special}"), "", &[there]);
+            }
+        }
+    }
+}
+
+/// Runs a makefile by `make --keep-going` and by a run that goes on, after each of some scripts; `x` in the log is a recipe.
+#[track_caller]
+fn goes_on_beside_make(makefile: &str, scripts: &[&str]) {
     if !has_make() {
         return;
     }
     let sandbox = Sandbox::new();
-    let makefile = |x: &str| {
-        format!(
-            "CODE = {x}\nall: x y\nx:\n\techo x >> log; exit $(CODE)\ny: z\n\techo y >> log; exit 1\nz:\n\techo z >> log; exit 1\n"
-        )
-    };
-    sandbox.write("Makefile", makefile("1"));
+    let folders = ["by-make", "by-makespan"].map(|name| sandbox.path(name));
+    for folder in &folders {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("Makefile"), makefile).unwrap();
+    }
+    for (round, script) in scripts.iter().enumerate() {
+        for folder in &folders {
+            // What is edited is newer than what was made before.
+            let script = format!("sleep 0.02\n{script}");
+            assert!(Command::new("sh").args(["-ec", &script]).current_dir(folder).status().unwrap().success());
+        }
+        let mut make = Command::new("make");
+        let by_make = make.arg("--keep-going").current_dir(&folders[0]).env_remove("MAKEFLAGS").output().unwrap();
+        let resume = if round == 0 { "" } else { "--resume" };
+        let line = format!("run Makefile --processors 2 --oversubscribe {resume}");
+        let said = Said::new(&line, &sandbox.command(&line).current_dir(&folders[1]).output().unwrap());
+        let [expected, found] = folders.each_ref().map(|folder| {
+            let mut all = BTreeMap::new();
+            files(folder, "", &mut all);
+            all
+        });
+        assert_eq!(found, expected, "round {round}: {said:?} {by_make:?}");
+        assert_eq!(said.status == Some(0), by_make.status.success(), "round {round}: {said:?} {by_make:?}");
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_does_what_make_would_do_now() {
+    let makefile = "CODE = 0\n.PHONY: check\nall: prog other check\nprog: a.o b.o\n\techo prog >> log; grep -q good a.o && cat a.o b.o > prog\n\
+                    %.o: %.c\n\techo $@ >> log; cp $< $@\nother: b.o\n\techo other >> log; cp b.o other; exit $(CODE)\ncheck:\n\techo check >> log\n";
+    let start = "echo bad > a.c; echo b > b.c";
+    // A source is mended, a file is lost, a recipe is edited, a source is touched, the program that failed is gone.
+    let edit_recipe = "sed -i 's/^CODE.*/CODE = 1/' Makefile";
+    let mend_recipe = "sed -i 's/^CODE.*/CODE = 0/' Makefile";
+    let mend = "echo good > a.c";
+    for scripts in [
+        &[start, mend, "true"][..],
+        &[start, "true", "true", mend],
+        &[start, mend, "rm a.o", "rm prog", "rm prog a.o other"],
+        &[start, mend, edit_recipe, "touch b.c", "rm other", mend_recipe, "rm -f other"],
+        &[
+            start,
+            "rm a.o; echo good > a.c; sed -i s/check/test/ Makefile",
+            "touch Makefile",
+            "echo bad > a.c",
+            "rm -f prog",
+        ],
+    ] {
+        goes_on_beside_make(makefile, scripts);
+    }
+}
+
+#[test]
+fn what_is_half_made_when_a_session_is_killed_is_made_again() {
+    if !has_make() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("Makefile", "all: y\ny: x\n\tcp x y\nx: s\n\techo half > x; touch begun; sleep 2; echo whole > x\n");
+    sandbox.write("s", "");
+    let mut session = sandbox.command("run Makefile --folder f").spawn().unwrap();
+    while !sandbox.path("begun").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    session.kill().unwrap();
+    session.wait().unwrap();
+    assert_eq!(sandbox.makespan("run Makefile --folder f --resume").status, Some(0));
+    assert_eq!(sandbox.read("y"), "whole\n");
+}
+
+#[test]
+fn what_failed_is_tried_again_as_make_tries_it() {
+    if !has_make() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("Makefile", "all: x y\nx:\n\techo x >> log; false\ny: x\n\techo y >> log\n");
     let said = sandbox.makespan("run Makefile --folder f");
-    assert!(said.status == Some(1) && said.out.contains("runs what was edited since"), "{said:?}");
-    assert_eq!(sandbox.makespan("run Makefile --folder f --resume").status, Some(1));
-    assert_eq!(sandbox.read("log").lines().count(), 2, "nothing was edited");
-    sandbox.write("Makefile", makefile("0"));
-    assert_eq!(sandbox.makespan("run Makefile --folder f --resume").status, Some(1));
-    let log = sandbox.read("log");
-    let count = |name: &str| log.lines().filter(|line| *line == name).count();
-    assert_eq!((count("x"), count("y"), count("z")), (2, 0, 1), "{log}");
+    assert!(said.status == Some(1) && said.out.contains("--resume` runs what is then to be done"), "{said:?}");
+    for options in ["", "--retry-failed"] {
+        assert_eq!(sandbox.makespan(&format!("run Makefile --folder f --resume {options}")).status, Some(1));
+    }
+    assert_eq!(sandbox.read("log"), "x\nx\nx\n");
+    sandbox.makespan("run Makefile --folder none --resume").refused(&["no folder none"]);
 }

@@ -45,7 +45,7 @@ impl Found {
         let fail = |source| JournalError::Io { path: path.clone(), source };
         let bytes = storage.read(&path).map_err(fail)?.unwrap_or_default();
         let statuses = Statuses::read(storage, files)?;
-        let intact = Self::intact(&path, &bytes, instance, files, &statuses, how.resume);
+        let intact = Self::intact(&path, &bytes, instance, files, &statuses, how);
         match intact {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
@@ -65,7 +65,7 @@ impl Found {
         instance: &Instance,
         files: &Files,
         statuses: &Statuses,
-        resume: bool,
+        how: Opening,
     ) -> Result<Self, JournalError> {
         refuse_others(path, bytes)?;
         if let Some(Fault { line, reason }) = faults(bytes).into_iter().next() {
@@ -82,9 +82,9 @@ impl Found {
             }
         } else {
             match History::of(path, instance, &records) {
-                Err(JournalError::OtherInstance { .. }) if resume => {
+                Err(JournalError::OtherInstance { .. }) if how.resume => {
                     let (list, history) = History::of_edited(path, &records)?;
-                    if !history.runs.is_empty() && !list.has_any_of(&TaskList::of(instance)) {
+                    if !how.of_now && !history.runs.is_empty() && !list.has_any_of(&TaskList::of(instance)) {
                         let (folder, jobs) = (files.folder().to_owned(), list.count());
                         return Err(JournalError::OtherJobs { folder, jobs });
                     }

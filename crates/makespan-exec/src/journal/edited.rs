@@ -9,10 +9,21 @@ use crate::fingerprint;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
+/// Which tasks that have ended stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Those of the same name that do the same.
+    SameNames,
+    /// Those that do the same; their names are made up.
+    SameDeeds,
+    /// None: the instance is what is to be done.
+    Nothing,
+}
+
 impl Journal {
     /// Begins a journal of the instance as it is now, with what is kept of this one, and puts it in its place; the old one is kept
     /// under another name. Nothing of the old one runs any more. Kept is what has succeeded and does the same as before, and what
-    /// has failed and of which nothing at all was edited. Returned is also what the user should know.
+    /// has failed and of which nothing at all was edited, unless all is run. Returned is also what the user should know.
     ///
     /// # Errors
     /// [`JournalError::Io`]; then the old journal is in place.
@@ -22,18 +33,23 @@ impl Journal {
         files: &Files,
         (list, history): (&TaskList, &History),
         instance: &Instance,
-        made_up_names: bool,
+        keep: Keep,
     ) -> Result<(Self, History, String), JournalError> {
         let new = TaskList::of(instance);
         let succeeded = |task: TaskId| history.tasks[task.index()] == Progression::Ended(Outcome::Succeeded);
-        let mapping = list.mapped(&new, made_up_names, succeeded);
-        let records = records(history, &mapping, instance, new.clone());
+        let mapping = list.mapped(&new, keep == Keep::SameDeeds, succeeded);
+        let records = records(history, &mapping, instance, new.clone(), keep);
         let path = files.folder().join(FILE);
         let fail = |source| JournalError::Io { path: path.clone(), source };
         let (kept, sound) = put_in_place(storage, files, &records, "journal-before").map_err(fail)?;
+        let ended = |task: &TaskId| matches!(history.tasks[task.index()], Progression::Ended(_));
+        let again = mapping.same.keys().filter(|task| ended(task)).count();
         let history = History::of(&path, instance, &records)?;
         let done = history.tasks.iter().filter(|task| matches!(task, Progression::Ended(_))).count();
-        let described = mapping.describe(done, &list.names(), &new.names());
+        let described = match keep {
+            Keep::Nothing => format!("to be done now: {}, of which {again} ended before", instance.tasks()),
+            Keep::SameNames | Keep::SameDeeds => mapping.describe(done, &list.names(), &new.names()),
+        };
         let told = format!("{described}; the journal until now is kept as {}", kept.display());
         let file = storage.open(&path).map_err(fail)?;
         let number = records.len() as u64;
@@ -56,13 +72,14 @@ impl Journal {
 }
 
 /// The records that are kept, with the numbers that tasks have now.
-fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList) -> Vec<Record> {
+fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
     // One nanosecond later, so that no status file that lies about passes for one of an attempt that is still to come.
     let header = Record::Header { version: VERSION, fingerprint: fingerprint(instance), origin: history.origin + 1 };
     let mut records = vec![header, Record::Tasks { list }];
     let mut attempts = vec![0; instance.tasks() as usize];
     for run in &history.runs {
         let kept = mapping.same.get(&run.task).filter(|(_, unchanged)| match history.tasks[run.task.index()] {
+            _ if keep == Keep::Nothing => false,
             Progression::Ended(Outcome::Succeeded) => true,
             Progression::Ended(Outcome::Failed { .. } | Outcome::TimedOut) => *unchanged,
             _ => false,

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
+pub(crate) use edited::Keep;
 pub use error::JournalError;
 pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};
@@ -54,6 +55,8 @@ pub struct Opening {
     pub resume: bool,
     /// Where it is damaged, go on with what is certain. The damaged journal is kept under another name.
     pub recover: bool,
+    /// The instance has what is to be done now, as another program says, and perhaps nothing of what the run has done.
+    pub of_now: bool,
 }
 
 /// An open journal. It holds the lock of its folder until it is dropped, or its process is killed.
@@ -103,7 +106,8 @@ impl Journal {
         match earlier {
             None => Ok((journal, history)),
             Some(list) => {
-                let (journal, history, _) = journal.carried_over(&Disk, &files, (&list, &history), instance, false)?;
+                let (journal, history, _) =
+                    journal.carried_over(&Disk, &files, (&list, &history), instance, Keep::SameNames)?;
                 Ok((journal, history))
             }
         }

@@ -5,9 +5,9 @@ use std::fs;
 
 use super::*;
 
-const FRESH: Opening = Opening { resume: false, recover: false };
-const RESUME: Opening = Opening { resume: true, recover: false };
-const RECOVER: Opening = Opening { resume: true, recover: true };
+const FRESH: Opening = Opening { resume: false, recover: false, of_now: false };
+const RESUME: Opening = Opening { resume: true, recover: false, of_now: false };
+const RECOVER: Opening = Opening { resume: true, recover: true, of_now: false };
 
 fn instance(jobs: usize) -> Instance {
     let job = |index: usize| Job::new(index.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
@@ -60,8 +60,9 @@ fn what_is_written_is_read() {
 #[test]
 fn a_check_refuses_the_same_and_makes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let check =
-        |jobs: usize, resume: bool| Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false });
+    let check = |jobs: usize, resume: bool| {
+        Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false, of_now: false })
+    };
     check(1, false).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();

@@ -12,6 +12,7 @@ use crate::input::{self, Loaded, load_to_run, standard_input};
 use crate::machine;
 use crate::makefile::is_makefile;
 use crate::output::shown;
+use crate::snakefile::is_snakefile;
 
 /// Most bytes of a file of arguments.
 const MAX_ARGUMENTS: u64 = 1 << 30;
@@ -43,12 +44,17 @@ impl Source {
         } else {
             made(options, cluster)?
         };
-        refuse_folders(&loaded.instance)?;
+        refuse_folders(options, &loaded)?;
         let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
     }
+}
+
+/// Whether another program is asked what is to be done: make or Snakemake.
+pub fn is_asked(options: &SourceOptions) -> bool {
+    options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_snakefile(path))
 }
 
 /// The goal that stands behind a makefile.
@@ -112,17 +118,32 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
 }
 
 /// Refuses commands that name a folder, which no shell can run: the run would only find out one by one.
-fn refuse_folders(instance: &Instance) -> Result<()> {
+fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+    let instance = &loaded.instance;
     for task in instance.different_task_ids() {
         if let Some(folder) = folder_of(instance, task) {
+            let name = instance.name(task);
             return Err(miette!(
-                "the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
-                shown(&instance.name(task)),
+                "{}the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
+                place(options, loaded, &name),
+                shown(&name),
                 shown(folder)
             ));
         }
     }
     Ok(())
+}
+
+/// The file of a job, with its line in a list, whose jobs have names that begin with it.
+fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
+    let Some(path) = &options.instance else { return String::new() };
+    let file =
+        if path.as_os_str() == input::STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
+    let line = job.split_once('-').map(|(line, _)| line).filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
+    match line.filter(|_| loaded.has_made_up_names && !is_asked(options)) {
+        Some(line) if !line.is_empty() => format!("{}:{line}: ", shown(&file)),
+        _ => format!("{}: ", shown(&file)),
+    }
 }
 
 /// The first word of a command, if it is the path of a folder as it stands.

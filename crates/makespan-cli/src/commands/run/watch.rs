@@ -10,6 +10,20 @@ use makespan_exec::{Measured, Observer, Progress};
 use crate::output::{complain, shown};
 use crate::past::Memory;
 
+/// Prints what is said before a run begins.
+pub struct Messages {
+    /// Whether nothing is shown.
+    pub quiet: bool,
+}
+
+impl Observer for Messages {
+    fn message(&mut self, text: &str) {
+        if !self.quiet {
+            complain(&format!("note: {}", shown(text)));
+        }
+    }
+}
+
 /// The bars of a run, and why jobs did not succeed.
 pub struct Watch<'a> {
     instance: &'a Instance,

@@ -1,6 +1,6 @@
 //! The targets that make knows, from what it prints with `--print-data-base`.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// What make knows of a file.
 #[derive(Default)]
@@ -8,10 +8,10 @@ pub(super) struct Database<'a> {
     targets: FxHashMap<&'a str, Target<'a>>,
     /// Patterns with a variable each, in the order in which make gives them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
-    /// The target whose recipe makes a file that is no target of its own.
-    made_with: FxHashMap<&'a str, &'a str>,
+    /// The files that one recipe makes at once, for each of them.
+    groups: FxHashMap<&'a str, Vec<&'a str>>,
     /// The goal that make takes if none is asked for.
-    goal: Option<&'a str>,
+    pub(super) goal: Option<&'a str>,
 }
 
 /// What make knows of a target.
@@ -22,12 +22,21 @@ pub(super) struct Target<'a> {
     /// What is only made before it, which is written behind `|`.
     only_before: Vec<&'a str>,
     pub(super) is_phony: bool,
-    /// Whether a rule found it between two others.
-    is_intermediate: bool,
+    /// Whether it has rules with `::`.
+    pub(super) is_double_colon: bool,
+    /// Whether it is missing and only made if what needs it is.
+    pub(super) is_intermediate: bool,
     /// The lines of its recipe before variables are expanded.
     pub(super) recipe: Option<String>,
     /// The variables that hold for it and for what it needs.
     pub(super) variables: Vec<Variable<'a>>,
+}
+
+impl<'a> Target<'a> {
+    /// What is made before it.
+    pub(super) fn all_before(&self) -> impl Iterator<Item = &'a str> {
+        self.needs.iter().chain(&self.only_before).copied()
+    }
 }
 
 /// A variable of a target or of a pattern.
@@ -99,9 +108,9 @@ impl<'a> Database<'a> {
             } else if let Some(found) = Origin::of(line) {
                 origin = Some(found);
             } else if let Some(others) = line.strip_prefix("#  Also makes: ") {
-                for other in others.split_whitespace() {
-                    self.made_with.extend(last.map(|target| (other, target)));
-                }
+                // Make lists a target with its own group, except what a pattern makes.
+                let group: Vec<&str> = last.into_iter().chain(others.split_whitespace()).collect();
+                self.groups.extend(group.iter().map(|one| (*one, group.clone())));
             } else if line.starts_with('#') {
                 origin = None;
                 let Some(target) = last.and_then(|last| self.targets.get_mut(last)) else { continue };
@@ -123,8 +132,7 @@ impl<'a> Database<'a> {
                 defined = Some(target);
             } else if !line.is_empty() {
                 let found = rule(line);
-                let is_definition_that_goes_on =
-                    |target: &str| found.as_ref().is_none_or(|(named, ..)| *named != target);
+                let is_definition_that_goes_on = |target: &str| found.as_ref().is_none_or(|rule| rule.target != target);
                 if let Some(target) = has_definition_before.filter(|target| is_definition_that_goes_on(target)) {
                     let variable = self.targets.get_mut(target).and_then(|target| target.variables.last_mut());
                     variable.into_iter().for_each(|variable| variable.printed = Printed::OnLines);
@@ -132,11 +140,12 @@ impl<'a> Database<'a> {
                     continue;
                 }
                 let found = found.filter(|_| !std::mem::take(&mut skipped));
-                last = found.as_ref().map(|(target, ..)| *target);
-                if let Some((target, needs, only_before)) = found {
-                    let target = self.targets.entry(target).or_default();
-                    target.needs.extend(needs.split_whitespace());
-                    target.only_before.extend(only_before.split_whitespace());
+                last = found.as_ref().map(|rule| rule.target);
+                if let Some(rule) = found {
+                    let target = self.targets.entry(rule.target).or_default();
+                    target.needs.extend(rule.needs.split_whitespace());
+                    target.only_before.extend(rule.only_before.split_whitespace());
+                    target.is_double_colon |= rule.is_double_colon;
                 }
             }
         }
@@ -157,96 +166,21 @@ impl<'a> Database<'a> {
         &self.patterns
     }
 
-    /// The target whose recipe makes a file.
-    fn maker(&self, file: &'a str) -> &'a str {
-        self.made_with.get(file).copied().unwrap_or(file)
+    /// The files that one recipe makes together with this one, and the file itself.
+    pub(super) fn together(&self, file: &'a str) -> impl Iterator<Item = &'a str> {
+        let group = self.groups.get(file).map(Vec::as_slice).unwrap_or_default();
+        std::iter::once(file).chain(group.iter().copied().filter(move |one| *one != file))
     }
 
-    /// All that make looks at for its goal, and for these targets from the last on where that does not lead to them, as it does without `--jobs`: each target behind all that it
-    /// needs, with the target for which make came to it first.
-    pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> Vec<(&'a str, Option<&'a str>)> {
-        let (mut seen, mut order) = (FxHashSet::default(), Vec::new());
-        let goal = goal.or(self.goal).filter(|goal| self.targets.contains_key(goal));
-        for root in goal.iter().chain(targets.iter().rev()).copied() {
-            if !seen.insert(root) {
-                continue;
-            }
-            let mut open = vec![(root, None, 0)];
-            while let Some((target, parent, at)) = open.last_mut() {
-                let known = self.targets.get(*target);
-                let mut needs = known.into_iter().flat_map(|known| known.needs.iter().chain(&known.only_before));
-                let (target, parent) = (*target, *parent);
-                if let Some(&next) = needs.nth(*at) {
-                    *at += 1;
-                    for one in [self.maker(next), next] {
-                        if seen.insert(one) {
-                            open.push((one, Some(target), 0));
-                        }
-                    }
-                } else {
-                    order.push((target, parent));
-                    open.pop();
-                }
-            }
-        }
-        order
+    /// Whether a special target such as `.SILENT` stands for all targets, since it needs nothing.
+    pub(super) fn is_for_all(&self, special: &str) -> bool {
+        self.get(special).is_some_and(|special| special.needs.is_empty())
     }
 
-    /// The targets with a recipe that are not among these and whose files may have to be made after those of these, in order. A dry
-    /// run does not see them where a recipe consists of calls of make alone.
-    pub(super) fn followers(&self, order: &[(&'a str, Option<&'a str>)], updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
-        let (mut changed, mut followers) = (updated.clone(), Vec::new());
-        for &(name, _) in order {
-            let Some(target) = self.targets.get(name).filter(|_| !changed.contains(name)) else { continue };
-            if target.needs.iter().any(|need| changed.contains(need) || changed.contains(self.maker(need))) {
-                changed.insert(name);
-                if target.recipe.is_some() && !target.is_intermediate {
-                    followers.push(name);
-                }
-            }
-        }
-        followers
-    }
-
-    /// The numbers of the targets that are updated before one is, as far as nothing that is updated stands between, ascending.
-    pub(super) fn waited_for(&self, target: &str, numbers: &FxHashMap<&str, usize>) -> Vec<usize> {
-        let needs = |target: &str| {
-            let target = self.targets.get(target).into_iter();
-            target.flat_map(|target| target.needs.iter().chain(&target.only_before)).copied()
-        };
-        let own = numbers.get(target).copied();
-        let (mut open, mut seen) = (needs(target).collect::<Vec<&str>>(), FxHashSet::default());
-        let mut found = Vec::new();
-        while let Some(one) = open.pop() {
-            if !seen.insert(one) {
-                continue;
-            }
-            match numbers.get(one).or_else(|| numbers.get(self.maker(one))) {
-                Some(&number) => found.push(number),
-                None => open.extend(needs(one)),
-            }
-        }
-        found.retain(|&number| Some(number) != own);
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// The variables that a target has from the targets for which make comes to it, outermost first.
-    pub(super) fn inherited(&self, target: &str, parents: &FxHashMap<&'a str, &'a str>) -> Vec<Variable<'a>> {
-        let mut around = Vec::new();
-        let mut inner = target;
-        while let Some(&outer) = parents.get(inner) {
-            around.push(outer);
-            inner = outer;
-        }
-        let of = |target: &&'a str| {
-            let target = *target;
-            let by_pattern = self.patterns.iter().filter(move |(pattern, _)| fits(pattern, target));
-            let own = self.targets.get(target).into_iter().flat_map(|target| &target.variables);
-            by_pattern.map(|(_, variable)| *variable).chain(own.copied())
-        };
-        around.iter().rev().flat_map(of).filter(|variable| !variable.is_private).collect()
+    /// Whether make takes a file as intermediate: it is missing and between two others, or the makefile says so.
+    pub(super) fn is_intermediate(&self, file: &str) -> bool {
+        let is_said = |said: &Target<'a>| said.needs.contains(&file);
+        self.get(file).is_some_and(|target| target.is_intermediate) || self.get(".INTERMEDIATE").is_some_and(is_said)
     }
 }
 
@@ -285,19 +219,26 @@ impl<'a> Origin<'a> {
 }
 
 /// Whether a pattern such as `%.o` fits a name.
-fn fits(pattern: &str, name: &str) -> bool {
+pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let Some((front, back)) = pattern.split_once('%') else { return pattern == name };
     name.len() > front.len() + back.len() && name.starts_with(front) && name.ends_with(back)
 }
 
-/// A line such as `a: b c | d`: the target, what it needs, and what is only made before it. What stands in front of a colon that
-/// begins `:=` is a variable.
-fn rule(line: &str) -> Option<(&str, &str, &str)> {
-    let (target, rest) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|target| (target, "")))?;
-    let target = target.strip_suffix(':').unwrap_or(target);
+/// A line such as `a: b c | d`.
+struct Rule<'a> {
+    target: &'a str,
+    needs: &'a str,
+    only_before: &'a str,
+    is_double_colon: bool,
+}
+
+/// What stands in front of a colon that begins `:=` is a variable.
+fn rule(line: &str) -> Option<Rule<'_>> {
+    let (front, rest) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|target| (target, "")))?;
+    let target = front.strip_suffix(':').unwrap_or(front);
     if target.is_empty() || target.contains([' ', '=']) {
         return None;
     }
     let (needs, only_before) = rest.split_once('|').unwrap_or((rest, ""));
-    Some((target, needs, only_before))
+    Some(Rule { target, needs, only_before, is_double_colon: target.len() < front.len() })
 }

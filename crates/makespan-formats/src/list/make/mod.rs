@@ -5,6 +5,8 @@
 //! shells, `.ONESHELL`, ignored errors and recipes that call make again mean what they mean to make.
 
 mod database;
+mod made;
+mod order;
 mod printed;
 mod stubs;
 #[cfg(test)]
@@ -17,6 +19,7 @@ use crate::error::{FormatError, Place};
 use crate::guess::guessed;
 use database::{Database, Printed, Variable};
 use printed::updated;
+use stubs::STUB;
 pub use stubs::stubs;
 
 /// The options with which make is asked first, in front of `-f FILE`: it makes makefiles that are out of date, and prints what it
@@ -73,29 +76,21 @@ pub fn read_make(
     let followers = rules.followers(&order, &names.into_iter().collect::<FxHashSet<&str>>());
     let recipe = |target: &str| rules.get(target).and_then(|target| target.recipe.clone()).unwrap_or_default();
     recipes.extend(followers.into_iter().map(|target| (target, recipe(target))));
-    let parents: FxHashMap<&str, &str> =
-        order.into_iter().filter_map(|(target, parent)| Some((target, parent?))).collect();
+    let origins = order.origins();
     let numbers: FxHashMap<&str, usize> = (0..).zip(&recipes).map(|(at, (target, _))| (*target, at)).collect();
     let job = |(target, recipe): &(&str, String)| {
         let before = rules.waited_for(target, &numbers);
-        let before: Vec<&str> = before.into_iter().map(|number| recipes[number].0).collect();
-        let needs: FxHashSet<&str> = rules.get(target).into_iter().flat_map(|target| &target.needs).copied().collect();
-        let is_compared = |one: &str| needs.contains(one) && rules.get(one).is_some_and(|target| !target.is_phony);
         let mut words = Vec::new();
-        for variable in variables.inherited(target, &parents) {
+        for variable in variables.inherited(&order, origins.get(target).copied().flatten()) {
             words.push(format!("--eval={GOAL}: {}", definition(&variable, &line_of)?));
         }
-        for one in &before {
-            if is_compared(one) {
-                words.push(format!("--newer={one}"));
-            } else {
-                // The first keeps make from updating it again, the second makes it newer than what needs it.
-                words.extend([format!("--old-file={one}"), format!("--what-if={one}")]);
-            }
-        }
+        let is_goal = words.is_empty();
+        words.extend(made::words(&rules, (target, is_goal), &before, &numbers));
+        let mut names: Vec<&str> = before.into_iter().map(|(number, _)| recipes[number].0).collect();
+        names.dedup();
         let profile = guessed(1, 1, None, None).map_err(|error| wrong(error.to_string()))?;
         let job = Job::new(*target, profile).with_estimate(Estimate::Guessed);
-        Ok(job.with_command(command(file, target, words, recipe)).with_after(before))
+        Ok(job.with_command(command(file, target, words, recipe)).with_after(names))
     };
     let jobs = recipes.iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
     let platform = super::with_needed(platform, |_| false);
@@ -105,17 +100,22 @@ pub fn read_make(
 /// What updates one target when all before it have been. The comment makes a job with another recipe another job.
 fn command(file: &str, target: &str, stated: Vec<String>, recipe: &str) -> Vec<String> {
     let compares = stated.iter().any(|word| word.starts_with("--newer="));
-    let inherits = stated.iter().any(|word| word.starts_with("--eval="));
+    let inherits = stated.iter().any(|word| word.starts_with(&format!("--eval={GOAL}: ")));
     let script = if compares { SCRIPT } else { "" };
     let script = format!("{script}exec make \"$@\" # recipe {}", super::short_hash(recipe.as_bytes()));
     let mut words: Vec<String> = ["sh", "-c"].map(str::to_owned).into();
     words.extend([script, target.to_owned(), "--no-print-directory".into(), "-f".into(), file.to_owned()]);
     words.extend(stated);
     if inherits {
-        words.push(format!("--eval={GOAL}: {target} ;"));
+        words.push(format!("--eval={GOAL}: {} ;", escaped(target)));
     }
     words.extend(["--".into(), if inherits { GOAL } else { target }.to_owned()]);
     words
+}
+
+/// The name of a file as a makefile states it.
+fn escaped(name: &str) -> String {
+    name.replace('$', "$$").replace('#', "\\#")
 }
 
 /// A variable as a makefile states it. Make does not print whether it goes into the environment, nor how one of a pattern was

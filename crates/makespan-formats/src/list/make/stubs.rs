@@ -4,8 +4,8 @@ use crate::error::{FormatError, Place};
 
 use super::database::Database;
 
-/// The shell of recipes while make is asked: a dry run runs lines with `+` and `$(MAKE)`, too.
-const STUB: &str = "SHELL := true";
+/// The shell of recipes that are not to do anything, as while make is asked: a dry run runs lines with `+` and `$(MAKE)`, too.
+pub(super) const STUB: &str = "SHELL := true";
 
 /// The options for a dry run that runs nothing, from what make has printed at first; `file` is the makefile.
 ///

@@ -10,7 +10,7 @@ fn read(known: &str, printed: &str) -> Result<Option<Instance>, FormatError> {
 #[test]
 fn what_is_between_two_targets_is_passed_through() {
     let printed = "m:1: update target 'a' due to: x\na\nm:2: target 'b' does not exist\nb\nm:4: update target 'c' due to: b\n\
-                   # Make data base\n\n# Files\n\nb: phony | dir\n#  x\n\nphony: a\n\n# Not a target:\ndir:\n\na:: x\n\n\
+                   # Make data base\n\n# Files\n\nb: phony | dir\n#  x\n\nphony: a\n\n# Not a target:\ndir:\n\na: x\n\n\
                    # makefile (from 'm', line 7)\nc: FLAGS += a b\nc: a2 b\n\n# Not a target:\na2:\n\na: x\n#  Also makes: a2\n";
     let instance = read(printed, printed).unwrap().unwrap();
     let all: Vec<(&str, Vec<&str>)> =
@@ -26,9 +26,28 @@ fn what_is_between_two_targets_is_passed_through() {
         ".makespan",
     ];
     assert_eq!(command(1)[3..], [&["b", "--no-print-directory", "-f", "m"][..], &end].concat());
-    assert_eq!(command(2)[7..], ["--old-file=a", "--what-if=a", "--newer=b", "--", "c"]);
+    assert_eq!(command(2)[7..], ["--newer=a2", "--newer=b", "--", "c"]);
     assert!(read("", "make: Nothing to be done for 'all'.\n").unwrap().is_none());
     assert!(read("", "m:1: target 'a' does not exist\n").is_err());
+}
+
+#[test]
+fn files_that_are_not_simply_old_are_told_as_what_they_are() {
+    let printed = "m:1: target 'd' does not exist\nd\nm:2: target 'g' does not exist\ng\nm:4: update target 'u' due to: h m d\n\
+                   m:5: target 'm' does not exist\nm\n# Make data base\n\n# Files\n\n.INTERMEDIATE: m\n\nd:: s$\n\nd:: g | p\n\n\
+                   g: s\n#  Also makes: h g\n\nh: s\n#  Also makes: h g\n\nm: s\n\nu: h m d\n\np: m\n";
+    let instance = read(printed, printed).unwrap().unwrap();
+    let job = |name: &str| instance.jobs().iter().find(|job| job.name == name).unwrap();
+    let words = |name: &str| instance.command(job(name).first())[6..].to_vec();
+    let before = |name: &str| job(name).after.iter().map(|name| &**name).collect::<Vec<&str>>();
+    assert_eq!((before("d"), before("u")), (vec!["g", "m"], vec!["d", "g", "m"]));
+    let stub = "--eval=d: private override SHELL := true";
+    let kept = "--eval=.SECONDARY: m";
+    assert_eq!(words("u")[1..], ["--newer=h", "--newer=m", "--old-file=g", stub, "--eval=.SILENT: d", kept, "--", "u"]);
+    let printed = printed.replace("m: s\n", "m: s\n\n.SECONDARY:\n\n.SILENT:\n");
+    let instance = read(&printed, &printed).unwrap().unwrap();
+    let all = instance.command(instance.jobs()[2].first()).join(" ");
+    assert!(!all.contains(".SECONDARY") && !all.contains(".SILENT"), "{all}");
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! The end of what a dead session left, before anybody knows what is to be done next.
+
+use std::rc::Rc;
+use std::time::SystemTime;
+
+use makespan_core::{Instance, Platform};
+
+use crate::files::Files;
+use crate::journal::{Begun, FILE, Journal, Opening, TaskList, locked};
+use crate::local::Local;
+use crate::machine::cores;
+use crate::recover::Recovery;
+use crate::storage::Disk;
+use crate::{ExecuteError, ExecuteOptions, Observer};
+
+/// Ends what a dead session left running in the folder of a run, and writes down how it ended; what had finished counts.
+///
+/// [`execute`](crate::execute) does so, too, when it resumes a run. This is for whoever finds out what is to be done from files that
+/// those jobs may still be writing. A journal that is damaged is left to `execute`, which tells why.
+///
+/// # Errors
+/// [`ExecuteError`], where the folder cannot be read or written, or another process uses it.
+pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(), ExecuteError> {
+    if !options.folder.join(FILE).is_file() {
+        return Ok(());
+    }
+    // The tasks are those that the journal names.
+    let Some(nothing) = Platform::flat(1).ok().and_then(|platform| Instance::new(platform, vec![], vec![]).ok()) else {
+        return Ok(());
+    };
+    let files = Rc::new(Files::new(&options.folder, &nothing)?);
+    let lock = locked(&files.folder().join("lock"))?;
+    let mut host = Local::new(files.folder(), cores()?, options.shim.clone());
+    let how = Opening { resume: true, recover: false, of_now: true };
+    let begun = Journal::begin(&Disk, &files, &nothing, how, SystemTime::now(), Some(lock));
+    let Ok(Begun { mut journal, mut history, earlier: Some(list), .. }) = begun else { return Ok(()) };
+    Recovery {
+        names: &TaskList::names(&list),
+        instance: None,
+        options,
+        storage: &Disk,
+        files: &files.of_earlier(&list),
+        engine: &mut host,
+        taken: &[],
+        journal: &mut journal,
+        observer,
+        measured: Vec::new(),
+    }
+    .settle(&mut history)
+}
