@@ -36,6 +36,10 @@ peers-simgrid *ARGS:
 peers-parallel *ARGS:
     benches/peers/parallel/run {{ARGS}}
 
+# makespan on a real Slurm beside Slurm's backfill and HyperQueue (benches/peers/README.md); needs slurm-wlm and munge
+peers-slurm *ARGS:
+    benches/peers/slurm/run {{ARGS}}
+
 # Fuzz the readers, so many seconds each (fuzz/run says what it needs); an hour each on a machine that does nothing else
 fuzz SECONDS="3600" *TARGETS:
     fuzz/run {{SECONDS}} {{TARGETS}}

@@ -13,6 +13,16 @@ use crate::storage::{Handle, Storage};
 /// Bytes that are reserved for a status before its task runs, so that a disk that fills meanwhile has room for it.
 const RESERVED: usize = 4096;
 
+/// Above it, an exit status is that of a signal.
+const SIGNALLED: i32 = 128;
+
+/// Whether the attempt that left its status in this file was stopped by a signal which neither it nor we had asked for. `None`
+/// where there is no whole status.
+pub fn was_stopped(path: &Path) -> Option<bool> {
+    let status = Status::parse(&std::fs::read(path).ok()?)?;
+    Some(status.exit != 0 && status.stopped)
+}
+
 /// Which attempt of which task in which run: what a shim is told when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +64,11 @@ impl Status {
         let (line, rest) = bytes.split_at(end);
         let (_, body) = unseal(line).ok().filter(|_| is_blank(rest))?;
         serde_json::from_str(&body).ok()
+    }
+
+    /// Whether the task surely ended by itself: it was done, or returned a status that no signal leaves while nobody asked it to end.
+    pub fn is_of_its_own(&self) -> bool {
+        self.exit == 0 || (self.exit <= SIGNALLED && !self.asked && !self.stopped)
     }
 
     /// When it ended, by the wall clock.

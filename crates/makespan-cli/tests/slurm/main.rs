@@ -2,10 +2,14 @@
 
 #[path = "../../../makespan-slurm/tests/cluster/mod.rs"]
 mod cluster;
+#[path = "../../../makespan-slurm/tests/fakes/mod.rs"]
+mod fakes;
 
 mod bad;
 mod ends;
 mod kills;
+mod lost;
 mod placed;
 mod processes;
+mod strange;
 mod workspace;

@@ -24,9 +24,14 @@ impl Session<'_> {
         let Some(active) = self.active.remove(&task) else { return Ok(()) };
         let left = self.engine.reap(task);
         let told = self.status_of(task, active.attempt);
+        self.ended(task, &active, told, left)
+    }
+
+    /// Records how a task ended, by what its shim told or else by the status that the shim itself left.
+    fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         let (running, attempt) = (active.running(task), active.attempt);
-        let at = self.end_of(&active, told.as_ref());
+        let at = self.end_of(active, told.as_ref());
         let accounting = self.accounting(told.as_ref(), status);
         // What ended by itself did so whatever we were about to do.
         let asked = told.as_ref().is_none_or(|status| status.asked);
@@ -91,6 +96,11 @@ impl Session<'_> {
     /// A task is gone with its node. That is no failure of the task, unless it happens again and again.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.active.remove(&task) else { return Ok(()) };
+        // Whoever should have said that it had ended may be what is gone.
+        if let Some(told) = self.status_of(task, active.attempt).filter(Status::is_of_its_own) {
+            let left = told.exit;
+            return self.ended(task, &active, Some(told), left);
+        }
         let (running, attempt, at) = (active.running(task), active.attempt, self.now());
         if self.options.stop.is_requested() || matches!(active.ending, Some((Cause::Stop, _))) {
             self.interrupted(running, at);

@@ -44,6 +44,16 @@ pub enum CommandError {
         /// What it had said, behind a colon.
         said: String,
     },
+    /// Somebody ended the program by a signal.
+    #[error("`{command}` was ended by signal {signal}{said}; try again")]
+    Killed {
+        /// With its arguments.
+        command: String,
+        /// Which.
+        signal: i32,
+        /// What it had said, behind a colon.
+        said: String,
+    },
     /// Slurm refused.
     #[error("`{command}`: {said}{tried}; {}", refusal.remedy())]
     Refused {
@@ -87,7 +97,8 @@ impl CommandError {
 
     /// Whether Slurm may have done what it was asked to although there was no answer.
     pub fn is_ambiguous(&self) -> bool {
-        matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_ambiguous)
+        matches!(self, Self::TimedOut { .. } | Self::Killed { .. } | Self::Nonsense { .. })
+            || self.refusal().is_some_and(Refusal::is_ambiguous)
     }
 
     /// What a program printed makes no sense.
@@ -106,9 +117,7 @@ impl CommandError {
             Problem::Start(error) if error.kind() == ErrorKind::NotFound => Self::Missing { program },
             Problem::Start(error) => Self::Start { command, problem: error.to_string() },
             Problem::TimedOut(said) => {
-                let said = one_line(&String::from_utf8_lossy(&said));
-                let said = if said.is_empty() { said } else { format!(": {said}") };
-                Self::TimedOut { command, limit, said }
+                Self::TimedOut { command, limit, said: behind_a_colon(&one_line(&String::from_utf8_lossy(&said))) }
             }
             Problem::TooMuch => Self::Nonsense { command, program, problem: "it is more than 1 GiB".into() },
         }
@@ -117,10 +126,15 @@ impl CommandError {
     /// A program that ended without success.
     pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
         let said = [err, out].map(one_line).into_iter().find(|said| !said.is_empty());
-        let said = said.unwrap_or_else(|| match (status.code(), status.signal()) {
-            (Some(code), _) => format!("it ended with status {code} and said nothing"),
-            (None, signal) => format!("it was ended by signal {} and said nothing", signal.unwrap_or_default()),
-        });
+        if let Some(signal) = status.signal() {
+            return Self::Killed {
+                command: command.to_owned(),
+                signal,
+                said: behind_a_colon(&said.unwrap_or_default()),
+            };
+        }
+        let code = status.code().unwrap_or_default();
+        let said = said.unwrap_or_else(|| format!("it ended with status {code} and said nothing"));
         let refusal = Refusal::of(&said);
         Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
     }
@@ -159,6 +173,10 @@ fn one_line(said: &str) -> String {
         }
     }
     cut(&parts.join(" / "), MAX_CHARACTERS)
+}
+
+fn behind_a_colon(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
 /// Without `sbatch: error: ` in front.

@@ -46,7 +46,7 @@ fn cgroups(config: &Config) -> Finding {
     let tasks = config.get("TaskPlugin").unwrap_or("task/none");
     let found = format!("{tracking}, {tasks}");
     if tracking != "proctrack/cgroup" {
-        let remedy = "processes that leave their session outlive a cancelled job; jobs should not put themselves into the background";
+        let remedy = "processes that leave their session outlive a cancelled job, and a job of a pilot that was lost may begin again beside them; jobs should not put themselves into the background";
         return Finding::doubtful(TOPIC, found, remedy);
     }
     if !tasks.contains("task/cgroup") {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Heard, Pilots};
 use crate::pilot::link::{Said, dial};
-use crate::pilot::{Beacon, LEAVING, Place};
+use crate::pilot::{Beacon, LEAVING, Place, REMARK};
 
 /// For how long nothing is heard of an agent until no more is given to it, and, if Slurm says that its node or its pilot is gone,
 /// its tasks are lost.
@@ -193,6 +193,9 @@ impl Pilots {
                 agent.leaving = true;
                 let slot = agent.slot;
                 self.close(slot, None);
+            }
+            Said::Line(line) if line.starts_with(REMARK) => {
+                self.tell(format!("no job can begin on {}: {}; trying again", place.node, &line[REMARK.len_utf8()..]));
             }
             Said::Line(name) => {
                 agent.lived = Instant::now();

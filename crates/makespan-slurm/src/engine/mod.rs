@@ -2,6 +2,7 @@
 
 mod agents;
 mod ask;
+mod mute;
 mod seats;
 mod slots;
 mod tasks;
@@ -19,6 +20,7 @@ use crate::pilot::link::Said;
 use crate::pilot::{Board, Fate, Place};
 use agents::Agent;
 pub use ask::{Allocation, PilotOptions, PilotSize};
+use mute::Mute;
 use seats::Seat;
 use slots::Slots;
 use tasks::Held;
@@ -58,6 +60,7 @@ pub struct Pilots {
     by_id: BTreeMap<String, TaskId>,
     notices: VecDeque<Notice>,
     watch: Watch,
+    mute: Mute,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
     dials: u64,
@@ -92,6 +95,7 @@ impl Pilots {
             by_id: BTreeMap::new(),
             notices: VecDeque::new(),
             watch,
+            mute: Mute::default(),
             sender,
             heard,
             dials: 0,
@@ -144,6 +148,7 @@ impl Pilots {
             self.look_for_agents();
             self.look_after_agents();
             self.look_after_seats();
+            self.look_for_mute();
         }
         if self.looked.elapsed() >= self.until_look() {
             self.looked = Instant::now();

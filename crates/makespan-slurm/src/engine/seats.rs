@@ -1,6 +1,7 @@
 //! The pilots that there are to be, and those that there are.
 
 use std::process::{Command, Stdio};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use makespan_core::ProcSet;
@@ -15,6 +16,10 @@ const SLACK: Duration = Duration::from_secs(2);
 
 /// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
 const MOST_FRUITLESS: u32 = 3;
+
+/// How often the queue is searched for a job that may have been submitted, and how long it is waited in between.
+const LOOKS: u32 = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 /// Between two attempts at a submission that Slurm refused for now.
 const PAUSE: Duration = Duration::from_secs(15);
@@ -165,8 +170,15 @@ impl Pilots {
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
-                self.find_unknown();
-                if self.seats[seat].job.is_some() { Ok(()) } else { Err((error.to_string(), true)) }
+                // It may be on its way.
+                for _ in 0..LOOKS {
+                    self.find_unknown();
+                    if self.seats[seat].job.is_some() {
+                        return Ok(());
+                    }
+                    sleep(BETWEEN_LOOKS);
+                }
+                Err((error.to_string(), true))
             }
             Err(error) => Err((error.to_string(), error.is_passing())),
         }
@@ -207,6 +219,7 @@ impl Pilots {
                         self.tell(format!("pilot {job} has begun"));
                     }
                     self.seats[seat].ends = ends;
+                    self.await_agents(job);
                 }
             }
             Became::Over(how) => {
@@ -222,7 +235,10 @@ impl Pilots {
                     for slot in self.slots.of_seat(seat) {
                         self.close(slot, None);
                     }
-                    self.tell(reason);
+                    match self.why_mute(job).filter(|_| how != FORGOTTEN) {
+                        Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
+                        None => self.tell(reason),
+                    }
                     let Seat { has_ended_any, draining, fruitless, .. } = self.seats[seat];
                     // What a controller forgot that died is no sign of anything.
                     let counts = u32::from(how != FORGOTTEN);
@@ -281,6 +297,13 @@ impl Pilots {
             let due = self.seats[seat].again.is_none_or(|again| again <= Instant::now());
             let asks = matches!(self.options.allocation, Allocation::Asked { .. });
             if missing && due && asks && self.may_use_another() {
+                if self.seats[seat].again.is_some() {
+                    // The last submission may have arrived late.
+                    self.find_unknown();
+                }
+                if self.seats[seat].job.is_some() {
+                    continue;
+                }
                 match self.submit(seat) {
                     Ok(()) => {
                         let job = self.seats[seat].job.unwrap_or(0);

@@ -35,6 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// What an agent says when it takes nothing more.
 pub(crate) const LEAVING: &str = ".";
 
+/// What stands before something that an agent says to the user. No name of an attempt has it.
+pub(crate) const REMARK: char = '#';
+
 /// How an agent runs.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
@@ -57,6 +60,8 @@ pub(super) struct Agent {
     pub inherited: Vec<Inherited>,
     /// What is to be begun again at an instant.
     pub delayed: Vec<(Instant, String)>,
+    /// Why, as was said last.
+    pub delayed_for: String,
     /// Ends that could not be said.
     pub untold: Vec<(String, Fate)>,
     /// Ends that look as if somebody had stopped all that runs here, who may be about to stop this agent, too.
@@ -138,6 +143,7 @@ impl Agent {
             running: BTreeMap::new(),
             inherited: Vec::new(),
             delayed: Vec::new(),
+            delayed_for: String::new(),
             untold: Vec::new(),
             doubtful: Vec::new(),
             ending: false,

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use makespan_exec::Local;
+use makespan_exec::engine::was_stopped;
 
 use super::board::{Board, Left};
 use super::order::{Fate, Order};
@@ -30,14 +31,18 @@ impl Inherited {
         if self.left.boot == boot && self.left.shim.is_alive() {
             return None;
         }
-        Some(if board.run().join(&self.order.files.status).exists() {
+        Some(match was_stopped(&board.run().join(&self.order.files.status)) {
+            Some(_) if self.timed_out => Fate::TimedOut,
             // The status tells more.
-            if self.timed_out { Fate::TimedOut } else { Fate::Exit(0) }
-        } else {
-            if self.left.boot == boot {
-                local.end_strays(&self.order.name);
+            Some(false) => Fate::Exit(0),
+            // Whatever ended its agent ended it.
+            Some(true) => Fate::Gone,
+            None => {
+                if self.left.boot == boot {
+                    local.end_strays(&self.order.name);
+                }
+                Fate::Gone
             }
-            Fate::Gone
         })
     }
 

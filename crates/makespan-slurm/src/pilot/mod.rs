@@ -12,8 +12,8 @@ pub(crate) mod link;
 mod order;
 mod tasks;
 
-pub(crate) use agent::LEAVING;
 pub use agent::{AgentOptions, serve};
+pub(crate) use agent::{LEAVING, REMARK};
 pub(crate) use board::{Beacon, Board, Place};
 pub use head::{HeadOptions, lead};
 pub(crate) use order::{Fate, Order};

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, Time};
-use makespan_exec::engine::{Engine, Start};
+use makespan_exec::engine::{Engine, Start, was_stopped};
 
-use super::agent::Agent;
+use super::agent::{Agent, REMARK};
 use super::board::Left;
 use super::inherited::Inherited;
 use super::order::{Fate, Order};
@@ -54,11 +54,7 @@ impl Agent {
         let file = match self.board.claim(id) {
             Ok(Some(file)) => file,
             Ok(None) => return self.inherit(id, order),
-            Err(error) => {
-                self.say(&format!("{id}: cannot claim: {error}; trying again"));
-                self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
-                return;
-            }
+            Err(error) => return self.delay(id, &format!("cannot claim: {error}")),
         };
         self.start(id, order, file);
     }
@@ -90,24 +86,36 @@ impl Agent {
             files: &order.files,
             environment: &order.environment,
         };
-        let shim = loop {
-            match self.local.start(&start) {
-                Ok(shim) => break shim,
-                Err(refusal) if refusal.passing && !self.ending => std::thread::sleep(PAUSE),
-                Err(refusal) => return self.ended(id, &Fate::Refused(refusal.reason)),
+        let shim = match self.local.start(&start) {
+            Ok(shim) => shim,
+            Err(refusal) if refusal.passing && self.ending => return self.ended(id, &Fate::Gone),
+            Err(refusal) if refusal.passing => {
+                self.board.unclaim(id);
+                return self.delay(id, &refusal.reason);
             }
+            Err(refusal) => return self.ended(id, &Fate::Refused(refusal.reason)),
         };
         let left = Left { shim, boot: self.boot.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
             // What nobody could find again does not run.
             self.local.call_off(order.task);
-            self.say(&format!("{id}: cannot write who begins it: {error}"));
-            return self.ended(id, &Fate::Gone);
+            self.board.unclaim(id);
+            return self.delay(id, &format!("cannot write who begins it: {error}"));
         }
         self.local.go(order.task, &order.claim);
         let begun = Begun { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
         self.running.insert(begun.order.task, begun);
+    }
+
+    /// Begins an attempt a moment later.
+    fn delay(&mut self, id: &str, reason: &str) {
+        if self.delayed_for != reason {
+            self.say(&format!("{id}: {reason}; trying again"));
+            self.tell(&format!("{REMARK}{reason}").replace('\n', " "));
+            reason.clone_into(&mut self.delayed_for);
+        }
+        self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
     }
 
     /// Nothing of a task is left.
@@ -131,8 +139,7 @@ impl Agent {
 
     /// Whether it looks as if somebody had stopped a task, as Slurm does with all that runs in a job.
     fn was_stopped(&self, status: i32, order: &Order) -> bool {
-        let left = || std::fs::read_to_string(self.board.run().join(&order.files.status)).unwrap_or_default();
-        status > 128 || left().contains("\"stopped\":true")
+        status > 128 || was_stopped(&self.board.run().join(&order.files.status)).unwrap_or(false)
     }
 
     /// What nobody explains by its time was the doing of the task.
@@ -151,7 +158,9 @@ impl Agent {
         match self.board.done(&self.place, id, fate) {
             Ok(name) => self.tell(&name),
             Err(error) => {
-                self.say(&format!("{id}: cannot say that it has ended: {error}; trying again"));
+                if self.untold.is_empty() {
+                    self.say(&format!("{id}: cannot say that it has ended: {error}; trying again"));
+                }
                 self.untold.push((id.to_owned(), fate.clone()));
             }
         }

@@ -1,0 +1,169 @@
+//! The files that planner and agents share.
+
+mod agent;
+mod planner;
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use makespan_exec::engine::Identity;
+use serde::{Deserialize, Serialize};
+
+/// The folder in that of the run.
+pub(crate) const FOLDER: &str = "pilot";
+
+/// A node in a pilot: `JOB.NODE`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    /// The number of the job that the pilot is.
+    pub job: u64,
+    /// As Slurm calls it.
+    pub node: String,
+}
+
+impl Place {
+    /// The name of its folders and files.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.job, self.node)
+    }
+
+    /// Of such a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (job, node) = name.split_once('.')?;
+        (!node.is_empty() && !node.contains('/')).then_some(())?;
+        Some(Self { job: job.parse().ok()?, node: node.to_owned() })
+    }
+}
+
+/// What an agent says of itself when it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beacon {
+    /// What its machine is called.
+    pub host: String,
+    /// Where it listens; 0 where it cannot.
+    pub port: u16,
+    /// What whoever connects says first.
+    pub token: String,
+    /// Its process, in the machine's present boot.
+    pub process: Identity,
+    pub boot: String,
+    /// How many cores it may use.
+    pub cores: usize,
+    /// How many GPUs, where they can be counted.
+    pub gpus: Option<usize>,
+    /// Why the memory of tasks is not limited, where somebody wants it to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_limits: Option<String>,
+}
+
+/// Who has begun an attempt: the process around it, in the boot of its machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    pub shim: Identity,
+    pub boot: String,
+}
+
+/// The files in the folder of a run by which planner and agents know of each other.
+///
+/// | folder | what is in it |
+/// |---|---|
+/// | `todo` | what the planner is writing |
+/// | `in/PLACE` | attempts that a place was given |
+/// | `run/PLACE` | attempts that its agent has taken |
+/// | `done/PLACE` | attempts that have ended, `ID=FATE` |
+/// | `end/PLACE` | attempts that are to end, `ID=term` or `ID=kill` |
+/// | `claims` | who has begun an attempt: made only where there is none |
+/// | `agents` | what each agent says of itself, its lock, and the times at which it was there |
+/// | `slots` | which node of the plan each place is |
+/// | `pilots` | the jobs that are pilots |
+/// | `over` | pilots that are to end |
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    run: PathBuf,
+    folder: PathBuf,
+}
+
+impl Board {
+    /// That of the run in this folder.
+    pub fn of(run: &Path) -> Self {
+        Self { run: run.to_owned(), folder: run.join(FOLDER) }
+    }
+
+    /// The folder of the run.
+    pub fn run(&self) -> &Path {
+        &self.run
+    }
+
+    /// Makes what the planner needs.
+    pub fn make(&self) -> io::Result<()> {
+        for name in ["todo", "in", "run", "done", "end", "claims", "agents", "slots", "pilots", "over"] {
+            fs::create_dir_all(self.folder.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Makes what the agent of a place needs.
+    pub fn make_place(&self, place: &Place) -> io::Result<()> {
+        ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
+    }
+
+    fn at(&self, state: &str, place: &Place) -> PathBuf {
+        self.folder.join(state).join(place.name())
+    }
+
+    fn file(&self, state: &str, place: &Place, id: &str) -> PathBuf {
+        self.at(state, place).join(id)
+    }
+}
+
+/// Writes a file that only this user may read: commands may hold secrets.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// The names in a folder; none where there is no folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::order::{Fate, Order};
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_in_one_place_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let board = Board::of(folder.path());
+        let place = Place { job: 7, node: "a.b-1".into() };
+        assert_eq!(Place::parse(&place.name()), Some(place.clone()));
+        assert_eq!((Place::parse("x.y"), Place::parse("7."), Place::parse("7")), (None, None, None));
+        board.make().unwrap();
+        board.make_place(&place).unwrap();
+        let order = Order::example();
+        board.give(&place, "a~1.1", &order).unwrap();
+        assert_eq!(board.order(&place, "a~1.1").as_ref(), Some(&order));
+        assert!(board.take(&place, "a~1.1") && !board.take(&place, "a~1.1"));
+        assert!(!board.take_back(&place, "a~1.1"), "it is taken");
+        assert!(board.claim("a~1.1").unwrap().is_some() && board.claim("a~1.1").unwrap().is_none());
+        assert_eq!(board.claimant("a~1.1"), None, "nobody has begun it");
+        let name = board.done(&place, "a~1.1", &Fate::Exit(3)).unwrap();
+        assert_eq!(board.fate(&place, &name), Some(("a~1.1".into(), Fate::Exit(3))));
+        assert_eq!(board.order(&place, "a~1.1"), Some(order.clone()));
+        board.forget(&place, "a~1.1", &Fate::Exit(3));
+        assert_eq!(board.fate(&place, &name), None);
+        board.give(&place, "b.1", &order).unwrap();
+        assert!(board.take_back(&place, "b.1") && board.ids("in", &place).is_empty());
+        board.give(&place, "c.1", &order).unwrap();
+        assert!(board.take(&place, "c.1"));
+        let name = board.done(&place, "c.1", &Fate::Refused("no such program".into())).unwrap();
+        assert_eq!(board.fate(&place, &name).unwrap().1, Fate::Refused("no such program".into()));
+        assert_eq!(board.places(), std::slice::from_ref(&place));
+        let held = board.lock(&place).unwrap();
+        assert!(held.is_some() && board.lock(&place).unwrap().is_none());
+        assert!(!board.is_over(7) && board.declare_over(7).is_ok() && board.is_over(7));
+    }
+}
