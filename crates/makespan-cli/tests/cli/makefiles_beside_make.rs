@@ -42,13 +42,18 @@ fn beside_make(makefile: &str, goal: &str, edits: &[&[(&str, &str)]]) {
         fs::write(folder.join("Makefile"), makefile).unwrap();
     }
     for (round, edit) in edits.iter().enumerate() {
+        // What is edited is newer than what was made before.
+        std::thread::sleep(Duration::from_millis(20));
         for (folder, (name, text)) in folders.iter().flat_map(|folder| edit.iter().map(move |edit| (folder, edit))) {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
-            let age = Duration::from_secs(if round == 0 { 100 } else { 0 });
-            let file = fs::File::options().append(true).open(&path).unwrap();
-            file.set_modified(SystemTime::now() - age).unwrap();
+            // Later edits keep the time of the file system, whose clock is coarser than ours: a time set by us could lie
+            // after that of a file which is made from this one.
+            if round == 0 {
+                let file = fs::File::options().append(true).open(&path).unwrap();
+                file.set_modified(SystemTime::now() - Duration::from_secs(100)).unwrap();
+            }
         }
         let mut make = Command::new("make");
         make.args(goal.split_whitespace()).current_dir(&folders[0]).env_remove("MAKEFLAGS");
