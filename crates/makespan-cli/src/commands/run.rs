@@ -41,7 +41,27 @@ struct Begun {
     remarks: Vec<String>,
 }
 
+/// How a run ended.
+pub struct Ended {
+    /// Of the command.
+    pub status: u8,
+    /// Whether somebody stopped it.
+    pub stopped: bool,
+    /// The jobs that this session saw fail, and why.
+    pub failures: Vec<(String, String)>,
+}
+
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    carry_out(options).map(|ended| ExitCode::from(ended.status))
+}
+
+/// How many processors a cluster gives to a run, if it is to be on one.
+pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
+    Ok(Cluster::of(options)?.map(|cluster| cluster.platform.processors()))
+}
+
+/// Carries it out, and prints what became of it unless it is a part of something.
+pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let cluster = Cluster::of(options)?;
     let is_asked = source::is_asked(&options.source);
     if is_asked && options.failures.resume && cluster.is_none() {
@@ -49,7 +69,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     }
     let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
     let Source { loaded, oversubscribed } = source;
     let mut past = Past::open(&options.history, options.source.stated_template());
@@ -61,6 +81,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
+    let silent = quiet || options.is_part;
     let oversubscribe = options.oversubscribe || oversubscribed;
     let mut execution = ExecuteOptions {
         oversubscribe,
@@ -103,7 +124,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     };
     let own_notes = if cluster.is_some() { Vec::new() } else { notes(&instance) };
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
-    let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
+    let say = |text: &str| if silent { Ok(()) } else { emit(text) };
     say(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
@@ -130,7 +151,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let outcomes = outcomes.with_restated(watch.restated());
     let written = results::write(&folder, &begun, &outcomes, watch.log());
     // A report that cannot be written does not hide what happened.
-    if !quiet {
+    if !silent {
         emit_lines(&outcomes.lines())?;
         let which =
             if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
@@ -140,9 +161,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         }
     }
     let status = u8::from(!succeeded || written.is_err());
-    emit(&format!("{}\n", outcomes.machine_line(status)))?;
+    if !options.is_part {
+        emit(&format!("{}\n", outcomes.machine_line(status)))?;
+    }
     written?;
-    Ok(ExitCode::from(status))
+    let failures = watch.reasons().iter().map(|(&task, reason)| (instance.name(task).into_owned(), reason.clone()));
+    Ok(Ended { status, stopped: stop.is_requested(), failures: failures.collect() })
 }
 
 /// What a dead session left may be writing the files that decide what is to be done.

@@ -32,6 +32,7 @@ mod resources;
 mod resume;
 mod run;
 mod sandbox;
+mod shards;
 mod simulate;
 mod snakefiles;
 mod tree_plans;

@@ -11,5 +11,6 @@ mod kills;
 mod lost;
 mod placed;
 mod processes;
+mod shards;
 mod strange;
 mod workspace;
