@@ -277,6 +277,11 @@ pub struct RunOptions {
     /// Accept a platform with more processors than this machine has cores, and with more memory and GPUs than it has
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Run each task in a folder of its own below this one, on the disk of its node, such as /tmp: the files that it reads are copied there before it starts,
+    /// and those that it writes copied back when it has succeeded, whole or not at all. For workflows whose tasks name their files
+    /// (`WfFormat`). %N stands for the node, %j for the job of Slurm
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<String>,
     #[command(flatten)]
     pub slurm: SlurmOptions,
     #[command(flatten)]

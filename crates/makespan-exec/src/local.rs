@@ -156,11 +156,13 @@ impl Local {
             outputs: start.files.outputs.clone(),
             command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
             environment: environment.chain(start.environment.iter().cloned()).collect(),
+            staging: start.files.staging.clone(),
         };
+        let scratch = order.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok());
         self.lacking = false;
         let ready = loop {
             let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(Duty { task: start.task, marks: marks.clone() }) {
+            if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
                 break spare;
             }
             // Somebody has killed it.

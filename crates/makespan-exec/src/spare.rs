@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,8 @@ enum Phase {
 pub(crate) struct Duty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
+    /// The folder of the run on this node, where the task has one of its own in it.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Spare {
@@ -71,11 +73,14 @@ impl Spare {
         let (own, its_group) = (phase.clone(), group.clone());
         let on_exit = move |killed: Option<i32>| {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
-            let Phase::Taken(Duty { task, marks }) = phase else { return };
+            let Phase::Taken(Duty { task, marks, scratch }) = phase else { return };
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
                 let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                 Traces { session: killed, marks, group: its_group }.end(Duration::ZERO);
+                if let Some(scratch) = scratch {
+                    shim::sweep(&scratch);
+                }
             }
             // A session that is gone has no use for it.
             let _ = ends.send(Signalled::Ended(task, number));

@@ -5,6 +5,7 @@ mod decider;
 mod folder;
 mod outcome;
 mod results;
+mod scratch;
 mod source;
 mod watch;
 
@@ -84,6 +85,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let silent = quiet || options.is_part;
     let oversubscribe = options.oversubscribe || oversubscribed;
     let mut execution = ExecuteOptions {
+        scratch: scratch::scratch(options, &instance)?,
         oversubscribe,
         made_up_names: has_made_up_names,
         run_all: is_asked,
@@ -203,7 +205,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
     let folder = quoted(&folder);
     let folder = shown(&folder);
-    let failures = options.slurm.hint() + &options.failures.hint();
+    let scratch = options.scratch.as_ref().map_or_else(String::new, |folder| format!("--scratch {} ", quoted(folder)));
+    let failures = scratch + &options.slurm.hint() + &options.failures.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")

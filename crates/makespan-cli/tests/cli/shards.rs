@@ -107,7 +107,7 @@ fn a_comparison_in_shards_says_the_same_but_for_times() {
     // What the catalogue leaves out is remarked alike.
     sandbox.write(
         "etc.toml",
-        "version = 1\n[platform]\nnodes = [{processors = 1}, {processors = 1}]\n[[jobs]]\nname = \"a\"\ntime = 3\n",
+        "version = 1\n[platform]\nnodes = [{name = \"x\", processors = 1}, {name = \"y\", processors = 1}]\n[[jobs]]\nname = \"a\"\ntime = 3\n",
     );
     let all = sandbox.makespan("compare etc.toml --shards 3 --folder all").succeeds();
     assert!(all.contains("algorithm"), "{all}");

@@ -5,12 +5,16 @@ mod cluster;
 #[path = "../../../makespan-slurm/tests/fakes/mod.rs"]
 mod fakes;
 
+#[path = "../cli/workflow.rs"]
+mod workflow;
+
 mod bad;
 mod ends;
 mod kills;
 mod lost;
 mod placed;
 mod processes;
+mod scratch;
 mod shards;
 mod strange;
 mod workspace;

@@ -16,12 +16,13 @@ mod job;
 mod membership;
 mod order;
 mod small;
+mod staging;
 
 use std::fs::File;
 use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
 
@@ -37,7 +38,10 @@ use nix::unistd::{Pid, setsid};
 use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
+use staging::{Failure, Scratch};
+pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 
+use crate::engine::Staging;
 use crate::folder::Folder;
 use crate::machine::pin_thread;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
@@ -55,6 +59,9 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
 /// The exit status of a shim whose job was never let run.
 pub(crate) const NEVER: i32 = 125;
+
+/// The status of a job whose files could not be copied (`EX_IOERR`).
+const NOT_COPIED: i32 = 74;
 
 /// The status of a job that was ended by a signal of which nothing else is known.
 const UNKNOWN: i32 = 128;
@@ -95,6 +102,8 @@ struct Shim {
     asked: bool,
     killing: bool,
     stopped: bool,
+    /// Why the job failed, where its own program is not what failed.
+    reason: Option<String>,
 }
 
 /// Guards the job that is told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
@@ -115,8 +124,17 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         }
         return NEVER;
     };
-    let mut shim =
-        Shim { signals, outputs, membership, main: None, status: None, asked: false, killing: false, stopped: false };
+    let mut shim = Shim {
+        signals,
+        outputs,
+        membership,
+        main: None,
+        status: None,
+        asked: false,
+        killing: false,
+        stopped: false,
+        reason: None,
+    };
     let status = shim.serve(&within.join(&order.status), &order);
     if is_alone() {
         shim.membership.remove();
@@ -137,10 +155,53 @@ impl Shim {
         {
             self.say(&format!("cannot limit the memory of the job: {error}"));
         }
-        let status = self.run(order);
+        let mut scratch = None;
+        let status = match &order.staging {
+            None => self.run(order, None),
+            Some(staging) => self.run_apart(order, staging, &mut scratch),
+        };
         self.leave(&mut slot, claim, status);
         self.end_rest();
+        // Nothing of the job is left to write there.
+        drop(scratch);
         status
+    }
+
+    /// Runs the command in a folder of its own on this node, with its files.
+    fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
+        let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
+            Ok(scratch) => kept.insert(scratch),
+            Err(failure) => return self.not_copied(failure),
+        };
+        let status = self.run(order, Some((scratch.folder(), staging)));
+        if status != 0 {
+            return status;
+        }
+        match scratch.give_out(&mut || self.goes_on()) {
+            Ok(()) => status,
+            Err(failure) => self.not_copied(failure),
+        }
+    }
+
+    /// Whether nobody wants the job to end.
+    fn goes_on(&mut self) -> bool {
+        self.heed(0);
+        !self.asked && !self.killing
+    }
+
+    fn not_copied(&mut self, failure: Failure) -> i32 {
+        match failure {
+            Failure::Stopped => {
+                let status = 128 + Signal::SIGTERM as i32;
+                self.status = Some((status, true));
+                status
+            }
+            Failure::Wrong(reason) => {
+                self.say(&reason);
+                self.reason = Some(reason);
+                NOT_COPIED
+            }
+        }
     }
 
     /// Writes a line among the errors of the job.
@@ -160,14 +221,14 @@ impl Shim {
     }
 
     /// Runs the command until its own process has ended; what it left behind may go on.
-    fn run(&mut self, order: &Order) -> i32 {
+    fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
         while self.main.is_none() && self.status.is_none() {
             if self.asked || self.killing {
                 return 128 + Signal::SIGTERM as i32;
             }
-            match self.spawn(order) {
+            match self.spawn(order, apart) {
                 Ok(pid) => self.main = Some(pid),
                 Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                     if !std::mem::replace(&mut told, true) {
@@ -191,11 +252,14 @@ impl Shim {
     }
 
     /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
-    fn spawn(&mut self, order: &Order) -> Result<Pid, Errno> {
+    fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let here = Pid::from_raw(0);
         let all = sched_getaffinity(here)?;
         pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
-        let started = job::spawn(order, &self.outputs);
+        let started = match apart {
+            None => job::spawn(order, &self.outputs, None),
+            Some((folder, staging)) => spawn_apart(order, &self.outputs, folder, staging),
+        };
         let _ = sched_setaffinity(here, &all);
         if started.is_ok() {
             self.membership.started(order.memory.is_some());
@@ -275,7 +339,8 @@ impl Shim {
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
         let accounting = accounting::of_job(self.membership.group(), status != 0);
-        let left = Status { claim, exit: status, asked, stopped: self.stopped, ended, accounting };
+        let (stopped, reason) = (self.stopped, self.reason.take());
+        let left = Status { claim, exit: status, asked, stopped, ended, accounting, reason };
         while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
             self.heed(PAUSE);
         }
@@ -288,6 +353,21 @@ impl Shim {
             self.wait();
         }
     }
+}
+
+/// Starts a command in this folder. A program that is named by a path is where it was before.
+fn spawn_apart(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
+    let mut command = order.command.clone();
+    if let Some(program) = command.first_mut() {
+        *program = PathBuf::from(&staging.home).join(&*program).into_os_string();
+    }
+    let order = Order { command, ..order.clone() };
+    let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
+    std::env::set_current_dir(folder).map_err(fail)?;
+    let started = job::spawn(&order, outputs, Some(folder));
+    // The folder is to be removed, and this process names all else from the root on.
+    let _ = std::env::set_current_dir("/");
+    started
 }
 
 /// Whether the session is gone.

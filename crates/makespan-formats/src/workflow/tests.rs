@@ -49,6 +49,18 @@ const WF14: &str = r#"{"name": "flow", "schemaVersion": "1.4", "workflow": {"mak
   "files": [{"link": "input", "name": "f", "sizeInBytes": 3}], "cores": 1}]}}"#;
 
 #[test]
+fn the_files_of_tasks_are_known_by_name() {
+    let shown = |text: &str| {
+        let found = files("w.json", text, Format::WfFormat).unwrap().unwrap();
+        let one = |(task, files): (&String, &StatedFiles)| format!("{task}:{:?}>{:?}", files.reads, files.writes);
+        found.iter().map(one).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(shown(WF15), r#"a:["in"]>["f", "g"] b:["f", "g"]>[] c:[]>[]"#);
+    assert_eq!(shown(WF14), r#"a:[]>["f"] b:["f"]>[]"#);
+    assert_eq!(files("w.dax", "<adag></adag>", Format::Dax).unwrap(), None);
+}
+
+#[test]
 fn wfformat_is_read_in_four_versions() {
     let found = read(WF15, Format::WfFormat);
     assert_eq!(shown(&found.instance), "a:1 b:2.5 c:0.000000001 a>b:7 a>c:0");
