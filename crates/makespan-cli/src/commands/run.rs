@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Schedule};
+use makespan_core::{Bound, Estimation, Instance, Schedule, TaskId};
 use makespan_exec::{
     ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
 };
@@ -155,9 +155,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     // A report that cannot be written does not hide what happened.
     if !silent {
         emit_lines(&outcomes.lines())?;
-        let which =
-            if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-        emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
+        emit(&where_it_is(&folder, written.is_ok()))?;
         if !succeeded {
             emit(&goes_on(options, &folder, stop.is_requested()))?;
         }
@@ -167,8 +165,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         emit(&format!("{}\n", outcomes.machine_line(status)))?;
     }
     written?;
-    let failures = watch.reasons().iter().map(|(&task, reason)| (instance.name(task).into_owned(), reason.clone()));
-    Ok(Ended { status, stopped: stop.is_requested(), failures: failures.collect() })
+    Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
 }
 
 /// What a dead session left may be writing the files that decide what is to be done.
@@ -195,6 +192,18 @@ fn check_all(
 /// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.
 fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
+}
+
+/// The jobs that failed, and why.
+fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
+    let named = |(&task, reason): (&TaskId, &String)| (instance.name(task).into_owned(), reason.clone());
+    watch.reasons().iter().map(named).collect()
+}
+
+/// In which folder what is.
+fn where_it_is(folder: &Path, has_report: bool) -> String {
+    let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
+    format!("\n{which} in {}\n", shown(&folder.display().to_string()))
 }
 
 /// How a run that is not done goes on.

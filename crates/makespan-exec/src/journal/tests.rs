@@ -27,15 +27,7 @@ fn started(task: u64) -> Record {
 
 fn ended(task: u64, outcome: Outcome) -> Record {
     let (start, at) = (Time::from_ticks(5), Time::from_ticks(9));
-    Record::Ended {
-        task: TaskId(task),
-        start,
-        at,
-        processors: ProcSet::first(1),
-        outcome,
-        accounting: None,
-        reason: None,
-    }
+    Record::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome, accounting: None }
 }
 
 #[test]

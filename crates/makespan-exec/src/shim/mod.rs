@@ -12,6 +12,7 @@
 //! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
 
 mod accounting;
+mod apart;
 mod job;
 mod membership;
 mod order;
@@ -22,7 +23,7 @@ use std::fs::File;
 use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
 
@@ -38,7 +39,6 @@ use nix::unistd::{Pid, setsid};
 use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
-use staging::{Failure, Scratch};
 pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 
 use crate::engine::Staging;
@@ -59,9 +59,6 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
 /// The exit status of a shim whose job was never let run.
 pub(crate) const NEVER: i32 = 125;
-
-/// The status of a job whose files could not be copied (`EX_IOERR`).
-const NOT_COPIED: i32 = 74;
 
 /// The status of a job that was ended by a signal of which nothing else is known.
 const UNKNOWN: i32 = 128;
@@ -167,43 +164,6 @@ impl Shim {
         status
     }
 
-    /// Runs the command in a folder of its own on this node, with its files.
-    fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
-        let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
-            Ok(scratch) => kept.insert(scratch),
-            Err(failure) => return self.not_copied(failure),
-        };
-        let status = self.run(order, Some((scratch.folder(), staging)));
-        if status != 0 {
-            return status;
-        }
-        match scratch.give_out(&mut || self.goes_on()) {
-            Ok(()) => status,
-            Err(failure) => self.not_copied(failure),
-        }
-    }
-
-    /// Whether nobody wants the job to end.
-    fn goes_on(&mut self) -> bool {
-        self.heed(0);
-        !self.asked && !self.killing
-    }
-
-    fn not_copied(&mut self, failure: Failure) -> i32 {
-        match failure {
-            Failure::Stopped => {
-                let status = 128 + Signal::SIGTERM as i32;
-                self.status = Some((status, true));
-                status
-            }
-            Failure::Wrong(reason) => {
-                self.say(&reason);
-                self.reason = Some(reason);
-                NOT_COPIED
-            }
-        }
-    }
-
     /// Writes a line among the errors of the job.
     fn say(&self, text: &str) {
         let _ = writeln!(&self.outputs[1], "makespan: {text}");
@@ -258,7 +218,7 @@ impl Shim {
         pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
         let started = match apart {
             None => job::spawn(order, &self.outputs, None),
-            Some((folder, staging)) => spawn_apart(order, &self.outputs, folder, staging),
+            Some((folder, staging)) => apart::spawn(order, &self.outputs, folder, staging),
         };
         let _ = sched_setaffinity(here, &all);
         if started.is_ok() {
@@ -353,21 +313,6 @@ impl Shim {
             self.wait();
         }
     }
-}
-
-/// Starts a command in this folder. A program that is named by a path is where it was before.
-fn spawn_apart(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
-    let mut command = order.command.clone();
-    if let Some(program) = command.first_mut() {
-        *program = PathBuf::from(&staging.home).join(&*program).into_os_string();
-    }
-    let order = Order { command, ..order.clone() };
-    let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
-    std::env::set_current_dir(folder).map_err(fail)?;
-    let started = job::spawn(&order, outputs, Some(folder));
-    // The folder is to be removed, and this process names all else from the root on.
-    let _ = std::env::set_current_dir("/");
-    started
 }
 
 /// Whether the session is gone.

@@ -1,5 +1,6 @@
 use makespan_core::{Instance, JobId, Payload, TaskId, Time};
 
+use super::{StatedFiles, files};
 use crate::submitted::submitted;
 use crate::{Format, ReadInstance, ReadOptions, parse_instance, write_compound_xml};
 
