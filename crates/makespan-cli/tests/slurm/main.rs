@@ -5,10 +5,12 @@ mod cluster;
 #[path = "../../../makespan-slurm/tests/fakes/mod.rs"]
 mod fakes;
 
+mod alone;
 mod bad;
 mod ends;
 mod kills;
 mod lost;
+mod nodes;
 mod placed;
 mod processes;
 mod strange;
