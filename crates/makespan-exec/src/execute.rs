@@ -111,7 +111,7 @@ pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Resul
 /// As there.
 pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_tasks(instance)?;
-    let files = Rc::new(Files::new(&options.folder, instance)?);
+    let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let lock = locked(&files.folder().join("lock"))?;
     if !options.resume {
         // Somebody may have run in it until a moment ago.

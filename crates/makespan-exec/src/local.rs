@@ -15,7 +15,7 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
+use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken, TaskFiles};
 use crate::folder::Folder;
 use crate::gpus::called;
 use crate::group::Group;
@@ -160,11 +160,13 @@ impl Local {
             outputs: start.files.outputs.clone(),
             command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
             environment: environment.chain(start.environment.iter().cloned()).collect(),
+            staging: start.files.staging.clone(),
         };
+        let scratch = scratch_of(start.files);
         self.lacking = false;
         let ready = loop {
             let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(Duty { task: start.task, marks: marks.clone() }) {
+            if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
                 break spare;
             }
             // Somebody has killed it.
@@ -224,6 +226,11 @@ impl Local {
         }
         self.taken.forget(task);
     }
+}
+
+/// The folder of the run on this machine in which an attempt has one of its own.
+fn scratch_of(files: &TaskFiles) -> Option<PathBuf> {
+    files.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok())
 }
 
 /// The environment that tells the processes of a task from all others.
@@ -337,7 +344,8 @@ impl Engine for Local {
             let Some(gpus) = &attempt.gpus else { continue };
             self.started += 1;
             let status = self.folder.path().join(&attempt.files.status);
-            let duty = Duty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()) };
+            let scratch = scratch_of(&attempt.files);
+            let duty = Duty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()), scratch };
             if self.taken.take(attempt, status, duty, self.started, &self.sender) {
                 goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
             }

@@ -12,7 +12,6 @@ use crate::engine::{Earlier, Notice};
 use crate::process::{GLANCE, Identity};
 use crate::spare::{Duty, Signalled};
 use crate::status::Status;
-use crate::traces::Traces;
 
 /// Between two looks at whether shims live: they are no children of ours, of whose end the system would tell.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -106,10 +105,9 @@ fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
             }
         }
         let gone = |(shim, _, _): &mut (Identity, u64, Duty)| !shim.is_alive();
-        for (_, number, Duty { task, marks }) in watched.extract_if(.., gone) {
-            let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-            Traces { marks, ..Traces::default() }.end(Duration::ZERO);
-            if ends.send(Signalled::Ended(task, number)).is_err() {
+        for (_, number, duty) in watched.extract_if(.., gone) {
+            duty.end_rest(None, None);
+            if ends.send(Signalled::Ended(duty.task, number)).is_err() {
                 return;
             }
         }
