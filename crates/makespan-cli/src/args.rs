@@ -301,6 +301,12 @@ pub struct AgentOptions {
     /// Start the agents of all nodes of this allocation, instead of being one
     #[arg(long)]
     pub head: bool,
+    /// With --head, of these nodes only, such as n1,n2
+    #[arg(long, value_name = "NODES", requires = "head")]
+    pub nodelist: Option<String>,
+    /// With --head, how long to stay when the planner has died and nothing is left to do, such as 90s [default: 5m]
+    #[arg(long, value_name = "TIME", requires = "head")]
+    pub wait: Option<String>,
 }
 
 #[derive(Args)]

@@ -15,7 +15,7 @@ mod text;
 
 pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};
 pub use command::{CommandError, Commands, Printed, Program, Refusal, Submitted};
-pub use machines::{Allocated, Machines, MachinesError};
+pub use machines::{Allocated, Machines, MachinesError, Placed, Pool, fit};
 pub use text::{
     Gres, HostlistError, Kind, Limit, Record, bytes, count, duration, expand, moment, present, range, records,
 };

@@ -152,6 +152,69 @@ fn a_cluster_without_nodes_that_take_jobs_says_why() {
     assert!(error.contains("no default partition; name one of p"), "{error}");
 }
 
+#[test]
+fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
+    let node = |name: &str, cpus: u32, more: &str| {
+        format!("NodeName={name} CPUTot={cpus} RealMemory=4096 State=IDLE Partitions=p {more}")
+    };
+    let nodes = [
+        node("a0", 4, ""),
+        node("g0", 8, "Gres=gpu:2"),
+        node("a1", 4, ""),
+        node("a2", 4, "ActiveFeatures=x"),
+        node("gone", 4, "").replace("IDLE", "DOWN"),
+    ];
+    let script = format!(
+        "case \"$*\" in *partitions) echo 'PartitionName=p Default=YES State=UP MaxNodes=4';; \
+         *config) echo 'SLURM_VERSION = 22.05.8'; echo 'SelectTypeParameters = CR_CPU_MEMORY';; \
+         *) echo '{}';; esac",
+        nodes.join("\n")
+    );
+    let commands = Fakes::new().with("scontrol", &script);
+    let commands = commands.commands();
+    let pool = commands.pool(None, &["--exclude=a2".into()]).unwrap();
+    let names = |machines: &makespan_slurm::Machines| {
+        machines.platform.nodes().iter().map(|node| format!("{}:{}", node.name, node.processors)).collect::<Vec<_>>()
+    };
+    // Two of the three that are equal; which ones is not said.
+    let two = pool.choose(&[2]).unwrap();
+    assert_eq!(names(&two), ["n0:4", "n1:4"]);
+    assert!(two.remarks.iter().any(|remark| remark.contains("like a0, of which there are 2")), "{:?}", two.remarks);
+    let placed = pool.place(&two.platform, &[2]).unwrap();
+    assert_eq!((placed[0].options.join(" "), &placed[0].names), ("--mem=0".into(), &None));
+    // More than are equal: these, those of each pilot in a row, also one that is down.
+    let all = pool.choose(&[2, 2]).unwrap();
+    assert_eq!(names(&all), ["a0:4", "a1:4", "gone:4", "g0:8"]);
+    let placed = pool.place(&all.platform, &[2, 2]).unwrap();
+    assert_eq!(placed[1].options, ["--mem=0", "--nodelist=gone,g0"]);
+    assert_eq!(placed[1].names, Some(vec!["gone".into(), "g0".into()]));
+    // Those that have less are left out.
+    let pool = commands.pool(None, &["--gres=gpu:1".into(), "--mem=2G".into()]).unwrap();
+    let one = pool.choose(&[1]).unwrap();
+    assert_eq!((names(&one), one.platform.nodes()[0].resources.amount("memory")), (vec!["g0:8".to_owned()], 2 << 30));
+    let pool = commands.pool(None, &[]).unwrap();
+    let placed = pool.place(&one.platform, &[1]).unwrap();
+    assert_eq!(placed[0].options, ["--mem=0", "--exclude=a0,a1,a2,gone"]);
+    let error = pool.place(&pool.choose(&[2]).unwrap().platform, &[1]).unwrap_err().to_string();
+    assert!(error.contains("for 2 nodes, and the pilots have 1"), "{error}");
+    for (sizes, part) in [(vec![5], "may have at most 4; ask for fewer"), (vec![3, 3], "6 nodes are asked for")] {
+        let error = pool.choose(&sizes).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    // The machines of a plan in an allocation: by their names, else what has enough.
+    let held: Vec<String> = ["x0", "x1", "a0"].map(String::from).to_vec();
+    let present = |nodes: Vec<(&str, u32)>| {
+        let machine = |(name, processors): (&str, u32)| makespan_core::Node::new(name, processors);
+        makespan_core::Platform::new(nodes.into_iter().map(machine).collect()).unwrap()
+    };
+    let plan = present(vec![("a0", 4), ("b0", 8), ("b1", 2)]);
+    let fitted = |nodes| makespan_slurm::fit(&plan, &present(nodes), &held, 7);
+    assert_eq!(fitted(vec![("x1", 8), ("x0", 2)]).unwrap(), ["a0", "x1", "x0"], "a0 is down");
+    assert_eq!(fitted(vec![("a0", 4), ("x0", 64), ("x1", 8)]).unwrap(), ["a0", "x1", "x0"]);
+    let error = fitted(vec![("a0", 4), ("x0", 7), ("x1", 7)]).unwrap_err().to_string();
+    assert!(error.contains("of 8 processors, and the allocation 7 has 0"), "{error}");
+}
+
 proptest! {
     #[test]
     fn no_text_is_too_strange(text in "\\PC{0,200}|([A-Za-z]{0,9}(=|\\[|,| |\\n|[0-9-]{0,3})){0,40}") {

@@ -1,8 +1,9 @@
 //! `makespan agent`
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use makespan_core::Stop;
+use makespan_core::{Stop, Time};
 use makespan_slurm::engine::this_program;
 use makespan_slurm::pilot::{self, HeadOptions};
 use miette::{Result, miette};
@@ -16,7 +17,14 @@ pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     })?;
     if options.head {
         let program = this_program().map_err(|error| miette!("{error}"))?;
-        pilot::lead(&HeadOptions { folder, program }).map_err(|error| miette!("{error}"))?;
+        let nodes = options.nodelist.clone();
+        let wait = match &options.wait {
+            Some(text) => {
+                Duration::from_secs_f64(Time::parse(text).map_err(|error| miette!("--wait: {error}"))?.seconds())
+            }
+            None => HeadOptions::WAIT,
+        };
+        pilot::lead(&HeadOptions { folder, program, nodes, wait }).map_err(|error| miette!("{error}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = Stop::default();

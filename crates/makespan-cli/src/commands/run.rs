@@ -124,7 +124,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
             planned
         }
     };
-    let own_notes = if cluster.is_some() { Vec::new() } else { notes(&instance) };
+    let own_notes = cluster.as_ref().map_or_else(|| notes(&instance), |cluster| cluster.remarks.clone());
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     let say = |text: &str| if silent { Ok(()) } else { emit(text) };
     say(&format!(

@@ -10,12 +10,9 @@ fn wrong_input_is_refused_with_a_remedy() {
     space.write("list.txt", "true\n");
     space.write("long.txt", "true #: time=3h\n");
     let refused = [
-        (
-            "run list.txt --on slurm --partition nowhere",
-            vec!["no partition `nowhere`", "those of this cluster are main"],
-        ),
+        ("run list.txt --on slurm --partition nowhere", vec!["no partition `nowhere`", "the cluster has main"]),
         ("run long.txt --on slurm --time 1h", vec!["10800", "ask for a longer --time"]),
-        ("run list.txt --on slurm --nodes 9", vec!["9 nodes", "ask for fewer nodes"]),
+        ("run list.txt --on slurm --nodes 9", vec!["9 nodes are asked for", "has 4", "ask for fewer nodes"]),
         ("run list.txt --on slurm --time soon", vec!["--time soon", "such as 90m"]),
         ("run list.txt --on slurm --pilots 2xmany", vec!["such as 2x4nodes,1h"]),
         (

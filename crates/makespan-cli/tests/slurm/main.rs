@@ -8,10 +8,12 @@ mod fakes;
 #[path = "../cli/workflow.rs"]
 mod workflow;
 
+mod alone;
 mod bad;
 mod ends;
 mod kills;
 mod lost;
+mod nodes;
 mod placed;
 mod processes;
 mod scratch;

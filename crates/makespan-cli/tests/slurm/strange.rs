@@ -8,13 +8,13 @@ use super::fakes::Fakes;
 use super::workspace::Workspace;
 
 /// A run whose planner, and what it submits, finds these programs before Slurm's own.
-fn with(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Child {
+pub fn with(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Child {
     let path = format!("{}:{}", fakes.path().display(), std::env::var("PATH").unwrap());
     space.command(line).env("PATH", path).spawn().unwrap()
 }
 
 /// The real program of this name.
-fn real(name: &str) -> String {
+pub fn real(name: &str) -> String {
     let path = std::env::var("PATH").unwrap() + ":/usr/sbin:/usr/local/sbin";
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.exists());
     found.unwrap().display().to_string()

@@ -104,8 +104,7 @@ impl Pilots {
             let Some(beacon) = self.board.beacon(&place) else { continue };
             let free = self.slots.of_seat(seat).filter(|&slot| self.place_of(slot).is_none());
             let free: Vec<usize> = free.collect();
-            let named = free.iter().copied().find(|&slot| self.slots.name(slot) == place.node);
-            let Some(slot) = named.or(free.first().copied()) else { continue };
+            let Some(slot) = self.slots.choose(&free, &place.node) else { continue };
             if let Err(error) = self.board.bind(&place, slot) {
                 self.tell(format!("cannot write which node {} is: {error}; trying again", place.node));
                 continue;

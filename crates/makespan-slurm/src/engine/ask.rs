@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::Commands;
+use crate::{Commands, Placed};
 
 /// How many nodes a pilot has, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,15 @@ pub struct PilotSize {
     pub nodes: usize,
     /// As `sbatch --time` takes it; without it the partition's default.
     pub time: Option<String>,
+    /// What it asks for so that its nodes are those of the plan.
+    pub placed: Placed,
+}
+
+impl PilotSize {
+    fn hosts(&self) -> Vec<Option<String>> {
+        let names = self.placed.names.iter().flatten().cloned().map(Some);
+        names.chain(std::iter::repeat(None)).take(self.nodes).collect()
+    }
 }
 
 /// Where pilots come from.
@@ -21,8 +30,10 @@ pub enum Allocation {
     Here {
         /// Its number.
         job: u64,
-        /// Its nodes.
-        nodes: usize,
+        /// The node that each node of the plan is.
+        nodes: Vec<String>,
+        /// Those of them that are up.
+        up: Vec<String>,
     },
     /// Jobs that are asked for.
     Asked {
@@ -39,8 +50,16 @@ impl Allocation {
     /// Nodes of each pilot.
     pub(super) fn sizes(&self) -> Vec<usize> {
         match self {
-            Self::Here { nodes, .. } => vec![*nodes],
+            Self::Here { nodes, .. } => vec![nodes.len()],
             Self::Asked { pilots, .. } => pilots.iter().map(|pilot| pilot.nodes).collect(),
+        }
+    }
+
+    /// For each node of the plan the node of the cluster that it is to be, and no other; `None` where any of its pilot will do.
+    pub(super) fn hosts(&self) -> Vec<Option<String>> {
+        match self {
+            Self::Here { nodes, .. } => nodes.iter().cloned().map(Some).collect(),
+            Self::Asked { pilots, .. } => pilots.iter().flat_map(PilotSize::hosts).collect(),
         }
     }
 }

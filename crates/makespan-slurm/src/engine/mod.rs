@@ -36,6 +36,9 @@ const LONGEST: Duration = Duration::from_millis(250);
 /// Between two looks for new agents, and at what became of pilots.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// Between two signs of life of this planner.
+const BEAT: Duration = Duration::from_secs(10);
+
 /// What the main thread hears.
 #[derive(Debug)]
 enum Heard {
@@ -67,6 +70,7 @@ pub struct Pilots {
     limits: bool,
     looked: Instant,
     glanced: Instant,
+    beat: Instant,
     pause: Duration,
     over: bool,
     /// How many tasks wait.
@@ -82,8 +86,9 @@ impl Pilots {
         let board = Board::of(&options.folder);
         board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
         board.sweep();
+        board.beat_as_planner();
         let (sender, heard) = mpsc::channel();
-        let slots = Slots::of(platform, &options.allocation.sizes())?;
+        let slots = Slots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
         let watch = Watch::begin(options.commands.clone(), sender.clone());
         let mut pilots = Self {
             board,
@@ -102,6 +107,7 @@ impl Pilots {
             limits: false,
             looked: Instant::now(),
             glanced: Instant::now(),
+            beat: Instant::now(),
             pause: SHORTEST,
             over: false,
             waiting: 0,
@@ -145,6 +151,10 @@ impl Pilots {
     fn look(&mut self) {
         if self.glanced.elapsed() >= GLANCE {
             self.glanced = Instant::now();
+            if self.beat.elapsed() >= BEAT {
+                self.beat = Instant::now();
+                self.board.beat_as_planner();
+            }
             self.look_for_agents();
             self.look_after_agents();
             self.look_after_seats();

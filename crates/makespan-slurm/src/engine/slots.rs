@@ -9,6 +9,8 @@ struct Slot {
     processors: ProcSet,
     /// The number of its first GPU in the platform, and how many it has.
     gpus: (u64, u64),
+    /// The node of the cluster that it is to be, and no other.
+    host: Option<String>,
     is_open: bool,
 }
 
@@ -21,8 +23,9 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Those of a platform, which pilots of these sizes have together.
-    pub fn of(platform: &Platform, sizes: &[usize]) -> Result<Self, String> {
+    /// Those of a platform, which pilots of these sizes have together, each on its host, where that is stated.
+    pub fn of(platform: &Platform, sizes: &[usize], hosts: Vec<Option<String>>) -> Result<Self, String> {
+        let mut hosts = hosts.into_iter();
         let gpus = platform.resource(Resource::GPUS);
         let gpus = gpus.filter(|&id| platform.resource_of(id).kind == ResourceKind::OfNodes);
         let mut first_gpu = 0;
@@ -30,7 +33,8 @@ impl Slots {
         for (index, node) in platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0) {
             let own = gpus.map_or(0, |id| platform.amount(index, id));
             let (name, processors) = (node.name.clone(), platform.processors_of(index));
-            all.push(Slot { name, processors, gpus: (first_gpu, own), is_open: true });
+            let host = hosts.next().flatten();
+            all.push(Slot { name, processors, gpus: (first_gpu, own), host, is_open: true });
             first_gpu += own;
         }
         let asked: usize = sizes.iter().sum();
@@ -66,6 +70,14 @@ impl Slots {
     /// As the plan calls it.
     pub fn name(&self, slot: usize) -> &str {
         &self.all[slot].name
+    }
+
+    /// The one of these slots that a node of the cluster is: its own, else one of its name, else any that may be any node.
+    pub fn choose(&self, free: &[usize], node: &str) -> Option<usize> {
+        let find = |matches: &dyn Fn(&Slot) -> bool| free.iter().copied().find(|&slot| matches(&self.all[slot]));
+        let own = find(&|slot| slot.host.as_deref() == Some(node));
+        let named = || find(&|slot| slot.host.is_none() && slot.name == node);
+        own.or_else(named).or_else(|| find(&|slot| slot.host.is_none()))
     }
 
     /// Whether it was open.
@@ -119,8 +131,8 @@ mod tests {
             Node { resources, ..Node::new(name, processors) }
         };
         let platform = Platform::new(vec![node("a", 2, 1), node("switch", 0, 9), node("b", 4, 2)]).unwrap();
-        let mut slots = Slots::of(&platform, &[1, 1]).unwrap();
-        assert!(Slots::of(&platform, &[3]).is_err());
+        let mut slots = Slots::of(&platform, &[1, 1], vec![None, Some("x".into())]).unwrap();
+        assert!(Slots::of(&platform, &[3], vec![]).is_err());
         let parts = |text: &str| {
             let parts = slots.parts(&text.parse().unwrap()).into_iter();
             parts.map(|(slot, here)| format!("{slot}:{here}")).collect::<Vec<_>>().join(" ")
@@ -129,6 +141,8 @@ mod tests {
         assert_eq!((slots.gpus(0, &[0, 2]), slots.gpus(1, &[0, 2])), (vec![0], vec![1]));
         assert_eq!((slots.first_of(&ProcSet::range(3, 4)), slots.seat(0), slots.seat(1)), (Some(1), 0, 1));
         assert!(slots.close(1) && !slots.close(1) && slots.open(1) && !slots.open(1));
+        let chosen = |free: &[usize], node: &str| slots.choose(free, node);
+        assert_eq!((chosen(&[0, 1], "x"), chosen(&[0, 1], "b"), chosen(&[1], "y")), (Some(1), Some(0), None));
         assert_eq!((slots.of_seat(0), slots.of_seat(1)), (0..1, 1..2));
     }
 }

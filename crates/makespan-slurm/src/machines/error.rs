@@ -63,6 +63,70 @@ pub enum MachinesError {
         /// What is wrong.
         error: ResourceError,
     },
+    /// An option of `sbatch` that cannot be understood.
+    #[error("{option}: {problem}")]
+    Option {
+        /// As it was given.
+        option: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An option of `sbatch` that runs give themselves.
+    #[error("{option} is given to sbatch by the run itself; write {instead}")]
+    OwnOption {
+        /// Which.
+        option: String,
+        /// What helps.
+        instead: String,
+    },
+    /// More nodes than there are.
+    #[error("{asked} nodes are asked for at once, and {place} has {there} for these options; ask for fewer nodes{}", because(.why))]
+    TooFew {
+        /// Which partition.
+        place: String,
+        /// Of all pilots together.
+        asked: usize,
+        /// That may be given.
+        there: usize,
+        /// Why there are so few, if anything is known.
+        why: String,
+    },
+    /// More nodes than a job may have.
+    #[error(
+        "a pilot is to have {asked} nodes, and a job in the partition `{partition}` may have at most {most}; ask for fewer nodes, or \
+         for several pilots, such as --pilots 2x{most}nodes"
+    )]
+    MaxNodes {
+        /// Which.
+        partition: String,
+        /// Of one pilot.
+        asked: usize,
+        /// The limit.
+        most: u64,
+    },
+    /// A plan for another number of nodes.
+    #[error("the plan is for {planned} nodes, and the pilots have {there} at once; ask for as many")]
+    Sizes {
+        /// Of the plan.
+        planned: usize,
+        /// Of the pilots.
+        there: usize,
+    },
+    /// A plan for nodes that are not to be had.
+    #[error(
+        "the run is planned for {asked} {} {node}, and {place} has {there}; go on where there are such nodes, or begin a new run in \
+         another folder", if *.asked == 1 { "node" } else { "nodes" }
+    )]
+    NoSuchNodes {
+        /// Which partition or job.
+        place: String,
+        /// How many are needed.
+        asked: usize,
+        /// How many there are.
+        there: usize,
+        /// What is needed.
+        node: String,
+    },
     /// Nodes that make no platform.
     #[error("{place} as a platform: {error}")]
     Platform {
@@ -71,4 +135,9 @@ pub enum MachinesError {
         /// What is wrong.
         error: PlatformError,
     },
+}
+
+/// What is known of a reason.
+fn because(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(" ({why})") }
 }

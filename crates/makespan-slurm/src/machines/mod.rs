@@ -1,7 +1,9 @@
 //! The machines of a cluster, or of an allocation in it, as a platform.
 
 mod error;
+mod pool;
 mod resources;
+mod wish;
 
 use std::collections::HashMap;
 
@@ -10,6 +12,7 @@ use makespan_core::{Node as Machine, Platform};
 use crate::command::Commands;
 use crate::{Job, Limit, Node, Partition, Share};
 pub use error::MachinesError;
+pub use pool::{Placed, Pool, fit};
 use resources::resources;
 
 /// Machines on which tasks can be planned, with remarks for the user.

@@ -30,6 +30,60 @@ pub struct HeadOptions {
     pub folder: PathBuf,
     /// This program.
     pub program: PathBuf,
+    /// The nodes of the allocation on which agents are started, with commas between them; `None` for all.
+    pub nodes: Option<String>,
+    /// How long the pilot is kept when its planner is gone and it has nothing left to do.
+    pub wait: Duration,
+}
+
+impl HeadOptions {
+    /// How long that is where nobody says anything else: time enough to resume a run that has died.
+    pub const WAIT: Duration = Duration::from_mins(5);
+}
+
+/// How long the folder of the run must be gone until it is taken as removed: file systems of a network may be away for a while.
+const REMOVED: Duration = Duration::from_secs(30);
+
+/// Between two looks at whether the pilot is still of use.
+const REVIEW: Duration = Duration::from_secs(1);
+
+/// Whether a pilot is still of use.
+#[derive(Debug)]
+struct Use {
+    reviewed: Instant,
+    /// Since when the folder is gone.
+    gone: Option<Instant>,
+    /// The last sign of life of a planner, and when it was new or there was something to do.
+    beat: Option<Duration>,
+    needed: Instant,
+}
+
+impl Use {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { reviewed: now, gone: None, beat: None, needed: now }
+    }
+
+    /// Why it is not, if so.
+    fn ended(&mut self, board: &Board, job: u64, wait: Duration) -> Option<String> {
+        if self.reviewed.elapsed() < REVIEW {
+            return None;
+        }
+        self.reviewed = Instant::now();
+        if board.is_removed() {
+            let since = self.gone.get_or_insert_with(Instant::now);
+            return (since.elapsed() >= REMOVED).then(|| "the folder of the run was removed".to_owned());
+        }
+        self.gone = None;
+        let beat = board.last_planner_beat();
+        if beat != self.beat || board.has_work(job) {
+            (self.beat, self.needed) = (beat, Instant::now());
+        }
+        (self.needed.elapsed() >= wait).then(|| {
+            let seconds = wait.as_secs();
+            format!("for {seconds} s no planner was there, and nothing is left to do; resuming the run asks for another pilot")
+        })
+    }
 }
 
 /// A step of Slurm that may have to be started again.
@@ -76,7 +130,10 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let Some(job) = variable("SLURM_JOB_ID") else {
         return Err("the head of a pilot runs in a job of Slurm, which sets SLURM_JOB_ID".into());
     };
-    let nodes = variable("SLURM_JOB_NUM_NODES").or_else(|| variable("SLURM_NNODES")).unwrap_or(1);
+    let nodes = match &options.nodes {
+        Some(nodes) => nodes.split(',').count() as u64,
+        None => variable("SLURM_JOB_NUM_NODES").or_else(|| variable("SLURM_NNODES")).unwrap_or(1),
+    };
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
@@ -84,9 +141,18 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let mut all = Step::default();
     let mut single: BTreeMap<Place, Step> = BTreeMap::new();
     let mut empty: BTreeMap<Place, Instant> = BTreeMap::new();
+    let mut of_use = Use::new();
     while !board.is_over(job) {
+        if let Some(why) = of_use.ended(&board, job, options.wait) {
+            eprintln!("makespan agent: pilot {job} ends: {why}");
+            // Agents see it, and whoever resumes the run.
+            if board.declare_over(job).is_err() {
+                return Ok(());
+            }
+            break;
+        }
         if !all.runs() && all.may_start() {
-            all.start(step(options, job, nodes, None));
+            all.start(step(options, job, nodes, options.nodes.as_deref()));
         }
         for place in board.places().into_iter().filter(|place| place.job == job && board.beacon(place).is_some()) {
             if !matches!(board.lock(&place), Ok(Some(_))) {
@@ -108,8 +174,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// A step of agents on so many nodes, or on this one.
-fn step(options: &HeadOptions, job: u64, nodes: u64, node: Option<&str>) -> Command {
+/// A step of agents on so many nodes: on these, if any are named.
+fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     let mut command = Commands::new().process(Program::Srun);
     command.args([
         "--overlap",
@@ -120,7 +186,7 @@ fn step(options: &HeadOptions, job: u64, nodes: u64, node: Option<&str>) -> Comm
         "--no-kill",
     ]);
     command.args([format!("--jobid={job}"), format!("--nodes={nodes}"), format!("--ntasks={nodes}")]);
-    command.args(node.map(|node| format!("--nodelist={node}")));
+    command.args(names.map(|names| format!("--nodelist={names}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);
     command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder);
     // Tasks are measured by what they are given, not by what the script of the job was.

@@ -3,8 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
 
-use super::{Beacon, Board, Left, Place, write};
+use super::{Beacon, Board, Left, PLANNER_BEAT, Place, write};
 use crate::pilot::order::Fate;
 
 impl Board {
@@ -82,6 +83,17 @@ impl Board {
             Err(_) if self.file("done", place, &name).exists() => Ok(name),
             renamed => renamed.map(|()| name),
         }
+    }
+
+    /// Whether a pilot holds attempts that have not ended.
+    pub fn has_work(&self, job: u64) -> bool {
+        let own = self.places().into_iter().filter(|place| place.job == job);
+        own.into_iter().any(|place| ["in", "run"].iter().any(|state| !self.ids(state, &place).is_empty()))
+    }
+
+    /// When a planner last said that it is there, by the clock of the file system.
+    pub fn last_planner_beat(&self) -> Option<Duration> {
+        self.modified(PLANNER_BEAT)
     }
 
     /// Attempts that are to end, and whether they are to be killed.

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// The folder in that of the run.
 pub(crate) const FOLDER: &str = "pilot";
 
+/// The file among `agents` by which a planner says that it is there.
+const PLANNER_BEAT: &str = "planner=beat";
+
 /// A node in a pilot: `JOB.NODE`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
@@ -107,6 +110,11 @@ impl Board {
     /// Makes what the agent of a place needs.
     pub fn make_place(&self, place: &Place) -> io::Result<()> {
         ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
+    }
+
+    /// Whether the folder is gone; not whether nobody can tell.
+    pub fn is_removed(&self) -> bool {
+        fs::metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     fn at(&self, state: &str, place: &Place) -> PathBuf {

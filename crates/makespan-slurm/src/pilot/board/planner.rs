@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{Beacon, Board, Place, names, write};
+use super::{Beacon, Board, PLANNER_BEAT, Place, names, write};
 use crate::pilot::order::{Fate, Order};
 
 impl Board {
@@ -91,6 +91,11 @@ impl Board {
         serde_json::from_slice(&bytes).ok()
     }
 
+    /// Whether a place was given attempts of which a planner has not heard the end.
+    pub fn holds_any(&self, place: &Place) -> bool {
+        ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
+    }
+
     /// What the agent of a place says of itself.
     pub fn beacon(&self, place: &Place) -> Option<Beacon> {
         serde_json::from_slice(&fs::read(self.folder.join("agents").join(place.name())).ok()?).ok()
@@ -98,7 +103,18 @@ impl Board {
 
     /// When the agent of a place last said that it is there, by the clock of the file system.
     pub fn last_beat(&self, place: &Place) -> Option<Duration> {
-        let beat = self.folder.join("agents").join(format!("{}=beat", place.name()));
+        self.modified(&format!("{}=beat", place.name()))
+    }
+
+    /// Says that a planner is there.
+    pub fn beat_as_planner(&self) {
+        // Pilots are given back some minutes after the last one that arrives.
+        let _ = fs::write(self.folder.join("agents").join(PLANNER_BEAT), ".");
+    }
+
+    /// When a file beside what agents say of themselves was written last, by the clock of the file system.
+    pub(super) fn modified(&self, name: &str) -> Option<Duration> {
+        let beat = self.folder.join("agents").join(name);
         fs::metadata(beat).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()
     }
 

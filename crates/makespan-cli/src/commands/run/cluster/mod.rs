@@ -1,0 +1,183 @@
+//! A run on Slurm: which machines it is planned for, and which pilots it has.
+
+mod size;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use makespan_core::{Instance, Platform, Schedule, Time};
+use makespan_formats::{Language, read_platform, write_instance};
+use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
+use makespan_slurm::{Allocated, Commands, Limit, MachinesError, Pool, duration, fit};
+use miette::{Result, miette};
+
+use super::folder;
+use crate::args::{RunOptions, SlurmOptions};
+use crate::cluster::own_job;
+use crate::output::{complain, write_file};
+use size::{Size, sizes, slurm_time};
+
+/// Where the platform is kept that a run was begun with, in the folder of the pilots.
+const PLATFORM: &str = "pilot/platform.json";
+
+/// The cluster that a run is carried out on.
+pub struct Cluster {
+    /// The machines of the plan, where the options state no others.
+    pub platform: Platform,
+    /// What the user should know about them.
+    pub remarks: Vec<String>,
+    site: Site,
+    /// The time of the shortest pilot, in seconds, where it is known.
+    limit: Option<u64>,
+    commands: Commands,
+}
+
+/// Where pilots come from.
+enum Site {
+    /// An allocation that is there.
+    Here(Box<Allocated>),
+    /// Jobs that are asked for, with options of `sbatch`.
+    Asked { pool: Box<Pool>, sizes: Vec<Size>, options: Vec<String> },
+}
+
+impl Cluster {
+    /// The one that the options ask for, if they do.
+    pub fn of(options: &RunOptions) -> Result<Option<Self>> {
+        if options.slurm.on.is_none() {
+            return Ok(None);
+        }
+        let commands = Commands::new().with_teller(complain);
+        // Jobs that still run are where the plan had them.
+        let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
+        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
+        let earlier = earlier.map(|earlier| earlier.platform().clone());
+        let asks = options.slurm.nodes.is_some() || options.slurm.pilots.is_some();
+        match own_job()?.filter(|_| !asks) {
+            Some(job) => Self::here(job, &options.slurm, earlier, commands).map(Some),
+            None => Self::asked(&options.slurm, earlier, commands).map(Some),
+        }
+    }
+
+    /// An allocation that is there.
+    fn here(id: u64, slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
+        let idle = [("time", &slurm.time), ("account", &slurm.account), ("partition", &slurm.partition)];
+        let idle = idle.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
+        if let Some(name) = idle.or((!slurm.slurm.is_empty()).then_some("slurm")) {
+            return Err(miette!(
+                "--{name} is for pilots that are asked for, and this is the allocation {id}, whose nodes are used; leave it out, or ask \
+                 for other nodes with --nodes or --pilots"
+            ));
+        }
+        let allocated = commands.allocation(id).map_err(|error| wrong(&error))?;
+        let job = &allocated.job;
+        let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value).unwrap_or(0);
+        let limit = job.time_limit.and_then(Limit::value).map(|limit| limit.saturating_sub(run));
+        let platform = earlier.unwrap_or_else(|| allocated.machines.platform.clone());
+        let (remarks, site) = (allocated.machines.remarks.clone(), Site::Here(Box::new(allocated)));
+        Ok(Self { platform, remarks, site, limit, commands })
+    }
+
+    /// Pilots that are asked for, on nodes of a partition.
+    fn asked(slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
+        let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
+        let options = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
+        let options: Vec<String> = options.chain(slurm.slurm.iter().cloned()).collect();
+        let pool = commands.pool(slurm.partition.as_deref(), &options).map_err(|error| wrong(&error))?;
+        let mut sizes = match &slurm.pilots {
+            Some(text) => sizes(text)?,
+            None => vec![Size { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
+        };
+        if let Some(time) = &slurm.time {
+            let time =
+                slurm_time(time).ok_or_else(|| miette!("--time {time}: write a time such as 90m, 2h or 1-12:00:00"))?;
+            sizes.iter_mut().for_each(|size| size.time = Some(time.clone()));
+        }
+        let partition = &pool.partition;
+        let default = partition.default_time.unwrap_or(partition.max_time).value();
+        let limit = sizes.iter().filter_map(|size| size.seconds().or(default)).min();
+        let longest = sizes.iter().filter_map(Size::seconds).max();
+        if let Some((most, asked)) = partition.max_time.value().zip(longest).filter(|(most, asked)| asked > most) {
+            return Err(miette!(
+                "a pilot is asked for {asked} s, and the partition `{}` gives at most {most} s; ask for less, or name another partition",
+                partition.name
+            ));
+        }
+        let counts: Vec<usize> = sizes.iter().map(|size| size.nodes).collect();
+        let (platform, remarks) = match earlier {
+            Some(platform) => (platform, Vec::new()),
+            None => {
+                let machines = pool.choose(&counts).map_err(|error| wrong(&error))?;
+                (machines.platform, machines.remarks)
+            }
+        };
+        let site = Site::Asked { pool: Box::new(pool), sizes, options };
+        Ok(Self { platform, remarks, site, limit, commands })
+    }
+
+    /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had.
+    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        self.allocation(instance.platform(), "")?;
+        let Some(limit) = self.limit else { return Ok(()) };
+        let limit =
+            Time::from_seconds(i64::try_from(limit).unwrap_or(i64::MAX / 1_000_000_000).min(i64::MAX / 1_000_000_000));
+        let longest = schedule.placements().iter().max_by_key(|at| at.end - at.start);
+        match longest.filter(|at| at.end - at.start > limit) {
+            Some(at) => Err(miette!(
+                "job `{}` takes {} s and a pilot has its nodes for {limit} s; ask for a longer --time",
+                instance.name(at.task),
+                at.end - at.start
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// What there is to be, or is, so that the nodes are those of a plan.
+    fn allocation(&self, platform: &Platform, name: &str) -> Result<Allocation> {
+        match &self.site {
+            Site::Here(allocated) => {
+                let (job, present) = (&allocated.job, &allocated.machines.platform);
+                let nodes = fit(platform, present, &job.nodes, job.id).map_err(|error| wrong(&error))?;
+                let is_up = |name: &&String| present.nodes().iter().any(|node| node.name == **name);
+                let up = nodes.iter().filter(is_up).cloned().collect();
+                Ok(Allocation::Here { job: job.id, nodes, up })
+            }
+            Site::Asked { pool, sizes, options } => {
+                let counts: Vec<usize> = sizes.iter().map(|size| size.nodes).collect();
+                let placed = pool.place(platform, &counts).map_err(|error| wrong(&error))?;
+                let pilot =
+                    |(size, placed): (&Size, _)| PilotSize { nodes: size.nodes, time: size.time.clone(), placed };
+                let pilots = sizes.iter().zip(placed).map(pilot).collect();
+                Ok(Allocation::Asked { pilots, options: options.clone(), name: name.to_owned() })
+            }
+        }
+    }
+
+    /// The engine, with its pilots asked for. The platform is that of the plan.
+    pub fn begin(&self, platform: &Platform, folder: &Path, stem: &str, grace: Duration) -> Result<Pilots> {
+        let allocation = self.allocation(platform, &name_of(folder, stem))?;
+        let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
+        let path = folder.join(PLATFORM);
+        std::fs::create_dir_all(folder.join("pilot")).map_err(|error| miette!("{}: {error}", path.display()))?;
+        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        let program: PathBuf = this_program().map_err(|error| miette!("{error}"))?;
+        let folder = folder.to_owned();
+        let options = PilotOptions { folder, allocation, commands: self.commands.clone(), program, grace };
+        Pilots::begin(platform, options).map_err(|error| miette!("{error}"))
+    }
+}
+
+fn wrong(error: &MachinesError) -> miette::Report {
+    miette!("--on slurm: {error}")
+}
+
+/// What pilots are called in the queue. Two runs in different folders have different names.
+fn name_of(folder: &Path, stem: &str) -> String {
+    let hash = folder
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
+    let stem: String = stem.chars().take(40).map(plain).collect();
+    format!("makespan-{stem}-{hash:016x}")
+}

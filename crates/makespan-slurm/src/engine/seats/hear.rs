@@ -1,0 +1,76 @@
+//! What Slurm says of pilots and their nodes.
+
+use std::time::Instant;
+
+use super::{MOST_FRUITLESS, Seat};
+use crate::engine::watch::{Became, FORGOTTEN, Report};
+use crate::engine::{Allocation, Pilots};
+
+impl Pilots {
+    pub(in crate::engine) fn heard_of_slurm(&mut self, report: Report) {
+        match report {
+            Report::Job(job, state) => self.heard_of_job(job, state),
+            Report::NodeDown(place) => {
+                let text = format!("its node {} is gone, says Slurm", place.node);
+                if let Some(agent) = self.agents.get_mut(&place) {
+                    agent.gone.get_or_insert(text);
+                    let slot = agent.slot;
+                    self.close(slot, None);
+                }
+            }
+        }
+    }
+
+    fn heard_of_job(&mut self, job: u64, state: Became) {
+        let seat = self.seats.iter().position(|seat| seat.job == Some(job));
+        match state {
+            Became::Waits(reason) => {
+                if let Some(seat) = seat
+                    && self.seats[seat].waits.as_ref() != Some(&reason)
+                {
+                    // At first Slurm has not looked at it.
+                    if !reason.is_empty() {
+                        self.tell(format!("pilot {job} waits in the queue: {reason}"));
+                    }
+                    self.seats[seat].waits = Some(reason);
+                }
+            }
+            Became::Runs(left) => {
+                if let Some(seat) = seat {
+                    let ends = left.map(|left| Instant::now() + left);
+                    if self.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
+                        self.tell(format!("pilot {job} has begun"));
+                    }
+                    self.seats[seat].ends = ends;
+                    self.await_agents(job);
+                }
+            }
+            Became::Over(how) => {
+                let _ = self.board.declare_over(job);
+                self.watch.forget_job(job);
+                let reason = format!("pilot {job} has ended ({how})");
+                for (place, agent) in &mut self.agents {
+                    if place.job == job {
+                        agent.gone.get_or_insert_with(|| reason.clone());
+                    }
+                }
+                if let Some(seat) = seat {
+                    for slot in self.slots.of_seat(seat) {
+                        self.close(slot, None);
+                    }
+                    match self.why_mute(job).filter(|_| how != FORGOTTEN) {
+                        Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
+                        None => self.tell(reason),
+                    }
+                    let Seat { has_ended_any, draining, fruitless, .. } = self.seats[seat];
+                    // What a controller forgot that died is no sign of anything.
+                    let counts = u32::from(how != FORGOTTEN);
+                    let fruitless = if has_ended_any || draining { 0 } else { fruitless + counts };
+                    let again = fruitless < MOST_FRUITLESS;
+                    let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
+                    self.seats[seat] = Seat { closed: !again, fruitless, ..Seat::default() };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The pilots that there are to be, and those that there are.
+
+mod ask;
+mod hear;
+
+use std::time::{Duration, Instant};
+
+use makespan_core::ProcSet;
+use makespan_exec::engine::{Notice, Start};
+
+use super::{Allocation, Pilots};
+
+/// How much longer than expected a task must have until its pilot ends.
+const SLACK: Duration = Duration::from_secs(2);
+
+/// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
+const MOST_FRUITLESS: u32 = 3;
+
+/// Between two attempts at a submission that Slurm refused for now.
+const PAUSE: Duration = Duration::from_secs(15);
+
+/// A pilot that there is to be.
+#[derive(Debug, Default)]
+pub(super) struct Seat {
+    /// The job that it is.
+    pub job: Option<u64>,
+    /// Why it waits, as was told.
+    waits: Option<String>,
+    /// When it ends, if that is known.
+    ends: Option<Instant>,
+    /// Whether what runs in it may end, and nothing else starts.
+    draining: bool,
+    /// Whether a task has ended in it.
+    pub has_ended_any: bool,
+    /// How many pilots in a row have ended in which none had.
+    fruitless: u32,
+    /// Whether another is not asked for.
+    pub closed: bool,
+    /// When to ask again.
+    again: Option<Instant>,
+}
+
+impl Seat {
+    /// Empty ones.
+    pub fn all(allocation: &Allocation) -> Vec<Self> {
+        allocation.sizes().iter().map(|_| Self::default()).collect()
+    }
+
+    pub fn takes_tasks(&self) -> bool {
+        self.job.is_some() && !self.draining
+    }
+}
+
+impl Pilots {
+    /// Whether a task would outlast a pilot that it is to start in. Then nothing starts there any more.
+    pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
+        let needs = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0)) + SLACK;
+        let mut reason = None;
+        for (slot, _) in parts {
+            let seat = self.slots.seat(*slot);
+            let Some(ends) = self.seats[seat].ends else { continue };
+            let left = ends.saturating_duration_since(Instant::now());
+            if left < needs {
+                let text = format!(
+                    "pilot {} ends in {} s, and job `{}` is expected to take longer",
+                    self.seats[seat].job.unwrap_or(0),
+                    left.as_secs(),
+                    start.name
+                );
+                self.drain(seat, &text);
+                reason = Some(text);
+            }
+        }
+        reason
+    }
+
+    fn drain(&mut self, seat: usize, reason: &str) {
+        if !std::mem::replace(&mut self.seats[seat].draining, true) {
+            self.tell(format!("{reason}: nothing more starts there"));
+        }
+        for slot in self.slots.of_seat(seat) {
+            self.close(slot, None);
+        }
+    }
+
+    /// Ends pilots that are done with, asks for others, and says when none will come.
+    pub(super) fn look_after_seats(&mut self) {
+        for seat in 0..self.seats.len() {
+            let Seat { job, draining, .. } = self.seats[seat];
+            if let Some(job) = job.filter(|_| draining) {
+                let held = self.agents.iter().any(|(place, agent)| place.job == job && agent.holds > 0);
+                if !held && !self.board.is_over(job) {
+                    let _ = self.board.declare_over(job);
+                    self.watch.expect_end(job);
+                }
+            }
+            let missing = job.is_none() && !self.seats[seat].closed;
+            let due = self.seats[seat].again.is_none_or(|again| again <= Instant::now());
+            let asks = matches!(self.options.allocation, Allocation::Asked { .. });
+            if missing && due && asks && self.may_use_another() {
+                if self.seats[seat].again.is_some() {
+                    // The last submission may have arrived late.
+                    self.find_unknown();
+                }
+                if self.seats[seat].job.is_some() {
+                    continue;
+                }
+                match self.submit(seat) {
+                    Ok(()) => {
+                        let job = self.seats[seat].job.unwrap_or(0);
+                        self.tell(format!("work remains: pilot {job} is asked for"));
+                    }
+                    Err((text, passing)) => {
+                        self.tell(format!("no pilot can be had: {text}"));
+                        self.seats[seat].closed = !passing;
+                        self.seats[seat].again = Some(Instant::now() + PAUSE);
+                    }
+                }
+            }
+        }
+        let none = self.seats.iter().all(|seat| seat.job.is_none() && seat.closed);
+        if none && self.tasks.is_empty() && !self.over {
+            self.over = true;
+            let text = "no pilot is left, and no other is asked for; resuming the run asks anew".into();
+            self.notices.push_back(Notice::Over(text));
+        }
+    }
+
+    /// Whether tasks wait for nodes.
+    fn may_use_another(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// The run is over, for now: pilots end, and those that wait leave the queue.
+    pub(super) fn end_pilots(&mut self) {
+        let here = matches!(self.options.allocation, Allocation::Here { .. });
+        for job in self.seats.iter().filter_map(|seat| seat.job) {
+            let _ = self.board.declare_over(job);
+            let begun = self.agents.keys().any(|place| place.job == job);
+            if !here && !begun {
+                // It has not begun, so nobody there could see that it is over.
+                let _ = self.options.commands.cancel(job);
+            }
+        }
+    }
+}

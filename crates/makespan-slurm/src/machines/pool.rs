@@ -1,0 +1,268 @@
+//! The nodes of a partition from which jobs get some.
+
+use makespan_core::{Node as Machine, Platform, Resource, Resources};
+
+use super::resources::{remarks, resources};
+use super::wish::{Wish, check_sizes, partition_of};
+use super::{Machines, MachinesError, chosen, left_out};
+use crate::{Commands, Node, Partition};
+
+/// The nodes of a partition that jobs with some options of `sbatch` may have.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// The partition.
+    pub partition: Partition,
+    /// Those that take jobs now, each as a machine.
+    there: Vec<Machine>,
+    /// Those that do not.
+    away: Vec<Machine>,
+    remarks: Vec<String>,
+    wish: Wish,
+    /// Whether the cluster gives out memory, so that a job must ask for all that its nodes have.
+    gives_out_memory: bool,
+}
+
+/// What a job is to ask for so that its nodes are those of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// Options of `sbatch`, which come after all others.
+    pub options: Vec<String>,
+    /// Its nodes in the order of the plan, where it is to have these and no others; else it may have any that `options` allow.
+    pub names: Option<Vec<String>>,
+}
+
+impl Commands {
+    /// The nodes of a partition, or of the one that options of `sbatch` name, or of the default one, that jobs with these options may
+    /// have.
+    ///
+    /// # Errors
+    /// [`MachinesError`]
+    pub fn pool(&self, partition: Option<&str>, options: &[String]) -> Result<Pool, MachinesError> {
+        let wish = Wish::of(options)?;
+        let partitions = self.partitions()?;
+        let named = partition_of(options).or_else(|| partition.map(str::to_owned));
+        let partition = chosen(&partitions.items, named.as_deref())?;
+        let nodes = self.nodes()?;
+        let config = self.config()?;
+        let mut remarks_of = [partitions.remarks, nodes.remarks].concat();
+        let most = partition.max_cpus_per_node.value().unwrap_or(u64::MAX);
+        let allowed = |node: &&Node| node.partitions.contains(&partition.name) && wish.allows(node);
+        let members: Vec<&Node> = nodes.items.iter().filter(allowed).collect();
+        let (there, away): (Vec<&Node>, Vec<&Node>) = members.into_iter().partition(|node| node.state.takes_jobs());
+        remarks_of.extend(left_out(&away));
+        remarks_of.extend(remarks(there.iter().map(|node| (*node, None))));
+        let machines = |nodes: Vec<&Node>| -> Result<Vec<Machine>, MachinesError> {
+            let machine = |node: &Node| machine(node, most, &wish);
+            let all: Result<Vec<Machine>, MachinesError> = nodes.into_iter().map(machine).collect();
+            Ok(all?.into_iter().filter(|machine| machine.processors > 0).collect())
+        };
+        let gives_out_memory = config.get("SelectTypeParameters").is_some_and(|words| words.contains("MEMORY"));
+        Ok(Pool {
+            partition: partition.clone(),
+            there: machines(there)?,
+            away: machines(away)?,
+            remarks: remarks_of,
+            gives_out_memory,
+            wish,
+        })
+    }
+}
+
+fn machine(node: &Node, most: u64, wish: &Wish) -> Result<Machine, MachinesError> {
+    let wrong = |error| MachinesError::Resources { node: node.name.clone(), error };
+    let all = resources(node, None).map_err(wrong)?;
+    let amounts = all.iter().map(|(name, amount)| match wish.memory_of(node) {
+        Some(memory) if name == Resource::MEMORY => (name, amount.min(memory)),
+        _ => (name, amount),
+    });
+    let resources = Resources::new(amounts.collect::<Vec<_>>()).map_err(wrong)?;
+    Ok(Machine { resources, ..Machine::new(&node.name, u64::from(node.usable_cpus).min(most) as u32) })
+}
+
+/// Whether a machine has all that another has.
+fn suffices(machine: &Machine, other: &Machine) -> bool {
+    let has = |(name, amount): (&str, u64)| machine.resources.amount(name) >= amount;
+    machine.processors >= other.processors && other.resources.iter().all(has)
+}
+
+fn are_equal(machine: &Machine, other: &Machine) -> bool {
+    (machine.processors, &machine.resources) == (other.processors, &other.resources)
+}
+
+impl Pool {
+    /// How many nodes there are, also those that take no jobs now.
+    pub fn size(&self) -> usize {
+        self.there.len() + self.away.len()
+    }
+
+    /// The machines of a plan for jobs of so many nodes each, which run at the same time: equal ones where there are as many, the
+    /// most numerous kind first; otherwise kind by kind.
+    ///
+    /// # Errors
+    /// [`MachinesError`]
+    pub fn choose(&self, sizes: &[usize]) -> Result<Machines, MachinesError> {
+        check_sizes(&self.partition, sizes)?;
+        let total: usize = sizes.iter().sum();
+        if total > self.size() {
+            let (place, why) = (self.place_name(), self.remarks.join("; "));
+            return Err(MachinesError::TooFew { place, asked: total, there: self.size(), why });
+        }
+        // One that is down may be up when the job's turn comes; the queue says so meanwhile.
+        let away = if total > self.there.len() { &self.away[..] } else { &[] };
+        let candidates: Vec<&Machine> = self.there.iter().chain(away).collect();
+        let mut kinds: Vec<Vec<&Machine>> = Vec::new();
+        for machine in candidates.iter().copied() {
+            match kinds.iter_mut().find(|kind| are_equal(kind[0], machine)) {
+                Some(kind) => kind.push(machine),
+                None => kinds.push(vec![machine]),
+            }
+        }
+        kinds.sort_by_key(|kind| std::cmp::Reverse((kind.len(), kind[0].processors)));
+        let mut remarks = self.remarks.clone();
+        let wrong = |error| MachinesError::Platform { place: self.place_name(), error };
+        let least = match &self.wish.unclear {
+            Some(option) if kinds.len() > 1 => {
+                remarks.push(format!("the nodes differ, and `{option}` chooses among them: of each the least counts"));
+                Some(least(&candidates))
+            }
+            _ => None,
+        };
+        let sample = least.as_ref().or_else(|| (kinds[0].len() >= total).then(|| kinds[0][0]));
+        let platform = match sample {
+            // Which of many equal ones they are is Slurm's business.
+            Some(sample) if total < candidates.len() || least.is_some() => {
+                if kinds.len() > 1 && least.is_none() {
+                    remarks.push(format!(
+                        "the nodes differ; pilots have those like {}, of which there are {}; --slurm='--constraint=FEATURE' or \
+                         --slurm='--gres=gpu:1' chooses others",
+                        sample.name,
+                        kinds[0].len()
+                    ));
+                }
+                let equal = Platform::cluster(total as u32, sample.processors);
+                equal.and_then(|equal| equal.with_node_resources(&sample.resources)).map_err(wrong)?
+            }
+            _ => {
+                let mut all: Vec<&Machine> = kinds.into_iter().flatten().take(total).collect();
+                if sizes.len() == 1 {
+                    let place = |machine: &&Machine| candidates.iter().position(|other| other.name == machine.name);
+                    all.sort_by_key(place);
+                }
+                Platform::new(all.into_iter().cloned().collect()).map_err(wrong)?
+            }
+        };
+        Ok(Machines { platform, remarks })
+    }
+
+    /// What jobs of so many nodes each are to ask for so that they have those of a plan, in its order.
+    ///
+    /// # Errors
+    /// [`MachinesError`] where the cluster has no such nodes.
+    pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<Placed>, MachinesError> {
+        check_sizes(&self.partition, sizes)?;
+        let slots: Vec<&Machine> = platform.nodes().iter().filter(|node| node.processors > 0).collect();
+        let (asked, there) = (slots.len(), sizes.iter().sum());
+        if asked != there {
+            return Err(MachinesError::Sizes { planned: asked, there });
+        }
+        let memory = (self.gives_out_memory && !self.wish.states_memory()).then(|| "--mem=0".to_owned());
+        let candidates: Vec<&Machine> = self.there.iter().chain(&self.away).collect();
+        if slots.iter().all(|slot| are_equal(slot, slots[0])) {
+            let (good, bad): (Vec<&Machine>, Vec<&Machine>) =
+                candidates.into_iter().partition(|machine| suffices(machine, slots[0]));
+            if good.len() < slots.len() {
+                let (place, node) = (self.place_name(), describe(slots[0]));
+                return Err(MachinesError::NoSuchNodes { place, asked, there: good.len(), node });
+            }
+            let excluded = self.wish.excluded.iter().map(String::as_str);
+            let excluded: Vec<&str> = bad.iter().map(|machine| machine.name.as_str()).chain(excluded).collect();
+            let exclude = (!bad.is_empty()).then(|| format!("--exclude={}", excluded.join(",")));
+            let options: Vec<String> = memory.into_iter().chain(exclude).collect();
+            return Ok(sizes.iter().map(|_| Placed { options: options.clone(), names: None }).collect());
+        }
+        for slot in &slots {
+            let found = candidates.iter().find(|machine| machine.name == slot.name);
+            if !found.is_some_and(|machine| suffices(machine, slot)) {
+                let (place, node) = (self.place_name(), format!("{} called {}", describe(slot), slot.name));
+                return Err(MachinesError::NoSuchNodes { place, asked: 1, there: 0, node });
+            }
+        }
+        let mut rest = &slots[..];
+        let placed = sizes.iter().map(|&size| {
+            let (own, others) = rest.split_at(size);
+            rest = others;
+            let names: Vec<String> = own.iter().map(|slot| slot.name.clone()).collect();
+            let list = format!("--nodelist={}", names.join(","));
+            Placed { options: memory.iter().cloned().chain([list]).collect(), names: Some(names) }
+        });
+        Ok(placed.collect())
+    }
+
+    fn place_name(&self) -> String {
+        format!("the partition `{}`", self.partition.name)
+    }
+}
+
+/// A machine that has of everything the least that any of these has.
+fn least(machines: &[&Machine]) -> Machine {
+    let processors = machines.iter().map(|machine| machine.processors).min().unwrap_or(1);
+    let least_of = |name: &str| machines.iter().map(|machine| machine.resources.amount(name)).min().unwrap_or(0);
+    let names = machines.first().map(|machine| machine.resources.iter().map(|(name, _)| name).collect::<Vec<_>>());
+    let amounts = names.unwrap_or_default().into_iter().map(|name| (name, least_of(name)));
+    // They are amounts of such a machine.
+    let resources = Resources::new(amounts.filter(|(_, amount)| *amount > 0).collect::<Vec<_>>()).unwrap_or_default();
+    Machine { resources, ..Machine::new("n0", processors) }
+}
+
+/// `of 8 processors with gpus 2, memory 4 GiB`.
+fn describe(machine: &Machine) -> String {
+    let amounts: Vec<String> = machine
+        .resources
+        .iter()
+        .map(|(name, amount)| match Resource::in_unit(name, amount) {
+            Some((count, unit)) => format!("{name} {count} {unit}"),
+            None => format!("{name} {amount}"),
+        })
+        .collect();
+    let with = if amounts.is_empty() { String::new() } else { format!(" with {}", amounts.join(", ")) };
+    format!("of {} processors{with}", machine.processors)
+}
+
+/// Which of the machines of an allocation each machine of a plan is, by name: itself if it is there, else one that has all that the
+/// plan counts on. Machines that are `held` by the allocation and down stay what they are.
+///
+/// # Errors
+/// [`MachinesError::NoSuchNodes`] names the first machine of the plan for which none is left.
+pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Result<Vec<String>, MachinesError> {
+    let slots: Vec<&Machine> = plan.nodes().iter().filter(|node| node.processors > 0).collect();
+    let mut left: Vec<&Machine> = present.nodes().iter().filter(|node| node.processors > 0).collect();
+    let mut names: Vec<Option<String>> = vec![None; slots.len()];
+    for (slot, name) in slots.iter().zip(&mut names) {
+        let there = left.iter().position(|machine| machine.name == slot.name);
+        let down = there.is_none() && held.contains(&slot.name);
+        if down || there.is_some_and(|at| suffices(left[at], slot)) {
+            *name = Some(slot.name.clone());
+            there.map(|at| left.remove(at));
+        }
+    }
+    // Those that need the most choose first, and take the least that suffices.
+    let mut open: Vec<usize> = (0..slots.len()).filter(|&at| names[at].is_none()).collect();
+    let demand = |machine: &Machine| {
+        let amounts: Vec<(String, u64)> =
+            machine.resources.iter().map(|(name, amount)| (name.to_owned(), amount)).collect();
+        (machine.processors, amounts)
+    };
+    open.sort_by_key(|&at| std::cmp::Reverse(demand(slots[at])));
+    for at in open {
+        let able = left.iter().enumerate().filter(|(_, machine)| suffices(machine, slots[at]));
+        let Some((found, machine)) = able.min_by_key(|(_, machine)| demand(machine)) else {
+            let asked = slots.iter().filter(|slot| are_equal(slot, slots[at])).count();
+            let there = present.nodes().iter().filter(|machine| suffices(machine, slots[at])).count();
+            let (place, node) = (format!("the allocation {job}"), describe(slots[at]));
+            return Err(MachinesError::NoSuchNodes { place, asked, there, node });
+        };
+        names[at] = Some(machine.name.clone());
+        left.remove(found);
+    }
+    Ok(names.into_iter().flatten().collect())
+}

@@ -1,0 +1,185 @@
+//! What options of `sbatch` say of nodes, as far as a plan must know it.
+
+use super::MachinesError;
+use crate::text::{Gres, bytes, expand};
+use crate::{Node, Partition};
+
+/// Options that a run gives itself, with what is to be written instead.
+const OWN: [(&str, &str, &str); 6] = [
+    ("nodes", "N", "--nodes or --pilots"),
+    ("time", "t", "--time or --pilots"),
+    ("job-name", "J", "another --folder, after which pilots are called"),
+    ("output", "o", "nothing: what pilots say is in the folder of the run"),
+    ("array", "a", "--pilots, such as 2x4nodes"),
+    ("no-requeue", "", "nothing: pilots are never put back"),
+];
+
+/// Which nodes of a partition options of `sbatch` allow, and how much of each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wish {
+    /// None but these, if any are named.
+    only: Vec<String>,
+    /// None of these.
+    pub excluded: Vec<String>,
+    /// All of these features.
+    features: Vec<String>,
+    /// What each node has at least.
+    gres: Vec<Gres>,
+    cpus: u32,
+    /// Bytes of memory that a job has of each node; 0 is all of it.
+    memory: Option<u64>,
+    memory_per_cpu: Option<u64>,
+    /// An option that only Slurm understands.
+    pub unclear: Option<String>,
+}
+
+impl Wish {
+    pub fn of(options: &[String]) -> Result<Self, MachinesError> {
+        for (long, short, instead) in OWN {
+            if value(options, long, short).is_some() || options.iter().any(|option| *option == format!("--{long}")) {
+                return Err(MachinesError::OwnOption { option: format!("--{long}"), instead: instead.to_owned() });
+            }
+        }
+        let hosts = |long: &str, short: &str| {
+            let text = value(options, long, short).unwrap_or_default();
+            let wrong = |problem: String| MachinesError::Option { option: format!("--{long}={text}"), problem };
+            expand(&text).map_err(|error| wrong(error.to_string()))
+        };
+        let number = |long: &str, read: &dyn Fn(&str) -> Option<u64>| {
+            let Some(text) = value(options, long, "") else { return Ok(None) };
+            let wrong =
+                || MachinesError::Option { option: format!("--{long}={text}"), problem: "it is no amount".into() };
+            read(&text).map(Some).ok_or_else(wrong)
+        };
+        let constraint = value(options, "constraint", "C").unwrap_or_default();
+        let is_plain = |c: char| c.is_alphanumeric() || "_-.=&".contains(c);
+        let unclear = (!constraint.chars().all(is_plain)).then(|| format!("--constraint={constraint}"));
+        let features = constraint.split('&').filter(|word| !word.is_empty() && unclear.is_none()).map(str::to_owned);
+        let gpus = value(options, "gpus-per-node", "").map(|text| format!("gpu:{text}"));
+        let mut gres = Vec::new();
+        for text in value(options, "gres", "").into_iter().chain(gpus) {
+            let (read, strange) = Gres::list(&text);
+            if let Some(part) = strange.first() {
+                let problem = format!("`{part}` is no resource such as gpu:2");
+                return Err(MachinesError::Option { option: format!("--gres={text}"), problem });
+            }
+            gres.extend(read);
+        }
+        Ok(Self {
+            only: hosts("nodelist", "w")?,
+            excluded: hosts("exclude", "x")?,
+            features: features.collect(),
+            gres,
+            cpus: number("mincpus", &|text| text.parse().ok())?.unwrap_or(0).min(u64::from(u32::MAX)) as u32,
+            memory: number("mem", &bytes)?.filter(|&memory| memory > 0),
+            memory_per_cpu: number("mem-per-cpu", &bytes)?,
+            unclear,
+        })
+    }
+
+    /// Whether a job with these options may have a node.
+    pub fn allows(&self, node: &Node) -> bool {
+        let has = |wanted: &Gres| {
+            let of_kind =
+                |gres: &&Gres| gres.name == wanted.name && (wanted.kind.is_empty() || gres.kind == wanted.kind);
+            node.gres.iter().filter(of_kind).map(|gres| gres.count).sum::<u64>() >= wanted.count
+        };
+        (self.only.is_empty() || self.only.contains(&node.name))
+            && !self.excluded.contains(&node.name)
+            && self.features.iter().all(|feature| node.features.contains(feature))
+            && self.gres.iter().all(has)
+            && node.usable_cpus >= self.cpus
+            && node.memory.is_none_or(|memory| memory >= self.memory.unwrap_or(0))
+    }
+
+    /// Bytes that a job with these options has at most of the memory of a node.
+    pub fn memory_of(&self, node: &Node) -> Option<u64> {
+        let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
+        self.memory.or(each)
+    }
+
+    pub fn states_memory(&self) -> bool {
+        self.memory.is_some() || self.memory_per_cpu.is_some()
+    }
+}
+
+/// The partition that options of `sbatch` name.
+pub(super) fn partition_of(options: &[String]) -> Option<String> {
+    value(options, "partition", "p")
+}
+
+/// Refuses pilots of more nodes than a job of the partition may have.
+pub(super) fn check_sizes(partition: &Partition, sizes: &[usize]) -> Result<(), MachinesError> {
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    match partition.max_nodes.value().filter(|&most| (largest as u64) > most) {
+        Some(most) => Err(MachinesError::MaxNodes { partition: partition.name.clone(), asked: largest, most }),
+        None => Ok(()),
+    }
+}
+
+/// The last value of an option: `--long=value`, `--long value`, `-lvalue` or `-l value`.
+fn value(options: &[String], long: &str, short: &str) -> Option<String> {
+    let (long, mut last) = (format!("--{long}"), None);
+    for (index, option) in options.iter().enumerate() {
+        let behind = || options.get(index + 1).cloned();
+        if let Some(value) = option.strip_prefix(&long) {
+            last = if value.is_empty() { behind() } else { value.strip_prefix('=').map(str::to_owned) }.or(last);
+        } else if !short.is_empty()
+            && let Some(value) = option.strip_prefix('-').and_then(|option| option.strip_prefix(short))
+        {
+            last = if value.is_empty() { behind() } else { Some(value.trim_start_matches('=').to_owned()) };
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Kind, records};
+
+    fn node(line: &str) -> Node {
+        Node::of(records(Kind::Node, line).0.remove(0)).unwrap()
+    }
+
+    fn wish(line: &str) -> Result<Wish, MachinesError> {
+        Wish::of(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_allow_nodes() {
+        let big = node("NodeName=g1 CPUTot=8 RealMemory=4096 State=IDLE Gres=gpu:a100:2 ActiveFeatures=fast,new");
+        let small = node("NodeName=n1 CPUTot=4 RealMemory=1024 State=IDLE ActiveFeatures=new");
+        let allowed = |line: &str| {
+            let wish = wish(line).unwrap();
+            (wish.allows(&big), wish.allows(&small))
+        };
+        assert_eq!(allowed(""), (true, true));
+        for line in ["--gres=gpu:2", "--gpus-per-node a100:1", "-C fast&new", "-Cfast", "--mincpus=5", "--mem=2G"] {
+            assert_eq!(allowed(line), (true, false), "{line}");
+        }
+        for line in ["--nodelist=n[0-9]", "-w n1", "--exclude=g1", "-xg[0-1]", "--mem 1G --exclude=g1"] {
+            assert_eq!(allowed(line), (false, true), "{line}");
+        }
+        assert_eq!(allowed("--gpus-per-node=v100:1"), (false, false));
+        assert!(wish("-C fast|new").unwrap().unclear.is_some() && wish("-C fast").unwrap().unclear.is_none());
+        assert_eq!(wish("--mem=2G").unwrap().memory_of(&big), Some(2 << 30));
+        assert_eq!(wish("--mem-per-cpu=256").unwrap().memory_of(&big), Some(2 << 30));
+        assert_eq!(wish("--mem=0").unwrap().memory_of(&big), None);
+        assert_eq!(partition_of(&["-p".into(), "long".into()]), Some("long".into()));
+    }
+
+    #[test]
+    fn options_that_a_run_gives_itself_and_nonsense_are_refused() {
+        for (line, part) in [
+            ("--nodes=4", "--nodes or --pilots"),
+            ("-N4", "--nodes or --pilots"),
+            ("--time 3", "--time"),
+            ("--nodelist=n[1", "--nodelist=n[1"),
+            ("--mem=much", "--mem=much"),
+        ] {
+            let error = wish(line).unwrap_err().to_string();
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+}
