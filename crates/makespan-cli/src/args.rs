@@ -9,6 +9,7 @@ mod history;
 mod machines;
 mod needs;
 mod project;
+mod shards;
 mod simulate;
 mod slurm;
 mod source;
@@ -33,6 +34,7 @@ pub use history::{
 pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
+pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::SlurmOptions;
 pub use source::SourceOptions;
@@ -71,6 +73,8 @@ pub enum Command {
     Run(RunOptions),
     /// Serve a node of a pilot: `run --on slurm` starts it there
     Agent(AgentOptions),
+    /// Compute a shard of `reproduce` or `compare`: these start it with --on or --shards
+    Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
     /// Show, forget or export what earlier runs took
@@ -235,6 +239,11 @@ pub struct VerifyOptions {
 pub struct CompareOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
+    #[command(flatten)]
+    pub shards: ShardOptions,
+    /// Folder of the shards, one an algorithm; a comparison that was interrupted goes on there [default: compare-NAME]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
     /// Algorithms, separated by commas; all of the catalogue when left out
     #[arg(long, short, value_name = "SPECS")]
     pub algorithms: Option<String>,
@@ -268,12 +277,20 @@ pub struct RunOptions {
     /// Accept a platform with more processors than this machine has cores, and with more memory and GPUs than it has
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Run each task in a folder of its own below this one, on the disk of its node, such as /tmp: the files that it reads are copied there before it starts,
+    /// and those that it writes copied back when it has succeeded, whole or not at all. For workflows whose tasks name their files
+    /// (`WfFormat`). %N stands for the node, %j for the job of Slurm
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<String>,
     #[command(flatten)]
     pub slurm: SlurmOptions,
     #[command(flatten)]
     pub failures: FailureOptions,
     #[command(flatten)]
     pub history: HistoryChoice,
+    /// Whether another command has begun it, which tells of its end.
+    #[arg(skip)]
+    pub is_part: bool,
 }
 
 #[derive(Args)]
@@ -326,7 +343,12 @@ pub struct ConvertOptions {
 }
 
 #[derive(Args)]
+#[command(
+    after_help = "Options of the shards stand before the campaign: makespan reproduce --on slurm --nodes 4 demt --runs 40"
+)]
 pub struct ReproduceOptions {
+    #[command(flatten)]
+    pub shards: ShardOptions,
     #[command(subcommand)]
     pub campaign: Named,
 }

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Simulate(options) => commands::simulate::simulate(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Agent(options) => commands::agent::agent(&options),
+        Command::Shard(options) => commands::shards::shard(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::History(options) => commands::history::history(&options),
         Command::Slurm(options) => commands::slurm::slurm(&options),
@@ -76,6 +77,13 @@ fn misused(error: &clap::Error) -> ! {
         output::complain(&format!(
             "error: unexpected argument '{goal}' found; another goal than the first of a makefile is written behind --: \
              makespan run {file} -- {goal}"
+        ));
+        std::process::exit(error.exit_code());
+    }
+    if let (Some("reproduce"), Some(option)) = (words.first().map(String::as_str), before_campaign(error)) {
+        output::complain(&format!(
+            "error: unexpected argument '{option}' found; options of the shards stand before the campaign, such as: makespan \
+             reproduce --on slurm --nodes 4 demt"
         ));
         std::process::exit(error.exit_code());
     }
@@ -120,6 +128,18 @@ fn between(said: &str) -> String {
 /// The makefile among the words of a command line.
 fn makefile_of(words: &[String]) -> Option<&str> {
     words.iter().map(String::as_str).find(|word| makefile::is_makefile(std::path::Path::new(word)))
+}
+
+/// An option of the shards of `reproduce` that stands behind the campaign.
+fn before_campaign(error: &clap::Error) -> Option<&str> {
+    const OPTIONS: [&str; 8] =
+        ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
+    match error.get(clap::error::ContextKind::InvalidArg) {
+        Some(clap::error::ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            Some(word.as_str()).filter(|word| OPTIONS.contains(word))
+        }
+        _ => None,
+    }
 }
 
 /// The argument that is one too many, if it is no option.

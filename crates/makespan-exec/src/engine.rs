@@ -45,6 +45,36 @@ pub struct TaskFiles {
     pub outputs: [String; 2],
     /// Where the process around it leaves how it ended.
     pub status: String,
+    /// What is copied to its node and back, where it runs in a folder of its own there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staging: Option<Staging>,
+}
+
+/// What an attempt reads and writes, while it runs in a folder of its own on its node.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Staging {
+    /// The folder on each node in which attempts have theirs: `%N` is the node, `%j` the job of Slurm.
+    pub scratch: String,
+    /// The folder that all nodes share: names of files count from there.
+    pub home: String,
+    /// What tells the run from others.
+    pub run: String,
+    /// What the task is called in names of files.
+    pub name: String,
+    /// Counted from 1.
+    pub attempt: u32,
+    /// What is copied to the node before it starts.
+    pub reads: Vec<String>,
+    /// What is copied back after it has succeeded.
+    pub writes: Vec<String>,
+}
+
+impl Staging {
+    /// A short name of bytes (FNV-1a, 64 bits), which is the same everywhere.
+    pub(crate) fn hash(bytes: &[u8]) -> u64 {
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
 }
 
 /// Why a task was not started.
@@ -78,6 +108,12 @@ pub struct Earlier {
     pub processors: ProcSet,
     /// The names of its files.
     pub files: TaskFiles,
+    /// What it is called.
+    pub name: String,
+    /// The process around it, where that ran on this machine since it was started.
+    pub shim: Option<Identity>,
+    /// The GPUs that it holds, numbered through the platform; `None` where the journal does not tell.
+    pub gpus: Option<Vec<u64>>,
 }
 
 /// An attempt of an earlier session that goes on under this one, or whose end this one is still to be told.

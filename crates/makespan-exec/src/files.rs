@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use makespan_core::{Instance, TaskId};
 
 use crate::ExecuteError;
-use crate::engine::TaskFiles;
+use crate::engine::{Staging, TaskFiles};
+use crate::options::Scratch;
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
@@ -18,6 +19,8 @@ pub(crate) const STATUS: &str = "status";
 pub(crate) struct Files {
     folder: PathBuf,
     names: Vec<String>,
+    /// Where tasks have folders of their own on their nodes, and which files of each go there.
+    scratch: Option<Scratch>,
 }
 
 impl Files {
@@ -30,12 +33,17 @@ impl Files {
 
     /// A folder that is there.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
-        Self { folder, names: instance.task_ids().map(|task| stem(instance, task)).collect() }
+        Self { folder, names: instance.task_ids().map(|task| stem(instance, task)).collect(), scratch: None }
+    }
+
+    /// The same where tasks have folders of their own on their nodes.
+    pub fn with_scratch(self, scratch: Option<Scratch>) -> Self {
+        Self { scratch, ..self }
     }
 
     /// The files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self { folder: self.folder.clone(), names: tasks.stems() }
+        Self { folder: self.folder.clone(), names: tasks.stems(), scratch: None }
     }
 
     /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
@@ -55,7 +63,21 @@ impl Files {
     /// The files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
         let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names[task.index()]));
-        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)) }
+        let staging = self.scratch.as_ref().map(|scratch| self.staging(scratch, task, attempt));
+        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging }
+    }
+
+    fn staging(&self, scratch: &Scratch, task: TaskId, attempt: u32) -> Staging {
+        let (reads, writes) = scratch.files.get(&task).cloned().unwrap_or_default();
+        Staging {
+            scratch: scratch.folder.clone(),
+            home: scratch.home.clone(),
+            run: format!("{:016x}", Staging::hash(self.folder.as_os_str().as_encoded_bytes())),
+            name: self.names[task.index()].clone(),
+            attempt,
+            reads,
+            writes,
+        }
     }
 
     /// Where the shim writes the exit status of one attempt.

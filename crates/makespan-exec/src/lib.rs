@@ -39,6 +39,7 @@ mod shim;
 mod spare;
 mod status;
 mod storage;
+mod taken;
 mod tasks;
 mod traces;
 
@@ -50,7 +51,7 @@ pub use local::{Local, Waker};
 pub use machine::{cores, host};
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, Silent};
-pub use options::ExecuteOptions;
+pub use options::{ExecuteOptions, Scratch};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use settle::settle;
 pub use shim::serve;

@@ -1,11 +1,38 @@
 //! How a run is carried out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use makespan_core::{Estimation, Stop, Time};
+use makespan_core::{Estimation, Stop, TaskId, Time};
 
 use crate::journal::Keep;
+use crate::shim::{check_name, check_pattern};
+
+/// Where tasks run in folders of their own, on the disks of their nodes, and which of their files are copied there and back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scratch {
+    pub(crate) folder: String,
+    pub(crate) home: String,
+    pub(crate) files: BTreeMap<TaskId, (Vec<String>, Vec<String>)>,
+}
+
+impl Scratch {
+    /// In this folder of each node, where `%N` stands for the node and `%j` for the job of Slurm; names of files count from `home`, which all nodes
+    /// share. For each task what it reads and what it writes; a task without files has an empty folder.
+    ///
+    /// # Errors
+    /// What is wrong with a name, in words.
+    pub fn new(
+        folder: String,
+        home: String,
+        files: BTreeMap<TaskId, (Vec<String>, Vec<String>)>,
+    ) -> Result<Self, String> {
+        check_pattern(&folder)?;
+        files.values().flat_map(|(reads, writes)| reads.iter().chain(writes)).try_for_each(|name| check_name(name))?;
+        Ok(Self { folder, home, files })
+    }
+}
 
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
@@ -40,6 +67,8 @@ pub struct ExecuteOptions {
     /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
     /// program, which then calls [`crate::serve`] first of all.
     pub shim: Option<PathBuf>,
+    /// Tasks run in folders of their own on their nodes; without it in the working folder.
+    pub scratch: Option<Scratch>,
     /// How long an ended task may take to react to SIGTERM before it gets SIGKILL.
     pub grace: Duration,
     /// How often the observer hears of progress.
@@ -67,6 +96,7 @@ impl ExecuteOptions {
             recover: false,
             oversubscribe: false,
             shim: None,
+            scratch: None,
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),
             estimation: None,

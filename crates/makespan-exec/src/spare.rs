@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,19 @@ enum Phase {
 pub(crate) struct Duty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
+    /// The folder of the run on this node, where the task has one of its own in it.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Duty {
+    /// Ends what is left of the task, whose shim is gone, and removes what that has left on this machine.
+    pub fn end_rest(&self, session: Option<i32>, group: Option<Group>) {
+        let marks = self.marks.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Traces { session, marks, group, ..Traces::default() }.end(Duration::ZERO);
+        if let Some(scratch) = &self.scratch {
+            shim::sweep(scratch);
+        }
+    }
 }
 
 impl Spare {
@@ -71,14 +84,13 @@ impl Spare {
         let (own, its_group) = (phase.clone(), group.clone());
         let on_exit = move |killed: Option<i32>| {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
-            let Phase::Taken(Duty { task, marks }) = phase else { return };
+            let Phase::Taken(duty) = phase else { return };
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
-                let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks, group: its_group }.end(Duration::ZERO);
+                duty.end_rest(killed, its_group);
             }
             // A session that is gone has no use for it.
-            let _ = ends.send(Signalled::Ended(task, number));
+            let _ = ends.send(Signalled::Ended(duty.task, number));
         };
         let mut child = launch(command, cores.to_vec(), true, on_exit)?;
         let input = child.stdin.take();

@@ -54,6 +54,9 @@ pub(crate) struct Status {
     /// What the kernel counted; a shim of an earlier version left nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
+    /// Why it failed, where its own program is not what failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Status {

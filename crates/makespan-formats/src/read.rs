@@ -1,5 +1,6 @@
 //! Reads an instance file of any format, to plan or to replay.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, etc, instance, list, look, moldable_set, psplib, workflow};
+use crate::{SpeedupSpec, StatedFiles, etc, instance, list, look, moldable_set, psplib, workflow};
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +93,22 @@ pub fn read_instance(path: &Path, options: &ReadOptions) -> Result<ReadInstance,
 /// As [`read_instance`].
 pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     read_from(bytes, file_name, options)
+}
+
+/// The files that each task of a workflow reads and writes, by the name of the task, where the format states them for tasks that have commands:
+/// `WfFormat` does.
+///
+/// # Errors
+/// As [`read_instance`].
+pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    let (mut input, format) = opened(file, &name, ReadOptions::default().max_bytes)?;
+    if !format.is_workflow() {
+        return Ok(None);
+    }
+    let text = text(&mut input, &name)?;
+    workflow::files(&name, &text, format)
 }
 
 /// Reads a log or an instance for replay, plain or compressed with gzip or bzip2; the format is known by its content

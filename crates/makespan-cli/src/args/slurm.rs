@@ -9,7 +9,7 @@ pub enum On {
     Slurm,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct SlurmOptions {
     /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share. In an allocation of Slurm, on
     /// its nodes

@@ -1,5 +1,9 @@
 //! `makespan compare`
 
+mod sharded;
+
+pub use sharded::work;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -11,7 +15,7 @@ use serde_json::json;
 
 use crate::args::{CompareOptions, Format};
 use crate::input::{Loaded, load};
-use crate::output::{emit, table};
+use crate::output::{INTERRUPTED, emit, table};
 use crate::progress::bar;
 use crate::summary;
 
@@ -20,36 +24,45 @@ struct Row {
     algorithm: String,
     plan: Plan,
     seconds: f64,
+    /// Whether the plan was made for its cost.
+    for_cost: bool,
 }
+
+/// A row, or why there is none.
+type Outcome = std::result::Result<Row, String>;
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks, .. } = load(&options.input)?;
-    let specs = match &options.algorithms {
-        Some(list) => split(list),
-        None => makespan::compared(&instance),
-    };
-    let progress = bar(specs.len() as u64 + 1, "comparing");
-    let (mut rows, mut costs) = (Vec::new(), false);
-    for spec in &specs {
-        let begin = Instant::now();
-        match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(&instance) {
-            Ok(Planned { algorithm, plan, bounds, .. }) => {
-                costs |= bounds.iter().any(|bound| bound.objective == Objective::Cost);
-                rows.push(Row { algorithm, plan, seconds: begin.elapsed().as_secs_f64() });
-            }
-            // Only what the user did not ask for by name may be left out.
-            Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() => {
-                remarks.push(error.to_string())
-            }
-            Err(error) => return Err(miette!("{error}")),
+    let specs = specs(options, &instance);
+    let outcomes = if options.shards.are_asked() {
+        match sharded::outcomes(options, &instance, &specs)? {
+            Some(outcomes) => outcomes,
+            None => return Ok(ExitCode::from(INTERRUPTED as u8)),
         }
-        progress.inc(1);
+    } else if options.folder.is_some() {
+        return Err(miette!("--folder is that of shards; write --on slurm or --shards N as well, or leave it out"));
+    } else {
+        let progress = bar(specs.len() as u64, "comparing");
+        let outcome = |spec: &String| {
+            let outcome = outcome(options, &instance, spec);
+            progress.inc(1);
+            outcome
+        };
+        specs.iter().map(outcome).collect::<Result<_>>()?
+    };
+    let mut rows = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(row) => rows.push(row),
+            Err(reason) => remarks.push(reason),
+        }
     }
+    let progress = bar(1, "proving");
     let plans = rows.iter().map(|row| &row.plan);
     let mut bounds = makespan::bounds_for(&instance, &plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
     // The cost is of interest where some plan was made for it. Each may end when it likes, so each task counts with its least.
-    if costs {
+    if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
     match options.format {
@@ -75,6 +88,24 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
         ))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The algorithms that are compared.
+fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
+    options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split)
+}
+
+/// What an algorithm makes of the instance. Only what the user did not ask for by name may be left out.
+fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
+    let begin = Instant::now();
+    match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {
+        Ok(Planned { algorithm, plan, bounds, .. }) => {
+            let for_cost = bounds.iter().any(|bound| bound.objective == Objective::Cost);
+            Ok(Ok(Row { algorithm, plan, seconds: begin.elapsed().as_secs_f64(), for_cost }))
+        }
+        Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() => Ok(Err(error.to_string())),
+        Err(error) => Err(miette!("{error}")),
+    }
 }
 
 fn bounds_line(instance: &Instance, bounds: &[Bound]) -> String {

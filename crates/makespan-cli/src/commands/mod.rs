@@ -12,6 +12,7 @@ pub mod profile;
 pub mod reproduce;
 pub mod run;
 pub mod setup;
+pub mod shards;
 pub mod simulate;
 pub mod slurm;
 pub mod verify;

@@ -6,6 +6,7 @@ use indicatif::ProgressBar;
 use makespan_lab::campaign::Progress;
 use miette::{Result, miette};
 
+use super::shards::{self, Work};
 use crate::args::ReproduceOptions;
 use crate::output::{INTERRUPTED, complain, emit};
 use crate::progress::bar;
@@ -13,17 +14,12 @@ use crate::progress::bar;
 /// Plays a campaign with a progress bar, and prints its text, how many runs it has and how many of them it found done.
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     let campaign = &options.campaign;
-    // What is finished is in the journal whenever the process ends.
-    let kept = format!(
-        "interrupted; the {} that were finished are kept in {}, and the same command goes on there",
-        campaign.unit,
-        campaign.folder.display()
-    );
-    let stop = move || {
-        complain(&kept);
-        process::exit(INTERRUPTED)
-    };
-    ctrlc::set_handler(stop).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
+    match carried_out(options)? {
+        Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
+        // What is left is short, and the signals are those of the run.
+        Some(true) => {}
+        None => listen(options)?,
+    }
     let mut progress = Bar(bar(0, campaign.unit));
     let summary = campaign.reproduce(&mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
@@ -36,6 +32,41 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         campaign.folder.display()
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has shards do the runs, if that is asked for and any are to be done. Whether all are done.
+fn carried_out(options: &ReproduceOptions) -> Result<Option<bool>> {
+    if !options.shards.are_asked() {
+        return Ok(None);
+    }
+    let campaign = &options.campaign;
+    let size = campaign.size().map_err(|error| miette!("{error}"))?;
+    if size.missing == 0 {
+        return Ok(None);
+    }
+    let work = Work {
+        folder: &campaign.folder,
+        identity: campaign.identity().map_err(|error| miette!("{error}"))?,
+        parts: size.runs,
+        processors: size.processors,
+        option: "--output",
+    };
+    shards::carry_out(&work, &options.shards).map(Some)
+}
+
+/// Ctrl-C ends the process. What is finished is in the journal whenever that is.
+fn listen(options: &ReproduceOptions) -> Result<()> {
+    let campaign = &options.campaign;
+    let kept = format!(
+        "interrupted; the {} that were finished are kept in {}, and the same command goes on there",
+        campaign.unit,
+        campaign.folder.display()
+    );
+    let stop = move || {
+        complain(&kept);
+        process::exit(INTERRUPTED)
+    };
+    ctrlc::set_handler(stop).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))
 }
 
 struct Bar(ProgressBar);

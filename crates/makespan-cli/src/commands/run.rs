@@ -5,6 +5,7 @@ mod decider;
 mod folder;
 mod outcome;
 mod results;
+mod scratch;
 mod source;
 mod watch;
 
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan::policy::Renewed;
-use makespan_core::{Bound, Estimation, Instance, Schedule};
+use makespan_core::{Bound, Estimation, Instance, Schedule, TaskId};
 use makespan_exec::{
     ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
 };
@@ -42,7 +43,27 @@ struct Begun {
     remarks: Vec<String>,
 }
 
+/// How a run ended.
+pub struct Ended {
+    /// Of the command.
+    pub status: u8,
+    /// Whether somebody stopped it.
+    pub stopped: bool,
+    /// The jobs that this session saw fail, and why.
+    pub failures: Vec<(String, String)>,
+}
+
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    carry_out(options).map(|ended| ExitCode::from(ended.status))
+}
+
+/// How many processors a cluster gives to a run, if it is to be on one.
+pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
+    Ok(Cluster::of(options)?.map(|cluster| cluster.platform.processors()))
+}
+
+/// Carries it out, and prints what became of it unless it is a part of something.
+pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let cluster = Cluster::of(options)?;
     let is_asked = source::is_asked(&options.source);
     if is_asked && options.failures.resume && cluster.is_none() {
@@ -50,7 +71,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     }
     let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
     let Source { loaded, oversubscribed } = source;
     let mut past = Past::open(&options.history, options.source.stated_template());
@@ -62,8 +83,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
+    let silent = quiet || options.is_part;
     let oversubscribe = options.oversubscribe || oversubscribed;
     let mut execution = ExecuteOptions {
+        scratch: scratch::scratch(options, &instance)?,
         oversubscribe,
         made_up_names: has_made_up_names,
         run_all: is_asked,
@@ -105,7 +128,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     };
     let own_notes = cluster.as_ref().map_or_else(|| notes(&instance), |cluster| cluster.remarks.clone());
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
-    let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
+    let say = |text: &str| if silent { Ok(()) } else { emit(text) };
     say(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
@@ -134,19 +157,19 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let outcomes = outcomes.with_restated(watch.restated());
     let written = results::write(&folder, &begun, &outcomes, watch.log());
     // A report that cannot be written does not hide what happened.
-    if !quiet {
+    if !silent {
         emit_lines(&outcomes.lines())?;
-        let which =
-            if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-        emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
+        emit(&where_it_is(&folder, written.is_ok()))?;
         if !succeeded {
             emit(&goes_on(options, &folder, stop.is_requested()))?;
         }
     }
     let status = u8::from(!succeeded || written.is_err());
-    emit(&format!("{}\n", outcomes.machine_line(status)))?;
+    if !options.is_part {
+        emit(&format!("{}\n", outcomes.machine_line(status)))?;
+    }
     written?;
-    Ok(ExitCode::from(status))
+    Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
 }
 
 /// What a dead session left may be writing the files that decide what is to be done.
@@ -175,6 +198,18 @@ fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
 }
 
+/// The jobs that failed, and why.
+fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
+    let named = |(&task, reason): (&TaskId, &String)| (instance.name(task).into_owned(), reason.clone());
+    watch.reasons().iter().map(named).collect()
+}
+
+/// In which folder what is.
+fn where_it_is(folder: &Path, has_report: bool) -> String {
+    let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
+    format!("\n{which} in {}\n", shown(&folder.display().to_string()))
+}
+
 /// How a run that is not done goes on.
 fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
@@ -183,7 +218,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
     let folder = quoted(&folder);
     let folder = shown(&folder);
-    let failures = options.slurm.hint() + &options.failures.hint();
+    let scratch = options.scratch.as_ref().map_or_else(String::new, |folder| format!("--scratch {} ", quoted(folder)));
+    let failures = scratch + &options.slurm.hint() + &options.failures.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it\n")

@@ -5,6 +5,9 @@ mod cluster;
 #[path = "../../../makespan-slurm/tests/fakes/mod.rs"]
 mod fakes;
 
+#[path = "../cli/workflow.rs"]
+mod workflow;
+
 mod alone;
 mod bad;
 mod ends;
@@ -13,5 +16,7 @@ mod lost;
 mod nodes;
 mod placed;
 mod processes;
+mod scratch;
+mod shards;
 mod strange;
 mod workspace;

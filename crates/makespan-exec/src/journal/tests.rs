@@ -22,6 +22,7 @@ fn started(task: u64) -> Record {
         processors: ProcSet::first(1),
         pid: 77,
         pid_start: 99,
+        gpus: None,
     }
 }
 
@@ -114,7 +115,15 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
         at: Time::from_ticks(5),
         processors: ProcSet::first(1),
     };
-    let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9, accounting: None };
+    let status = crate::status::Status {
+        claim,
+        exit,
+        asked: false,
+        stopped: false,
+        ended: run + 9,
+        accounting: None,
+        reason: None,
+    };
     let path = Files::at(folder.to_owned(), instance).status(TaskId(task), 1);
     crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }

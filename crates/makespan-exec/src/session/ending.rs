@@ -32,6 +32,7 @@ impl Session<'_> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         let (running, attempt) = (active.running(task), active.attempt);
         let at = self.end_of(active, told.as_ref());
+        let known = told.as_ref().and_then(|status| status.reason.clone());
         let accounting = self.accounting(told.as_ref(), status);
         // What ended by itself did so whatever we were about to do.
         let asked = told.as_ref().is_none_or(|status| status.asked);
@@ -46,6 +47,9 @@ impl Session<'_> {
             return Ok(());
         }
         match outcome(status, cause) {
+            Some(outcome) if known.is_some() => {
+                self.record_end(End { running, attempt, at, outcome, accounting, reason: known })
+            }
             Some(outcome) => self.conclude(running, attempt, at, outcome, accounting),
             None => {
                 self.interrupted(running, at);

@@ -5,6 +5,7 @@ use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
@@ -14,22 +15,37 @@ use nix::unistd::Pid;
 use super::Order;
 
 /// Starts a command with nothing on its input, no signal blocked, and a process group of its own. A file of the shell
-/// without `#!` is run by the shell, as a shell does.
-pub(super) fn spawn(order: &Order, outputs: &[File; 2]) -> Result<Pid, Errno> {
+/// without `#!` is run by the shell, as a shell does. Where it has a folder of its own it is told which.
+pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
     let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;
     let program = words.first().ok_or(Errno::ENOENT)?;
-    match start(program, &words, order, outputs) {
+    let environment = environment(order, folder);
+    match start(program, &words, &environment, outputs) {
         Err(Errno::ENOEXEC) => {
             let shell = CString::from(c"/bin/sh");
             let script: Vec<CString> = std::iter::once(shell.clone()).chain(words.iter().cloned()).collect();
-            start(&shell, &script, order, outputs)
+            start(&shell, &script, &environment, outputs)
         }
         started => started,
     }
 }
 
-fn start(program: &CString, words: &[CString], order: &Order, outputs: &[File; 2]) -> Result<Pid, Errno> {
+/// The whole environment of the command.
+fn environment(order: &Order, folder: Option<&Path>) -> Vec<CString> {
+    let entry = |(name, value): (OsString, OsString)| {
+        let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
+        CString::new(bytes).ok()
+    };
+    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    all.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
+    if let Some(folder) = folder {
+        all.extend(["PWD", "MAKESPAN_SCRATCH"].map(|name| (name.into(), folder.into())));
+    }
+    all.into_iter().filter_map(entry).collect()
+}
+
+fn start(program: &CString, words: &[CString], environment: &[CString], outputs: &[File; 2]) -> Result<Pid, Errno> {
     let mut files = PosixSpawnFileActions::init()?;
     let nothing = File::open("/dev/null").map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
@@ -45,12 +61,5 @@ fn start(program: &CString, words: &[CString], order: &Order, outputs: &[File; 2
     // Programs in Rust, such as this one, ignore it; others rely on it.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
-    let entry = |(name, value): (OsString, OsString)| {
-        let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
-        CString::new(bytes).ok()
-    };
-    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    all.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
-    let environment: Vec<CString> = all.into_iter().filter_map(entry).collect();
-    posix_spawn(program.as_c_str(), &files, &attributes, words, &environment)
+    posix_spawn(program.as_c_str(), &files, &attributes, words, environment)
 }

@@ -12,10 +12,12 @@
 //! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
 
 mod accounting;
+mod apart;
 mod job;
 mod membership;
 mod order;
 mod small;
+mod staging;
 
 use std::fs::File;
 use std::io::{BufRead, Write};
@@ -37,7 +39,9 @@ use nix::unistd::{Pid, setsid};
 use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
+pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 
+use crate::engine::Staging;
 use crate::folder::Folder;
 use crate::machine::pin_thread;
 use crate::process::{exit_code, exit_status, is_child, signal_descendants};
@@ -95,6 +99,8 @@ struct Shim {
     asked: bool,
     killing: bool,
     stopped: bool,
+    /// Why the job failed, where its own program is not what failed.
+    reason: Option<String>,
 }
 
 /// Guards the job that is told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
@@ -115,8 +121,17 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         }
         return NEVER;
     };
-    let mut shim =
-        Shim { signals, outputs, membership, main: None, status: None, asked: false, killing: false, stopped: false };
+    let mut shim = Shim {
+        signals,
+        outputs,
+        membership,
+        main: None,
+        status: None,
+        asked: false,
+        killing: false,
+        stopped: false,
+        reason: None,
+    };
     let status = shim.serve(&within.join(&order.status), &order);
     if is_alone() {
         shim.membership.remove();
@@ -137,9 +152,15 @@ impl Shim {
         {
             self.say(&format!("cannot limit the memory of the job: {error}"));
         }
-        let status = self.run(order);
+        let mut scratch = None;
+        let status = match &order.staging {
+            None => self.run(order, None),
+            Some(staging) => self.run_apart(order, staging, &mut scratch),
+        };
         self.leave(&mut slot, claim, status);
         self.end_rest();
+        // Nothing of the job is left to write there.
+        drop(scratch);
         status
     }
 
@@ -160,14 +181,14 @@ impl Shim {
     }
 
     /// Runs the command until its own process has ended; what it left behind may go on.
-    fn run(&mut self, order: &Order) -> i32 {
+    fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
         while self.main.is_none() && self.status.is_none() {
             if self.asked || self.killing {
                 return 128 + Signal::SIGTERM as i32;
             }
-            match self.spawn(order) {
+            match self.spawn(order, apart) {
                 Ok(pid) => self.main = Some(pid),
                 Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                     if !std::mem::replace(&mut told, true) {
@@ -191,11 +212,14 @@ impl Shim {
     }
 
     /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
-    fn spawn(&mut self, order: &Order) -> Result<Pid, Errno> {
+    fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let here = Pid::from_raw(0);
         let all = sched_getaffinity(here)?;
         pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
-        let started = job::spawn(order, &self.outputs);
+        let started = match apart {
+            None => job::spawn(order, &self.outputs, None),
+            Some((folder, staging)) => apart::spawn(order, &self.outputs, folder, staging),
+        };
         let _ = sched_setaffinity(here, &all);
         if started.is_ok() {
             self.membership.started(order.memory.is_some());
@@ -275,7 +299,8 @@ impl Shim {
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
         let accounting = accounting::of_job(self.membership.group(), status != 0);
-        let left = Status { claim, exit: status, asked, stopped: self.stopped, ended, accounting };
+        let (stopped, reason) = (self.stopped, self.reason.take());
+        let left = Status { claim, exit: status, asked, stopped, ended, accounting, reason };
         while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
             self.heed(PAUSE);
         }

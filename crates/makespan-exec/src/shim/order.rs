@@ -8,10 +8,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Staging;
 use crate::storage::writable;
 
 /// A job as its shim needs to know it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// Where the exit status goes, from the folder of the run on.
     pub status: String,
@@ -25,6 +26,8 @@ pub(crate) struct Order {
     pub command: Vec<OsString>,
     /// What its environment has beside that of the shim.
     pub environment: Vec<(String, String)>,
+    /// What is copied to this node and back, where it runs in a folder of its own.
+    pub staging: Option<Staging>,
 }
 
 impl Order {

@@ -1,5 +1,7 @@
 //! A graph while it is read: tasks by name, who waits for whom, and who writes and reads which file.
 
+use std::collections::BTreeMap;
+
 use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +41,15 @@ impl Outside {
         }
         outside
     }
+}
+
+/// The files of a task, as its workflow names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatedFiles {
+    /// What it reads.
+    pub reads: Vec<String>,
+    /// What it writes.
+    pub writes: Vec<String>,
 }
 
 /// Tasks, dependencies and files, in the order of the source.
@@ -123,6 +134,22 @@ impl Draft {
     /// `bytes` is what this task says of the size, where sizes are said of each use.
     pub(super) fn reads(&mut self, task: u32, file: &str, bytes: Option<u64>) {
         self.reads.push((task, file.to_owned(), bytes));
+    }
+
+    /// What each task reads and writes, by its name; each file once.
+    pub(super) fn files(&self) -> BTreeMap<String, StatedFiles> {
+        let mut files: Vec<StatedFiles> = vec![StatedFiles::default(); self.tasks.len()];
+        for (task, file, _) in &self.reads {
+            files[*task as usize].reads.push(file.clone());
+        }
+        for (file, writers) in &self.writers {
+            writers.iter().for_each(|&writer| files[writer as usize].writes.push(file.clone()));
+        }
+        for names in files.iter_mut().flat_map(|files| [&mut files.reads, &mut files.writes]) {
+            names.sort_unstable();
+            names.dedup();
+        }
+        self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
     /// The graph, and what comes from outside: each stated dependency carries all files that one task writes and the other

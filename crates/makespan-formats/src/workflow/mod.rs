@@ -18,11 +18,14 @@ mod tests;
 mod wfformat;
 mod xml;
 
+use std::collections::BTreeMap;
+
 use makespan_core::{Graph, Instance, Job, Platform};
 
 use crate::error::{FormatError, Place};
 use crate::format::Format;
 use draft::Outside;
+pub use draft::StatedFiles;
 
 /// Jobs that were read, with what the user should know.
 struct Read {
@@ -73,6 +76,18 @@ pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
         _ if dot::begins(text) => Some(Format::Dot),
         b'0'..=b'9' if stg::begins(text) => Some(Format::Stg),
         _ => None,
+    }
+}
+
+/// The files that each task of a workflow reads and writes, by the name of the task; `None` of a format in which tasks with commands name none.
+pub(crate) fn files(
+    file: &str,
+    text: &str,
+    format: Format,
+) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
+    match format {
+        Format::WfFormat => wfformat::files(file, text).map(Some),
+        _ => Ok(None),
     }
 }
 

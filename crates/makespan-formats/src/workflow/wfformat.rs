@@ -4,6 +4,7 @@
 //! files apart, and `execution` how long each task took. Keys that say nothing about time, data or order are not looked
 //! at: the format allows any.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use makespan_core::{Job, Need, Resource, Time};
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::Read;
-use super::draft::Draft;
+use super::draft::{Draft, StatedFiles};
 use super::machines::{Machine, machines};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
@@ -199,6 +200,21 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     let (graph, outside) = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
+}
+
+/// The files that each task reads and writes, by its name, of a document that [`read`] takes.
+pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFiles>, FormatError> {
+    let Document { workflow, .. } = from_json(file, text.as_bytes())?;
+    let mut seen = Seen::default();
+    let draft = match workflow {
+        Workflow { specification: Some(specification), execution: Some(execution), .. } => {
+            apart(&specification, execution, &mut seen)
+        }
+        Workflow { tasks: Some(tasks), .. } => together(tasks.0, &mut seen),
+        _ => return Ok(BTreeMap::new()),
+    };
+    let draft = draft.map_err(|problem| FormatError::content(file, Place::field("workflow"), problem))?;
+    Ok(draft.files())
 }
 
 impl Seen {

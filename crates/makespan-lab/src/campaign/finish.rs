@@ -5,12 +5,22 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-use super::journal::Journal;
-use super::{Campaign, Progress};
+use super::journal::{Journal, Lock, path};
+use super::{Campaign, Progress, shard};
 use crate::LabError;
 
-/// Reads what the journal has and runs the rest, so that the results depend neither on the number of threads nor on the
-/// order in which runs finish. The runs by key, and how many were in the journal already.
+/// The runs of a campaign.
+pub(super) struct Finished<R> {
+    /// In the order of their keys.
+    pub runs: Vec<R>,
+    /// How many were in the journal already.
+    pub reused: usize,
+    /// Whether shards have done some.
+    pub sharded: bool,
+}
+
+/// Reads what the journal has, takes over what shards have done and runs the rest, so that the results depend neither on the
+/// number of threads or shards nor on the order in which runs finish.
 ///
 /// Plain threads and no pool: what a run does with a pool of its own stays as it is outside a campaign.
 pub(super) fn finish<C: Campaign>(
@@ -18,14 +28,22 @@ pub(super) fn finish<C: Campaign>(
     folder: &Path,
     version: &str,
     progress: &mut dyn Progress,
-) -> Result<(Vec<C::Run>, usize), LabError> {
-    let (mut journal, mut runs) = Journal::open(folder, version, C::key)?;
+) -> Result<Finished<C::Run>, LabError> {
+    let (mut journal, mut runs) = Journal::open(&path(folder), version, C::key, Lock::Refuse)?;
     let starts = campaign.keys();
     let keys: BTreeSet<C::Key> = starts.iter().copied().collect();
     runs.retain(|key, _| keys.contains(key));
     let (reused, total) = (runs.len(), keys.len());
+    let mut gathered = shard::gathered::<C>(folder, version)?;
+    gathered.retain(|key, _| keys.contains(key));
+    let sharded = !gathered.is_empty();
+    gathered.retain(|key, _| !runs.contains_key(key));
+    for (key, run) in gathered {
+        journal.add(&run)?;
+        runs.insert(key, run);
+    }
     let missing: Vec<C::Key> = starts.into_iter().filter(|key| !runs.contains_key(key)).collect();
-    progress.started(total, reused);
+    progress.started(total, runs.len());
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = campaign.threads().unwrap_or_else(cores).clamp(1, missing.len().max(1));
     let queue = Mutex::new(missing.into_iter());
@@ -54,5 +72,5 @@ pub(super) fn finish<C: Campaign>(
         }
         Ok::<(), LabError>(())
     })?;
-    Ok((runs.into_values().collect(), reused))
+    Ok(Finished { runs: runs.into_values().collect(), reused, sharded })
 }

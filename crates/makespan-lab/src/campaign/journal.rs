@@ -1,8 +1,8 @@
 //! Finished runs, kept so that an interrupted campaign goes on where it stopped.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -12,6 +12,20 @@ use crate::LabError;
 
 /// Name in the output folder.
 const NAME: &str = "journal.jsonl";
+
+/// The journal of a campaign in its folder.
+pub(super) fn path(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
+/// What is done about a journal that another process has open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// It is an error.
+    Refuse,
+    /// It is waited for.
+    Wait,
+}
 
 /// An open journal: one JSON object a line. The file stays locked while it is open.
 pub(super) struct Journal {
@@ -28,14 +42,15 @@ struct Entry<R> {
 }
 
 impl Journal {
-    /// Opens the journal of a folder, made when missing, and reads the runs of this version. A last line that a killed
-    /// process left unfinished is cut off.
+    /// Opens a journal, made when missing, and reads the runs of this version. A last line that a killed process left unfinished
+    /// is cut off.
     pub(super) fn open<K: Ord, R: DeserializeOwned>(
-        folder: &Path,
+        path: &Path,
         version: &str,
         key: fn(&R) -> K,
+        lock: Lock,
     ) -> Result<(Self, BTreeMap<K, R>), LabError> {
-        let path = folder.join(NAME);
+        let path = path.to_owned();
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -45,7 +60,10 @@ impl Journal {
             .map_err(LabError::file(&path))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LabError::Busy(folder.to_owned())),
+            Err(TryLockError::WouldBlock) if lock == Lock::Wait => file.lock().map_err(LabError::file(&path))?,
+            Err(TryLockError::WouldBlock) => {
+                return Err(LabError::Busy(path.parent().unwrap_or(&path).to_owned()));
+            }
             Err(TryLockError::Error(error)) => return Err(LabError::file(&path)(error)),
         }
         let mut bytes = Vec::new();
@@ -53,20 +71,7 @@ impl Journal {
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         file.set_len(whole as u64).map_err(LabError::file(&path))?;
         file.seek(SeekFrom::Start(whole as u64)).map_err(LabError::file(&path))?;
-        let mut runs = BTreeMap::new();
-        for (index, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
-            if line.is_empty() {
-                continue;
-            }
-            let entry: Entry<R> = serde_json::from_slice(line).map_err(|error| LabError::Journal {
-                path: path.clone(),
-                line: index + 1,
-                reason: error.to_string(),
-            })?;
-            if entry.options == version {
-                runs.insert(key(&entry.run), entry.run);
-            }
-        }
+        let runs = runs_of(&path, &bytes[..whole], version, key)?;
         Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
@@ -77,4 +82,42 @@ impl Journal {
         line.push(b'\n');
         self.file.write_all(&line).map_err(LabError::file(&self.path))
     }
+}
+
+/// The runs of this version in a journal, which another process may be writing; none where there is no file.
+pub(super) fn finished<K: Ord, R: DeserializeOwned>(
+    path: &Path,
+    version: &str,
+    key: fn(&R) -> K,
+) -> Result<BTreeMap<K, R>, LabError> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        read => read.map_err(LabError::file(path))?,
+    };
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    runs_of(path, &bytes[..whole], version, key)
+}
+
+/// The runs of this version in whole lines.
+fn runs_of<K: Ord, R: DeserializeOwned>(
+    path: &Path,
+    lines: &[u8],
+    version: &str,
+    key: fn(&R) -> K,
+) -> Result<BTreeMap<K, R>, LabError> {
+    let mut runs = BTreeMap::new();
+    for (index, line) in lines.split(|&byte| byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let entry: Entry<R> = serde_json::from_slice(line).map_err(|error| LabError::Journal {
+            path: path.to_owned(),
+            line: index + 1,
+            reason: error.to_string(),
+        })?;
+        if entry.options == version {
+            runs.insert(key(&entry.run), entry.run);
+        }
+    }
+    Ok(runs)
 }

@@ -12,14 +12,16 @@ mod output;
 mod play;
 mod progress;
 mod search;
+mod shard;
 mod specs;
 
 pub use claim::{Claim, Verdict};
 pub use instances::{Instances, Key};
 pub use named::Named;
-pub use play::{Campaign, Report, Summary, reproduce};
+pub use play::{AnyCampaign, Campaign, Report, Summary, reproduce};
 pub use progress::{Progress, Silent};
 pub use search::{Limit, Limits, Search, Setting};
+pub use shard::{FOLDER as SHARDS, Shard, Size};
 pub use specs::split;
 
 pub(crate) use check::{at_least, failed, valid, verified};
@@ -27,7 +29,7 @@ pub(crate) use instances::stirred;
 pub(crate) use output::{cores, figure, in_memory, table, text_table};
 pub(crate) use play::{positive, refuse};
 
-use build::build;
+pub use build::build;
 use claim::{claims_markdown, claims_text};
 use finish::finish;
 use output::write;

@@ -1,11 +1,11 @@
 //! The table of campaigns, as the command line takes them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
 
-use super::{Campaign, Progress, Summary, reproduce};
+use super::{AnyCampaign, Campaign, Progress, Shard, Size, Summary};
 use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees};
 
 /// Every campaign.
@@ -33,10 +33,10 @@ pub struct Named {
     pub unit: &'static str,
     /// The folder for the results.
     pub folder: PathBuf,
-    play: Box<Play>,
+    /// Name and options, which tell it from others; not where it writes and with how many threads.
+    words: String,
+    campaign: Box<dyn AnyCampaign>,
 }
-
-type Play = dyn Fn(&Path, &mut dyn Progress) -> Result<Summary<()>, LabError>;
 
 impl Named {
     /// Plays it.
@@ -44,7 +44,31 @@ impl Named {
     /// # Errors
     /// As [`reproduce`].
     pub fn reproduce(&self, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
-        (self.play)(&self.folder, progress)
+        self.campaign.reproduce(&self.folder, progress)
+    }
+
+    /// All that the results depend on: the options and the program.
+    ///
+    /// # Errors
+    /// [`LabError`] when an option is unusable, or this program cannot be read.
+    pub fn identity(&self) -> Result<String, LabError> {
+        Ok(format!("{}; {}", self.words, self.campaign.version()?))
+    }
+
+    /// How much there is to do in its folder.
+    ///
+    /// # Errors
+    /// [`LabError`] when an option is unusable, or a file cannot be read.
+    pub fn size(&self) -> Result<Size, LabError> {
+        self.campaign.size(&self.folder)
+    }
+
+    /// Does the runs of a shard that nobody has finished. [`Self::reproduce`] finds them in the folder.
+    ///
+    /// # Errors
+    /// As [`super::reproduce`].
+    pub fn work(&self, shard: Shard) -> Result<(), LabError> {
+        self.campaign.work(&self.folder, shard)
     }
 }
 
@@ -64,11 +88,20 @@ fn command<C: Campaign>() -> Command {
 fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<Named, Error> {
     let campaign = C::from_arg_matches(matches)?;
     let folder = matches.get_one("folder").cloned().unwrap_or_else(|| usual_folder::<C>().into());
-    let play = move |folder: &Path, progress: &mut dyn Progress| {
-        let Summary { claims, runs, reused, text, .. } = reproduce(&campaign, folder, progress)?;
-        Ok(Summary { points: (), claims, runs, reused, text })
-    };
-    Ok(Named { unit: C::UNIT, folder, play: Box::new(play) })
+    Ok(Named { unit: C::UNIT, folder, words: words::<C>(matches), campaign: Box::new(campaign) })
+}
+
+/// The name of a campaign with all options that were given and the defaults of all others.
+fn words<C: Campaign>(matches: &ArgMatches) -> String {
+    let mut options: Vec<String> = Vec::new();
+    let names = matches.ids().map(clap::Id::as_str).filter(|name| !["folder", "threads"].contains(name));
+    for name in names {
+        let Ok(Some(values)) = matches.try_get_raw(name) else { continue };
+        let values: Vec<String> = values.map(|value| value.to_string_lossy().into_owned()).collect();
+        options.push(format!("{name}={}", values.join(",")));
+    }
+    options.sort_unstable();
+    format!("{} {}", C::NAME, options.join(" "))
 }
 
 fn usual_folder<C: Campaign>() -> String {

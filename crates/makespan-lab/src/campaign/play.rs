@@ -7,8 +7,14 @@ use clap::{Args, Command};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::finish::Finished;
+use super::shard::{self, Shard, Size};
 use super::{Claim, Progress, build, claims_markdown, claims_text, finish, write};
 use crate::LabError;
+
+/// What is said of wall times that were not measured on one machine alone.
+const SHARDED: &str =
+    "Times were measured in shards: several instances at the same time, on the machines that these ran on.\n";
 
 /// An experiment of many runs: its options, which runs it has, what is measured in each, and what is said about them.
 /// Everything else is [`reproduce`]'s.
@@ -19,6 +25,8 @@ pub trait Campaign: Args + Sync {
     const PAPER: &'static str;
     /// What the runs are called.
     const UNIT: &'static str;
+    /// Whether wall times are among the results.
+    const MEASURES_TIME: bool = false;
     /// Which run.
     type Key: Copy + Ord + Send;
     /// What was measured in a run.
@@ -46,6 +54,11 @@ pub trait Campaign: Args + Sync {
     /// How many runs at the same time; one a core without it.
     fn threads(&self) -> Option<usize>;
 
+    /// How many threads a run keeps busy.
+    fn processors(&self) -> usize {
+        1
+    }
+
     /// The runs, in the order in which they start.
     fn keys(&self) -> Vec<Self::Key>;
 
@@ -58,9 +71,65 @@ pub trait Campaign: Args + Sync {
     /// What is said about the runs, which come in the order of their keys.
     fn report(&self, runs: &[Self::Run]) -> Result<Report<Self::Points>, LabError>;
 
-    /// A campaign that belongs to this one and is played after it, with a folder and threads of its own.
-    fn part(&self, _folder: &Path, _progress: &mut dyn Progress) -> Result<Option<Summary<()>>, LabError> {
-        Ok(None)
+    /// A campaign that belongs to this one and is played after it, with threads of its own and a folder of its name.
+    fn part(&self) -> Option<Box<dyn AnyCampaign>> {
+        None
+    }
+}
+
+/// A campaign of any type.
+pub trait AnyCampaign {
+    /// The word on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Plays it.
+    ///
+    /// # Errors
+    /// As [`reproduce`].
+    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary<()>, LabError>;
+
+    /// What runs depend on besides their keys: the program and its options. Runs of a part depend on more.
+    ///
+    /// # Errors
+    /// [`LabError`] when an option is unusable, or this program cannot be read.
+    fn version(&self) -> Result<String, LabError>;
+
+    /// How much there is to do in a folder.
+    ///
+    /// # Errors
+    /// [`LabError`] when an option is unusable, or a file cannot be read.
+    fn size(&self, folder: &Path) -> Result<Size, LabError>;
+
+    /// Does the runs of a shard that nobody has finished; [`Self::reproduce`] finds them in the folder.
+    ///
+    /// # Errors
+    /// As [`reproduce`].
+    fn work(&self, folder: &Path, shard: Shard) -> Result<(), LabError>;
+}
+
+impl<C: Campaign> AnyCampaign for C {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
+        let Summary { claims, runs, reused, text, .. } = reproduce(self, folder, progress)?;
+        Ok(Summary { points: (), claims, runs, reused, text })
+    }
+
+    fn version(&self) -> Result<String, LabError> {
+        self.check()?;
+        let part = self.part().map(|part| part.version()).transpose()?;
+        Ok(version(self)? + &part.map_or_else(String::new, |part| format!("; {part}")))
+    }
+
+    fn size(&self, folder: &Path) -> Result<Size, LabError> {
+        refuse_file(folder)?;
+        shard::size(self, folder)
+    }
+
+    fn work(&self, folder: &Path, shard: Shard) -> Result<(), LabError> {
+        shard::work(self, folder, shard)
     }
 }
 
@@ -104,20 +173,21 @@ pub fn reproduce<C: Campaign>(
 ) -> Result<Summary<C::Points>, LabError> {
     campaign.check()?;
     positive(&[("threads", campaign.threads().unwrap_or(1))])?;
-    if folder.exists() && !folder.is_dir() {
-        return Err(LabError::NoFolder(folder.to_owned()));
+    refuse_file(folder)?;
+    made(folder)?;
+    let Finished { runs, reused, sharded } = finish(campaign, folder, &version(campaign)?, progress)?;
+    let Report { points, mut text, claims, files } = campaign.report(&runs)?;
+    if sharded && C::MEASURES_TIME {
+        text += SHARDED;
     }
-    fs::create_dir_all(folder).map_err(LabError::file(folder))?;
-    let version = format!("build {:016x}; journal 3; {}", build()?, campaign.version());
-    let (runs, reused) = finish(campaign, folder, &version, progress)?;
-    let Report { points, text, claims, files } = campaign.report(&runs)?;
     for (name, contents) in files {
         write(folder, &name, &contents)?;
     }
     write(folder, "claims.md", format!("# {}\n\n{}", C::PAPER, claims_markdown(&claims)).as_bytes())?;
     let text = format!("{text}\nClaims\n{}\n", claims_text(&claims));
     let mut summary = Summary { points, claims, runs: runs.len(), reused, text };
-    if let Some(part) = campaign.part(folder, progress)? {
+    if let Some(part) = campaign.part() {
+        let part = part.reproduce(&folder.join(part.name()), progress)?;
         summary.claims.extend(part.claims);
         summary.runs += part.runs;
         summary.reused += part.reused;
@@ -125,6 +195,20 @@ pub fn reproduce<C: Campaign>(
     }
     write(folder, "report.txt", summary.text.as_bytes())?;
     Ok(summary)
+}
+
+/// What runs depend on besides their keys.
+pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
+    Ok(format!("build {:016x}; journal 3; {}", build()?, campaign.version()))
+}
+
+/// Makes a folder, with those above it.
+pub(super) fn made(folder: &Path) -> Result<(), LabError> {
+    fs::create_dir_all(folder).map_err(LabError::file(folder))
+}
+
+fn refuse_file(folder: &Path) -> Result<(), LabError> {
+    if folder.exists() && !folder.is_dir() { Err(LabError::NoFolder(folder.to_owned())) } else { Ok(()) }
 }
 
 /// An option that is refused.

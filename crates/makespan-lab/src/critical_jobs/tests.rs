@@ -1,5 +1,5 @@
 use super::*;
-use crate::campaign::{Limit, Limits, Search, Silent};
+use crate::campaign::{Limit, Limits, Search, Silent, reproduce};
 
 #[test]
 fn the_example_is_served_in_time_in_both_ways() {

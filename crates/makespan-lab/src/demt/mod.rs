@@ -32,6 +32,7 @@ impl Campaign for Options {
     const PAPER: &'static str =
         "Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)";
     const UNIT: &'static str = "instances";
+    const MEASURES_TIME: bool = true;
     type Key = Key;
     type Run = Run;
     type Points = Points;

@@ -38,6 +38,7 @@ impl Campaign for Options {
     const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \
                                  beside general algorithms";
     const UNIT: &'static str = "instances";
+    const MEASURES_TIME: bool = true;
     type Key = Key;
     type Run = Run;
     type Points = Sums;
@@ -73,6 +74,10 @@ impl Campaign for Options {
 
     fn threads(&self) -> Option<usize> {
         Some(self.search.at_once)
+    }
+
+    fn processors(&self) -> usize {
+        self.search.searches
     }
 
     fn keys(&self) -> Vec<Key> {

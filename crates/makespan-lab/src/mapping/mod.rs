@@ -31,6 +31,7 @@ impl Campaign for Options {
     const PAPER: &'static str = "Braun et al.: eleven static heuristics for independent tasks on machines that differ \
                                  (JPDC 2001), beside `optimise`";
     const UNIT: &'static str = "matrices";
+    const MEASURES_TIME: bool = true;
     type Key = Key;
     type Run = Run;
     type Points = Vec<Point>;
@@ -54,6 +55,10 @@ impl Campaign for Options {
 
     fn threads(&self) -> Option<usize> {
         Some(self.search.at_once)
+    }
+
+    fn processors(&self) -> usize {
+        self.search.searches
     }
 
     fn keys(&self) -> Vec<Key> {

@@ -27,6 +27,7 @@ impl Campaign for Options {
     const PAPER: &'static str =
         "How near to its proven bounds the optimiser comes, and how fast, on the instances of demt";
     const UNIT: &'static str = "plans";
+    const MEASURES_TIME: bool = true;
     type Key = Key;
     type Run = Measurement;
     type Points = Vec<Point>;
@@ -50,6 +51,10 @@ impl Campaign for Options {
 
     fn threads(&self) -> Option<usize> {
         Some(self.search.at_once)
+    }
+
+    fn processors(&self) -> usize {
+        self.search.searches
     }
 
     fn keys(&self) -> Vec<Key> {

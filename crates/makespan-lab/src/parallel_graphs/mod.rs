@@ -27,6 +27,7 @@ impl Campaign for Options {
     const PAPER: &'static str = "Graphs of moldable tasks: `optimise` beside CPA, MCPA, HCPA, M-HEFT and rounding of the linear \
                                  programme, over proven bounds";
     const UNIT: &'static str = "graphs";
+    const MEASURES_TIME: bool = true;
     type Key = Key;
     type Run = Run;
     type Points = Vec<Point>;
@@ -52,6 +53,10 @@ impl Campaign for Options {
 
     fn threads(&self) -> Option<usize> {
         Some(self.search.at_once)
+    }
+
+    fn processors(&self) -> usize {
+        self.search.searches
     }
 
     fn keys(&self) -> Vec<Key> {

@@ -33,6 +33,7 @@ impl Campaign for Options {
     const PAPER: &'static str = "Kolisch, Sprecher: PSPLIB (EJOR 1997), projects with scarce resources in one mode and in several, beside \
                                  the best known makespans";
     const UNIT: &'static str = "projects";
+    const MEASURES_TIME: bool = true;
     type Key = u32;
     type Run = Run;
     type Points = Vec<Point>;
@@ -72,6 +73,10 @@ impl Campaign for Options {
 
     fn threads(&self) -> Option<usize> {
         Some(self.search.at_once)
+    }
+
+    fn processors(&self) -> usize {
+        self.search.searches
     }
 
     fn keys(&self) -> Vec<u32> {

@@ -86,7 +86,7 @@ impl Order {
             memory: None,
             walltime: Some(Time::from_seconds(3)),
             grace: Duration::from_secs(1),
-            files: TaskFiles { outputs: ["a.out".into(), "a.err".into()], status: "status/a.1".into() },
+            files: TaskFiles { outputs: ["a.out".into(), "a.err".into()], status: "status/a.1".into(), staging: None },
             environment: vec![],
             claim: "{}".into(),
         }

@@ -79,6 +79,10 @@ impl Campaign for Options {
         Some(self.search.at_once)
     }
 
+    fn processors(&self) -> usize {
+        self.search.searches
+    }
+
     fn keys(&self) -> Vec<Key> {
         run::keys(self.graphs, &self.files().unwrap_or_default())
     }

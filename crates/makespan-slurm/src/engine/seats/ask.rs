@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Seat;
 use crate::Program;
 use crate::engine::{Allocation, Pilots};
+use crate::pilot::Place;
 
 /// How often the queue is searched for a job that may have been submitted, and how long it is waited in between.
 const LOOKS: u32 = 4;
@@ -17,7 +18,10 @@ impl Pilots {
     pub(in crate::engine) fn find_earlier(&mut self) {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
-        let bound: Vec<_> = bound.filter(|(slot, _)| *slot < self.slots.len()).collect();
+        // A pilot that was ended holds nothing any more, unless somebody did not live to say so.
+        let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
+        let bound = bound.filter(|(slot, place)| *slot < self.slots.len() && counts(place));
+        let bound: Vec<_> = bound.collect();
         let mut jobs: Vec<(u64, usize)> = self
             .board
             .pilots()

@@ -91,6 +91,11 @@ impl Board {
         serde_json::from_slice(&bytes).ok()
     }
 
+    /// Whether a place was given attempts of which a planner has not heard the end.
+    pub fn holds_any(&self, place: &Place) -> bool {
+        ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
+    }
+
     /// What the agent of a place says of itself.
     pub fn beacon(&self, place: &Place) -> Option<Beacon> {
         serde_json::from_slice(&fs::read(self.folder.join("agents").join(place.name())).ok()?).ok()

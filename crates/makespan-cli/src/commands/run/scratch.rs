@@ -1,0 +1,38 @@
+//! Tasks in folders of their own, on the disks of their nodes.
+
+use makespan_core::Instance;
+use makespan_exec::Scratch;
+use makespan_formats::read_task_files;
+use miette::{Result, miette};
+
+use super::source;
+use crate::args::RunOptions;
+use crate::input::STANDARD_INPUT;
+
+/// What the options ask for, if they do: which files of each task are copied to its node and back.
+pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scratch>> {
+    let Some(folder) = &options.scratch else { return Ok(None) };
+    let name = options.source.name();
+    let refused = |why: &str| {
+        miette!(
+            "{name}: {why}, so that nothing would be copied to --scratch and back; write it as WfFormat, whose tasks have inputFiles and \
+             outputFiles, or leave --scratch out"
+        )
+    };
+    if source::is_asked(&options.source) {
+        return Err(refused("make and Snakemake decide by the files in their own folder"));
+    }
+    let Some(path) = options.source.instance.as_ref() else { return Err(refused("a command names no files")) };
+    if path.as_os_str() == STANDARD_INPUT {
+        return Err(miette!("--scratch: a workflow on standard input cannot be read twice; name its file"));
+    }
+    let files = read_task_files(path).map_err(|error| miette!("{error}"))?;
+    let files = files.filter(|files| files.values().any(|files| !files.reads.is_empty() || !files.writes.is_empty()));
+    let Some(mut files) = files else { return Err(refused("it names no files that its tasks read or write")) };
+    let of = |task| files.remove(&*instance.short_name(task)).map(|files| (task, (files.reads, files.writes)));
+    let files = instance.task_ids().filter_map(of).collect();
+    let home = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
+    let home = home.into_os_string().into_string();
+    let home = home.map_err(|home| miette!("{}: its name is no text in UTF-8; rename it", home.display()))?;
+    Scratch::new(folder.clone(), home, files).map(Some).map_err(|problem| miette!("--scratch: {problem}"))
+}

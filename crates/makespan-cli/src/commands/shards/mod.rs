@@ -1,0 +1,190 @@
+//! Work that is split into shards: jobs of a run, each of which is a process of this program that computes a part and leaves it in the
+//! folder of the work. Whoever gives the command gathers the parts.
+
+mod plan;
+
+pub use plan::ShardPlan;
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use makespan_exec::cores;
+use makespan_formats::list::quoted;
+use makespan_lab::campaign::{SHARDS, Shard};
+use makespan_slurm::engine::this_program;
+use miette::{Result, miette};
+
+use super::{compare, run};
+use crate::args::{Arguments, Command, RunOptions, ShardCommand, ShardOptions};
+use crate::output::{complain, shown, write_file};
+
+/// Shards for each processor: what one of them takes longer than others is then a small part of the whole.
+const SHARDS_A_PROCESSOR: usize = 4;
+
+/// The list of the commands of all shards, in their folder.
+const COMMANDS: &str = "commands.txt";
+
+/// The folder of the run, in that of the work.
+const RUN: &str = "run";
+
+/// Work that can be split.
+pub struct Work<'a> {
+    /// Where its results go.
+    pub folder: &'a Path,
+    /// All that its results depend on.
+    pub identity: String,
+    /// How many parts it has, which no more shards can share.
+    pub parts: usize,
+    /// Threads that a shard keeps busy.
+    pub processors: usize,
+    /// The option that names the folder.
+    pub option: &'static str,
+}
+
+/// Refuses a folder that holds shards of other work.
+pub fn refuse_other(work: &Work<'_>) -> Result<()> {
+    ShardPlan::read(work.folder)?.map_or(Ok(()), |plan| plan.checked(work, None).map(drop))
+}
+
+/// Has all shards computed that are not. Whether that was done: not if somebody stopped it.
+pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
+    let run = |words: &[String]| run_options(words, options);
+    // What Slurm refuses is refused before anything is written.
+    let there = run::processors(&run(&["-".into()])?)?;
+    let available = match there {
+        Some(processors) => processors as usize,
+        None => cores().map_err(|error| miette!("{error}"))?.len(),
+    };
+    let folder = made(work.folder)?;
+    let _lock = locked(work, &folder)?;
+    let processors = work.processors.clamp(1, available.max(1));
+    let plan = match ShardPlan::read(&folder)? {
+        Some(plan) => plan.checked(work, options.shards)?,
+        None => {
+            let usual = (SHARDS_A_PROCESSOR * available / processors).max(1);
+            let shards = options.shards.map_or(usual, |shards| shards as usize).min(work.parts.max(1));
+            ShardPlan::new(work, shards)?.write(&folder)?
+        }
+    };
+    let commands = folder.join(SHARDS).join(COMMANDS);
+    let list = list(&plan, &folder, processors)?;
+    write_file(&commands, |out| out.write_all(list.as_bytes()))?;
+    let runs = folder.join(RUN);
+    let mut words = vec![text(&commands)?, "--folder".into(), text(&runs)?];
+    if fs::read_dir(&runs).is_ok_and(|mut entries| entries.next().is_some()) {
+        words.extend(["--resume".into(), "--retry-failed".into()]);
+    }
+    let ended = run::carry_out(&run(&words)?)?;
+    if ended.status == 0 {
+        return Ok(true);
+    }
+    let kept =
+        format!("what is done is kept in {}, and the same command goes on", shown(&folder.display().to_string()));
+    if let Some((name, reason)) = ended.failures.first() {
+        let log = runs.join(format!("{name}.err"));
+        let more = match ended.failures.len() - 1 {
+            0 => String::new(),
+            count => format!(", as did {count} others"),
+        };
+        return Err(miette!(
+            "{name} failed{more}: {reason}{}; its log is {}; {kept}",
+            last_line(&log),
+            shown(&log.display().to_string())
+        ));
+    }
+    if ended.stopped {
+        complain(&format!("interrupted; {kept}"));
+        return Ok(false);
+    }
+    Err(miette!("not all shards are done; {kept}"))
+}
+
+/// The options of a run on the same machines.
+fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
+    let front = ["makespan".to_owned(), "run".to_owned()];
+    let all = front.iter().chain(words).map(String::as_str).chain(["--no-history"]);
+    match Arguments::try_parse_from(all).map(|arguments| arguments.command) {
+        Ok(Command::Run(mut run)) => {
+            run.slurm = options.slurm.clone();
+            run.is_part = true;
+            Ok(run)
+        }
+        Ok(_) => Err(miette!("the run of the shards is no run, a defect of Makespan")),
+        Err(error) => Err(miette!("the run of the shards: {error}")),
+    }
+}
+
+/// A command a shard.
+fn list(plan: &ShardPlan, folder: &Path, processors: usize) -> Result<String> {
+    let program = this_program().map_err(|error| miette!("{error}"))?;
+    let (program, folder) = (quoted(&text(&program)?), quoted(&text(folder)?));
+    let command =
+        |index: usize| format!("{program} shard {folder} {index} #: name=shard-{index:04} cores={processors}\n");
+    Ok((0..plan.shards).map(command).collect())
+}
+
+/// The folder, made when it is missing, by its whole name.
+fn made(folder: &Path) -> Result<PathBuf> {
+    let fail = |error: std::io::Error| {
+        miette!("{}: cannot make the folder: {error}; name another one", shown(&folder.display().to_string()))
+    };
+    fs::create_dir_all(folder.join(SHARDS)).map_err(fail)?;
+    folder.canonicalize().map_err(fail)
+}
+
+/// The lock of the work, held while the file is open.
+fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
+    let path = folder.join(SHARDS).join("lock");
+    let fail = |error: std::io::Error| miette!("{}: {error}", shown(&path.display().to_string()));
+    let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(miette!(
+            "the shards in {} are being computed for another command; wait for it, or name another folder with {}",
+            shown(&folder.display().to_string()),
+            work.option
+        )),
+        Err(TryLockError::Error(error)) => Err(fail(error)),
+    }
+}
+
+fn text(path: &Path) -> Result<String> {
+    let name = path.to_str().map(str::to_owned);
+    name.ok_or_else(|| miette!("{}: its name is no text in UTF-8; name another folder", path.display()))
+}
+
+/// What a log says last.
+fn last_line(log: &Path) -> String {
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.map_or_else(String::new, |line| format!(" (`{}`)", shown(line)))
+}
+
+/// `makespan shard`
+pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
+    let (folder, index) = (&options.folder, options.index);
+    let name = folder.display();
+    let plan = ShardPlan::read(folder)?
+        .ok_or_else(|| miette!("{name}: no work is split there; `reproduce` and `compare` do so with --on"))?;
+    if index >= plan.shards {
+        return Err(miette!("{name} has shards 0 to {}, and no {index}", plan.shards - 1));
+    }
+    let directory = &plan.directory;
+    std::env::set_current_dir(directory).map_err(|error| {
+        miette!("{}: {error}; the folder of the command must be one that all nodes share", directory.display())
+    })?;
+    let shard = Shard { index, count: plan.shards };
+    let words = std::iter::once("makespan").chain(plan.words.iter().map(String::as_str));
+    match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
+        Ok(Command::Reproduce(options)) => {
+            let identity = options.campaign.identity().map_err(|error| miette!("{error}"))?;
+            plan.is_of(&identity, folder)?;
+            options.campaign.work(shard).map_err(|error| miette!("{error}"))?;
+        }
+        Ok(Command::Compare(options)) => compare::work(&options, &plan, folder, shard)?,
+        _ => return Err(miette!("{name}: its command is none that is split; remove the folder {SHARDS} there")),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,109 @@
+//! What is split into how many shards: a file that all of them read.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use makespan_lab::campaign::SHARDS;
+use miette::{Result, miette};
+use serde_json::{Value, json};
+
+use super::Work;
+use crate::output::{shown, write_file};
+
+/// Its name, in the folder of the shards.
+const FILE: &str = "plan.json";
+
+/// The version of the file.
+const VERSION: u64 = 1;
+
+/// Work that was split.
+pub struct ShardPlan {
+    /// How many shards.
+    pub shards: usize,
+    /// All that the results depend on.
+    identity: String,
+    /// The folder in which the command was given.
+    pub directory: PathBuf,
+    /// The command line, without the program.
+    pub words: Vec<String>,
+}
+
+impl ShardPlan {
+    /// Of the command line of this process.
+    pub fn new(work: &Work<'_>, shards: usize) -> Result<Self> {
+        let directory = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
+        let words = std::env::args_os().skip(1).map(|word| word.into_string().map_err(drop)).collect();
+        let words: Result<Vec<String>, ()> = words;
+        let words = words.map_err(|()| miette!("an argument is no text in UTF-8; rename the file"))?;
+        Ok(Self { shards, identity: work.identity.clone(), directory, words })
+    }
+
+    /// Writes it, whole or not at all.
+    pub fn write(self, folder: &Path) -> Result<Self> {
+        let directory = self.directory.to_str().ok_or_else(|| {
+            miette!("{}: the name of the current folder is no text in UTF-8; rename it", self.directory.display())
+        })?;
+        let file = json!({
+            "version": VERSION,
+            "shards": self.shards,
+            "directory": directory,
+            "words": self.words,
+            "identity": self.identity,
+        });
+        write_file(&folder.join(SHARDS).join(FILE), |out| writeln!(out, "{file:#}"))?;
+        Ok(self)
+    }
+
+    /// That of a folder, if there is one.
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(SHARDS).join(FILE);
+        let name = path.display().to_string();
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| miette!("{}: {error}", shown(&name)))?,
+        };
+        let known = || {
+            let file: Value = serde_json::from_slice(&bytes).ok()?;
+            let text = |name: &str| file[name].as_str().map(str::to_owned);
+            let words = file["words"].as_array()?.iter().map(|word| word.as_str().map(str::to_owned));
+            let shards = usize::try_from(file["shards"].as_u64()?).ok().filter(|&shards| shards > 0)?;
+            (file["version"].as_u64()? == VERSION).then_some(())?;
+            let (identity, directory) = (text("identity")?, text("directory")?.into());
+            Some(Self { shards, identity, directory, words: words.collect::<Option<_>>()? })
+        };
+        let unknown = || miette!("{}: it is no plan of shards that this program knows; remove it", shown(&name));
+        known().ok_or_else(unknown).map(Some)
+    }
+
+    /// The same for work that goes on.
+    pub fn checked(self, work: &Work<'_>, shards: Option<u32>) -> Result<Self> {
+        let folder = shown(&work.folder.display().to_string()).into_owned();
+        if self.identity != work.identity {
+            return Err(miette!(
+                "{folder} holds shards of another command, or of another build of makespan: `makespan {}`; name another folder with {}",
+                shown(&self.words.join(" ")),
+                work.option
+            ));
+        }
+        match shards.filter(|&shards| shards as usize != self.shards && work.parts >= shards as usize) {
+            Some(_) => Err(miette!(
+                "{folder} holds {} shards already; leave --shards out, or name another folder with {}",
+                self.shards,
+                work.option
+            )),
+            None => Ok(self),
+        }
+    }
+
+    /// Refuses work that another program, or one with other files, would do in the name of this.
+    pub fn is_of(&self, identity: &str, folder: &Path) -> Result<()> {
+        if self.identity == identity {
+            return Ok(());
+        }
+        Err(miette!(
+            "{}: the program or the files on this node are not those that the work was begun with; all nodes must have the same",
+            shown(&folder.display().to_string())
+        ))
+    }
+}

@@ -1,0 +1,69 @@
+//! A job in a folder of its own on its node.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+
+use super::staging::{Failure, Scratch};
+use super::{Order, Shim, job};
+use crate::engine::Staging;
+
+/// The status of a job whose files could not be copied (`EX_IOERR`).
+const NOT_COPIED: i32 = 74;
+
+impl Shim {
+    /// Runs the command in a folder of its own on this node, with its files.
+    pub(super) fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
+        let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
+            Ok(scratch) => kept.insert(scratch),
+            Err(failure) => return self.not_copied(failure),
+        };
+        let status = self.run(order, Some((scratch.folder(), staging)));
+        if status != 0 {
+            return status;
+        }
+        match scratch.give_out(&mut || self.goes_on()) {
+            Ok(()) => status,
+            Err(failure) => self.not_copied(failure),
+        }
+    }
+
+    /// Whether nobody wants the job to end.
+    fn goes_on(&mut self) -> bool {
+        self.heed(0);
+        !self.asked && !self.killing
+    }
+
+    fn not_copied(&mut self, failure: Failure) -> i32 {
+        match failure {
+            Failure::Stopped => {
+                let status = 128 + Signal::SIGTERM as i32;
+                self.status = Some((status, true));
+                status
+            }
+            Failure::Wrong(reason) => {
+                self.say(&reason);
+                self.reason = Some(reason);
+                NOT_COPIED
+            }
+        }
+    }
+}
+
+/// Starts a command in this folder. A program that is named by a path is where it was before.
+pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
+    let mut command = order.command.clone();
+    if let Some(program) = command.first_mut() {
+        *program = PathBuf::from(&staging.home).join(&*program).into_os_string();
+    }
+    let order = Order { command, ..order.clone() };
+    let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
+    std::env::set_current_dir(folder).map_err(fail)?;
+    let started = job::spawn(&order, outputs, Some(folder));
+    // The folder is to be removed, and this process names all else from the root on.
+    let _ = std::env::set_current_dir("/");
+    started
+}

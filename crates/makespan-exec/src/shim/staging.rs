@@ -1,0 +1,279 @@
+//! A folder of its own for an attempt on its node: what the job reads is copied there before it starts, and what it wrote is copied back, whole
+//! or not at all, before it counts as done.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use nix::libc::ENOSPC;
+use nix::unistd::getpid;
+
+use crate::engine::Staging;
+use crate::machine::host;
+use crate::process::{Identity, start_of};
+
+/// Bytes that are copied between two looks at the signals.
+const CHUNK: u64 = 4 << 20;
+
+/// Why files were not copied.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The job is to end.
+    Stopped,
+    /// In words.
+    Wrong(String),
+}
+
+/// Whether a job may name such a file: it is within the working folder.
+///
+/// # Errors
+/// What is wrong, in words.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    let within = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let names_one = Path::new(name).file_name().is_some();
+    if !name.contains('\0') && names_one && Path::new(name).components().all(within) {
+        return Ok(());
+    }
+    Err(format!("the file `{name}` is not within the working folder; name it from there on, without `..`"))
+}
+
+/// Checks the pattern of a scratch folder.
+///
+/// # Errors
+/// What is wrong, in words.
+pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
+    expanded(pattern, &|_| Some(String::new()))?;
+    if pattern.starts_with('/') {
+        return Ok(());
+    }
+    Err(format!("{pattern}: name a folder from the root on, such as /tmp, since every node has its own"))
+}
+
+/// `%N` is the name of the node, `%j` the number of the job of Slurm, `%%` a per cent sign.
+fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let (mut text, mut rest) = (String::new(), pattern.chars());
+    while let Some(c) = rest.next() {
+        match (c == '%').then(|| rest.next()) {
+            None => text.push(c),
+            Some(Some('%')) => text.push('%'),
+            Some(Some('N')) => text += &variable("SLURMD_NODENAME").unwrap_or_else(host),
+            Some(Some('j')) => match variable("SLURM_JOB_ID") {
+                Some(job) => text += &job,
+                None => return Err(format!("{pattern}: %j is the number of a job of Slurm, and this is none")),
+            },
+            Some(_) => return Err(format!("{pattern}: of % only %N (node), %j (job of Slurm) and %% are known")),
+        }
+    }
+    Ok(text)
+}
+
+/// The folder of a run on this node, in which each attempt has one.
+pub(crate) fn folder_of_run(staging: &Staging) -> Result<PathBuf, String> {
+    let pattern = expanded(&staging.scratch, &|name| std::env::var(name).ok())?;
+    Ok(Path::new(&pattern).join(format!("makespan-{}-{}", user(), staging.run)))
+}
+
+/// The number of the user of this process.
+fn user() -> u32 {
+    fs::metadata("/proc/self").map_or(u32::MAX, |metadata| metadata.uid())
+}
+
+/// Removes what processes that are gone have left in the folder of a run on this node, and the folder with the last of it.
+pub(crate) fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // The name ends with the host, the process and when that started.
+        let mut parts = name.rsplitn(4, '~');
+        let start = parts.next().and_then(|part| part.parse().ok());
+        let pid = parts.next().and_then(|part| part.parse().ok());
+        let (Some(start), Some(pid), Some(on)) = (start, pid, parts.next()) else { continue };
+        if on == host() && !(Identity { pid, start }).is_alive() {
+            // Another one may be sweeping.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    let _ = fs::remove_dir(folder);
+}
+
+/// The folder of an attempt on its node; it is removed with this.
+pub(super) struct Scratch<'a> {
+    staging: &'a Staging,
+    above: PathBuf,
+    folder: PathBuf,
+}
+
+impl<'a> Scratch<'a> {
+    /// Makes it, and copies into it what the job reads. `goes_on` is asked again and again.
+    pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, Failure> {
+        let above = folder_of_run(staging).map_err(Failure::Wrong)?;
+        let fail = |error: io::Error| {
+            Failure::Wrong(format!(
+                "cannot make a folder in {}: {}; name another one with --scratch",
+                staging.scratch,
+                said(&error)
+            ))
+        };
+        let pid = getpid().as_raw();
+        let start = start_of(pid).map_err(fail)?;
+        let folder = above.join(format!("{}.{}~{}~{pid}~{start}", staging.name, staging.attempt, host()));
+        let above_all = above.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(above_all).map_err(fail)?;
+        sweep(&above);
+        let make = || own_folder(&above).and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
+        // Another task may remove the folder of the run between the two, while it is empty.
+        let swept = |made: &io::Result<()>| matches!(made, Err(error) if error.kind() == ErrorKind::NotFound);
+        let made = (0..100).map(|_| make()).find(|made| !swept(made)).unwrap_or_else(make);
+        made.map_err(fail)?;
+        let scratch = Self { staging, above, folder };
+        for name in &staging.reads {
+            scratch.take_in(name, goes_on)?;
+        }
+        for name in &staging.writes {
+            check_name(name).map_err(Failure::Wrong)?;
+            let inside = scratch.folder.join(name);
+            inside.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| scratch.full(name, &error))?;
+        }
+        Ok(scratch)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn take_in(&self, name: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
+        check_name(name).map_err(Failure::Wrong)?;
+        let (from, to) = (Path::new(&self.staging.home).join(name), self.folder.join(name));
+        let home = &self.staging.home;
+        match from.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Failure::Wrong(format!("the file `{name}` that it reads is not in {home}")));
+            }
+            Err(error) => {
+                return Err(Failure::Wrong(format!("cannot read `{name}` in {home}: {}", said(&error))));
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                return Err(Failure::Wrong(format!("`{name}` in {home} is no regular file; name files that it reads")));
+            }
+            Ok(_) => {}
+        }
+        to.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| self.full(name, &error))?;
+        match copied(&from, &to, goes_on) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Failure::Stopped),
+            Err(error) => Err(self.full(name, &error)),
+        }
+    }
+
+    fn full(&self, name: &str, error: &io::Error) -> Failure {
+        let remedy = if error.raw_os_error() == Some(ENOSPC) { "; name a larger folder with --scratch" } else { "" };
+        Failure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
+    }
+
+    /// Copies what the job wrote to where all nodes see it. Each file appears there whole.
+    pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
+        let mut copies = Vec::new();
+        let given = self.copy_out(goes_on, &mut copies).and_then(|()| {
+            let renamed = copies.iter().try_for_each(|(temporary, to)| fs::rename(temporary, to));
+            renamed.map_err(|error| self.not_back(&error))
+        });
+        if given.is_err() {
+            copies.iter().for_each(|(temporary, _)| drop(fs::remove_file(temporary)));
+        }
+        given
+    }
+
+    fn copy_out(&self, goes_on: &mut dyn FnMut() -> bool, copies: &mut Vec<(PathBuf, PathBuf)>) -> Result<(), Failure> {
+        let wrong = |text: String| Err(Failure::Wrong(text));
+        let inside = self.folder.canonicalize().map_err(|error| self.not_back(&error))?;
+        for name in &self.staging.writes {
+            match self.folder.join(name).canonicalize() {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return wrong(format!("it has ended and not written the file `{name}`, as its graph says"));
+                }
+                Err(error) => return wrong(format!("cannot read the file `{name}` that it wrote: {}", said(&error))),
+                Ok(path) if !path.starts_with(&inside) => {
+                    return wrong(format!("`{name}` that it wrote is a link that leads out of its folder"));
+                }
+                Ok(path) if !path.is_file() => return wrong(format!("`{name}` that it wrote is no regular file")),
+                Ok(_) => {}
+            }
+        }
+        for name in &self.staging.writes {
+            let to = Path::new(&self.staging.home).join(name);
+            let folder = to.parent().unwrap_or(Path::new("/"));
+            fs::create_dir_all(folder).map_err(|error| self.not_back(&error))?;
+            // An earlier attempt that was killed may have left its own, and one that still runs somewhere is not to end now.
+            for earlier in 1..self.staging.attempt {
+                drop(fs::remove_file(folder.join(self.temporary(name, earlier))));
+            }
+            let temporary = folder.join(self.temporary(name, self.staging.attempt));
+            drop(fs::remove_file(&temporary));
+            copies.push((temporary.clone(), to));
+            match copied(&self.folder.join(name), &temporary, goes_on) {
+                Ok(true) => {}
+                Ok(false) => return Err(Failure::Stopped),
+                Err(error) => return Err(self.not_back(&error)),
+            }
+        }
+        let lasting = |(temporary, _): &(PathBuf, PathBuf)| File::open(temporary)?.sync_data();
+        copies.iter().try_for_each(lasting).map_err(|error| self.not_back(&error))
+    }
+
+    fn not_back(&self, error: &io::Error) -> Failure {
+        Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
+    }
+
+    /// What a file is called until it is whole. Names of files may be as long as file systems allow, so it does not hold theirs.
+    fn temporary(&self, name: &str, attempt: u32) -> String {
+        let words = [self.staging.run.as_str(), &self.staging.name, &attempt.to_string(), name].join("\0");
+        format!(".makespan-{:016x}", Staging::hash(words.as_bytes()))
+    }
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir(&self.above);
+    }
+}
+
+/// Makes the folder of a run, which others may neither read nor have made before.
+fn own_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let metadata = folder.symlink_metadata()?;
+    if metadata.is_dir() && metadata.uid() == user() {
+        return Ok(());
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is somebody else's", folder.display())))
+}
+
+/// Copies a file with its permissions; `false` when it was stopped.
+fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Result<bool> {
+    let source = File::open(from)?;
+    let mode = source.metadata()?.permissions().mode() & 0o777;
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(mode | 0o200).open(to)?;
+    loop {
+        if !goes_on() {
+            return Ok(false);
+        }
+        if io::copy(&mut (&source).take(CHUNK), &mut target)? < CHUNK {
+            break;
+        }
+    }
+    target.set_permissions(Permissions::from_mode(mode))?;
+    Ok(true)
+}
+
+/// An error of the system without its number.
+fn said(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

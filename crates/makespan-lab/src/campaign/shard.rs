@@ -1,0 +1,92 @@
+//! Parts of a campaign that processes of their own do, each with a journal of its own, perhaps on several machines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Campaign;
+use super::journal::{Journal, Lock, finished};
+use super::play::{made, version};
+use crate::LabError;
+
+/// The folder of the shards in that of the results.
+pub const FOLDER: &str = "shards";
+
+/// One of so many parts of the runs of a campaign: each `count`-th, from the run with this index on. The first runs are the longest where campaigns
+/// know that, so that all shards have some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, from 0.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// How much there is to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Runs of the campaign, or of its part where that has more: no more shards than this have anything to do.
+    pub runs: usize,
+    /// Runs of both that nobody has finished.
+    pub missing: usize,
+    /// Threads that a run keeps busy.
+    pub processors: usize,
+}
+
+impl Shard {
+    /// Its journal, in the folder of the results.
+    fn journal(self, folder: &Path) -> PathBuf {
+        folder.join(FOLDER).join(format!("{:04}.jsonl", self.index))
+    }
+}
+
+/// Does the runs of a shard that nobody has finished, one after another. Another process that does the same shard is waited for.
+pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Result<(), LabError> {
+    campaign.check()?;
+    let version = version(campaign)?;
+    made(&folder.join(FOLDER))?;
+    let (mut journal, own) = Journal::open(&shard.journal(folder), &version, C::key, Lock::Wait)?;
+    let earlier = finished(&super::journal::path(folder), &version, C::key)?;
+    for key in campaign.keys().into_iter().skip(shard.index).step_by(shard.count) {
+        if !own.contains_key(&key) && !earlier.contains_key(&key) {
+            journal.add(&campaign.measure(key)?)?;
+        }
+    }
+    campaign.part().map_or(Ok(()), |part| part.work(&folder.join(part.name()), shard))
+}
+
+/// The runs that shards have finished in a folder, by key.
+pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<C::Key, C::Run>, LabError> {
+    let shards = folder.join(FOLDER);
+    let mut paths = Vec::new();
+    if shards.is_dir() {
+        for entry in fs::read_dir(&shards).map_err(LabError::file(&shards))? {
+            paths.push(entry.map_err(LabError::file(&shards))?.path());
+        }
+    }
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    paths.sort_unstable();
+    let mut runs = BTreeMap::new();
+    for path in paths {
+        runs.extend(finished(&path, version, C::key)?);
+    }
+    Ok(runs)
+}
+
+/// How much there is to do in a folder.
+pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<Size, LabError> {
+    campaign.check()?;
+    let version = version(campaign)?;
+    let mut there: BTreeSet<C::Key> = finished(&super::journal::path(folder), &version, C::key)?.into_keys().collect();
+    there.extend(gathered::<C>(folder, &version)?.into_keys());
+    let keys: BTreeSet<C::Key> = campaign.keys().into_iter().collect();
+    let missing = keys.iter().filter(|key| !there.contains(key)).count();
+    let own = Size { runs: keys.len(), missing, processors: campaign.processors().max(1) };
+    let Some(part) = campaign.part() else { return Ok(own) };
+    let part = part.size(&folder.join(part.name()))?;
+    Ok(Size {
+        runs: own.runs.max(part.runs),
+        missing: own.missing + part.missing,
+        processors: own.processors.max(part.processors),
+    })
+}
