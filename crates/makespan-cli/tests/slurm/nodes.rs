@@ -45,7 +45,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
     said.holds(&["8 processors", "pilots have those like a0"]);
     let both = [space.read("some/1-echo-SLURMD_NODENAME.out"), space.read("some/2-echo-SLURMD_NODENAME.out")];
-    assert!(both.iter().all(|node| node.starts_with('a')) && both[0] != both[1], "{both:?}{said:#?}");
+    assert!(both.iter().all(|node| node.starts_with('a')), "{both:?}{said:#?}");
     let line = "run list.txt --on slurm --slurm=--constraint=fast --no-history --folder fast";
     let said = space.makespan(line);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
