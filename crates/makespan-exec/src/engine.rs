@@ -30,6 +30,8 @@ pub struct Start<'a> {
     pub walltime: Option<Time>,
     /// How long it is expected to take.
     pub expected: Time,
+    /// Whether nobody knows how long it takes, so that this is a guess.
+    pub is_guess: bool,
     /// The names of its files, from the folder of the run on.
     pub files: &'a TaskFiles,
     /// What its environment has besides.
@@ -145,6 +147,16 @@ pub enum Notice {
     },
     /// An outage is over.
     Up(Outage),
+    /// These processors will go down after so long, which [`Notice::Down`] tells when it comes; `None`: nothing of the kind is known any more. What
+    /// was said under this name before is replaced; names of outages are others.
+    Closing {
+        /// Names it, as no other at the same time.
+        outage: Outage,
+        /// Which.
+        processors: ProcSet,
+        /// How long.
+        after: Option<Duration>,
+    },
     /// Something the user should know.
     Told(String),
     /// No processor will be up again, for this reason, and no task runs: the run ends, and can be resumed.
@@ -207,8 +219,9 @@ pub trait Engine {
         false
     }
 
-    /// Hears how many tasks wait, now and then: what more processors could be used for.
-    fn hear_waiting(&mut self, _tasks: usize) {}
+    /// Hears how many tasks wait, now and then: what more processors could be used for. And it may ask how long the shortest of them is
+    /// expected to take at least, where all of them have times that are more than guesses.
+    fn hear_waiting(&mut self, _tasks: usize, _shortest: &dyn Fn() -> Option<Duration>) {}
 
     /// Prepares a task, which waits. What is returned goes to the journal.
     ///

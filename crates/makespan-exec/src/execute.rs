@@ -255,6 +255,7 @@ pub(crate) fn execute_on(
         memory_kills,
         unexplained_kills: 0,
         closing: false,
+        closings: Vec::new(),
         stalled: None,
     };
     for Taken { task, gpus } in goes_on {

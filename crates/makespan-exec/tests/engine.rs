@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use common::{FirstCome, job, options};
-use makespan_core::{Instance, Outage, Outcome, Platform, ProcSet, Run, TaskId};
+use makespan_core::{Decision, Event, Instance, Outage, Outcome, Platform, Policy, ProcSet, Run, TaskId, View};
 use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
 use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, check_folder, reserve_folder};
 
@@ -277,4 +277,64 @@ fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
     // What has ended is no matter of place.
     let elsewhere = &mut Nodes { place: "cluster:y", ..Nodes::new(vec![]) };
     assert_eq!(run(elsewhere, &resumed).unwrap().0.len(), 3);
+}
+
+/// Keeps what it is shown of unavailable periods, and starts nothing that would run into one.
+struct Heeds {
+    seen: Rc<RefCell<Vec<String>>>,
+}
+
+impl Policy for Heeds {
+    fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let periods = view.instance.unavailable();
+        let shown: Vec<String> = periods.iter().map(|period| period.processors.to_string()).collect();
+        let shown = shown.join(" ");
+        if self.seen.borrow().last() != Some(&shown) {
+            self.seen.borrow_mut().push(shown);
+        }
+        let mut free = view.free.clone();
+        for task in view.waiting.iter() {
+            let open = |id: &u32| {
+                let own = ProcSet::range(*id, *id);
+                let end = view.now + view.instance.time(task, &own);
+                !periods
+                    .iter()
+                    .any(|period| period.processors.contains(*id) && period.start < end && view.now < period.end)
+            };
+            if let Some(id) = free.iter().find(open) {
+                let processors = ProcSet::range(id, id);
+                free.remove(&processors);
+                decisions.push(Decision::Start { task, processors });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_end_of_processors_is_shown_and_long_tasks_wait_while_short_ones_start() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each takes a second; the first node is there for less than that, and then for an hour.
+    let closing = |at, after: Option<u64>| {
+        let (outage, processors) = (Outage(0), ProcSet::range(0, 0));
+        (at, Notice::Closing { outage, processors, after: after.map(Duration::from_millis) })
+    };
+    let mut engine = Nodes::new(vec![
+        (0, down(1, "1", None)),
+        closing(0, Some(500)),
+        (300, down(0, "0", None)),
+        closing(300, None),
+        (400, Notice::Up(Outage(0))),
+        closing(400, Some(3_600_000)),
+    ]);
+    let jobs = vec![job("a", 1, "true"), job("b", 1, "true")];
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+    let (started, seen) = (engine.started.clone(), Rc::<RefCell<Vec<String>>>::default());
+    let begun = Instant::now();
+    let reserved = options(folder.path());
+    let reserved = reserve_folder(&instance, &reserved).unwrap();
+    let mut policy = Heeds { seen: seen.clone() };
+    let trace = reserved.execute_on(&mut engine, &mut policy, &mut Heard::default()).unwrap();
+    assert!(trace.runs.len() == 2 && begun.elapsed() >= Duration::from_millis(400));
+    assert!(started.borrow().iter().all(|(_, attempt, at)| *attempt == 1 && at == "0"), "{started:?}");
+    assert_eq!(*seen.borrow(), ["0", "", "0"]);
 }

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
+use makespan::policy::Renewed;
 use makespan_core::{Bound, Estimation, Instance, Schedule, TaskId};
 use makespan_exec::{
     ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
@@ -107,8 +108,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
-    if let Some(cluster) = &cluster {
-        cluster.check(&instance, &planned.schedule)?;
+    let note = cluster.as_ref().map(|cluster| cluster.check(&instance, &planned.schedule)).transpose()?;
+    if let Some(note) = note.flatten() {
+        complain(&format!("note: {note}"));
     }
     if is_new {
         folder = folder::claim(options)?;
@@ -142,7 +144,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         Some(cluster) => {
             let (platform, grace) = (instance.platform(), execution.grace);
             let mut pilots = cluster.begin(platform, reserved.folder(), &options.source.stem(), grace)?;
-            reserved.execute_on(&mut pilots, policy.as_mut(), &mut watch)
+            // When pilots end becomes known when they begin.
+            let again = |instance: &Instance| decider.policy(instance, &begun, true).ok();
+            reserved.execute_on(&mut pilots, &mut Renewed::new(policy, &instance, again), &mut watch)
         }
     };
     let mut trace = executed.map_err(|error| miette!("{error}"))?;

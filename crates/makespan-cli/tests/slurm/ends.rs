@@ -202,6 +202,42 @@ fn a_pilot_takes_nothing_that_would_outlast_it() {
 }
 
 #[test]
+fn small_tasks_use_the_end_of_a_pilot() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "small");
+    let job = |name: &str, time: u32, after: &str, sleep: u32| {
+        format!(
+            "[[jobs]]\nname = \"{name}\"\ntime = \"{time}s\"\nprocessors = 4\n{after}\n\
+             command = [\"sh\", \"-c\", \"echo $SLURM_JOB_ID; sleep {sleep}\"]\n"
+        )
+    };
+    // When the first has ended there is no time for the long one any more, but for all others.
+    let after = "after = [\"first\"]";
+    let mut batch = format!("version = 1\n{}{}", job("first", 14, "", 14), job("long", 50, after, 1));
+    (0..3).for_each(|index| batch += &job(&format!("small{index}"), 8, after, 1));
+    space.write("batch.toml", &batch);
+    let said = space.makespan("run batch.toml --on slurm --time 1m --no-history --folder run");
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    let pilot = |name: &str| space.read(&format!("run/{name}.out"));
+    for index in 0..3 {
+        assert_eq!(pilot(&format!("small{index}")), pilot("first"), "{said:#?}");
+    }
+    assert_ne!(pilot("long"), pilot("first"), "{said:#?}");
+    assert_eq!(std::fs::read_dir(space.path("run/pilot/pilots")).unwrap().count(), 2);
+    said.holds(&["every job that waits is expected to take longer: nothing more starts there", "work remains: pilot"]);
+}
+
+#[test]
+fn a_guess_refuses_no_pilot() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "guess");
+    space.write("list.txt", "true\ntrue\n");
+    let said = space.makespan("run list.txt --on slurm --time 30s --no-history --folder run");
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    said.holds(&["is guessed to take 60 s, and a pilot has its nodes for 30 s"]);
+}
+
+#[test]
 fn a_pilot_that_waits_says_why_and_ctrl_c_takes_it_from_the_queue() {
     let Some(cluster) = Cluster::start(&NodeSpec::equal(1, 2)) else { return };
     let space = Workspace::new(&cluster, "waits");

@@ -1,6 +1,7 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
 mod after;
+mod announce;
 mod error;
 mod fit;
 mod names;

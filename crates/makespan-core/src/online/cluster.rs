@@ -40,6 +40,8 @@ pub struct Cluster<'a> {
     /// Starts and ends of the instance's unavailable periods by time, and how many have come.
     changes: Vec<Change>,
     changed: usize,
+    /// How many unavailable periods the instance had when this began; those behind them were announced.
+    own_periods: usize,
     /// The unavailable periods in force, as positions in the instance.
     periods: Vec<u32>,
     /// What is down, each processor once: since it went down first, until it is expected up.
@@ -76,6 +78,7 @@ impl<'a> Cluster<'a> {
             blocked: ProcSet::new(),
             changes: closed::changes(&instance),
             changed: 0,
+            own_periods: instance.unavailable().len(),
             periods: Vec::new(),
             down: Vec::new(),
             said: Vec::new(),
@@ -108,6 +111,16 @@ impl<'a> Cluster<'a> {
             return Vec::new();
         }
         self.instance.to_mut().restate(restated).into_iter().map(Event::Estimated).collect()
+    }
+
+    /// Makes known when processors will close: the view shows these unavailable periods behind those that the instance had, in the
+    /// place of those that were announced before. An instance that was borrowed is copied once.
+    ///
+    /// They are told and not enforced: processors close when they do ([`Cluster::fail`]), and a task that would run into such a period
+    /// may be started. Whether they were taken: not where one is empty or of processors that are none, nor where they are too far away.
+    pub fn announce(&mut self, announced: Vec<Unavailable>) -> bool {
+        let is_new = self.instance.unavailable()[self.own_periods..] != announced[..];
+        !is_new || self.instance.to_mut().announce(self.own_periods, announced)
     }
 
     /// What a policy may know.

@@ -65,7 +65,8 @@ pub struct View<'a> {
     pub now: Time,
     /// Machines, jobs and tasks, with estimated times. A policy does not look at tasks that it has not heard of; of all the
     /// tasks of a compound job it has heard when it has heard of one. More may be there at every event: an instance grows. And
-    /// times may be other than at the event before, of the tasks of which [`Event::Estimated`] says so.
+    /// times may be other than at the event before, of the tasks of which [`Event::Estimated`] says so. So may be unavailable periods
+    /// ([`crate::Cluster::announce`]), where a policy is driven that can bear it.
     pub instance: &'a Instance,
     /// Tasks that are released, wait for no other and are not started.
     pub waiting: &'a TaskSet,

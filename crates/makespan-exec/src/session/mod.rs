@@ -2,6 +2,7 @@
 
 mod abandon;
 mod active;
+mod closing;
 mod ending;
 mod estimates;
 mod retry;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Estimator, Event, Policy, ProcSet, Running, TaskId, Time};
+use makespan_core::{Decision, Estimator, Event, Outage, Policy, ProcSet, Running, TaskId, Time, Unavailable};
 
 use crate::clock::{Clock, ticks};
 use crate::engine::{Engine, Notice};
@@ -62,6 +63,8 @@ pub(crate) struct Session<'a> {
     pub unexplained_kills: u64,
     /// Whether a start was refused since its processors are about to go.
     pub closing: bool,
+    /// When processors will close, as far as anybody knows.
+    pub closings: Vec<(Outage, Unavailable)>,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
 }
@@ -137,7 +140,7 @@ impl Session<'_> {
             if self.is_idle() && all_started && none_awaited {
                 return Ok(self.state.cluster.check_complete()?);
             }
-            self.engine.hear_waiting(self.state.cluster.waiting().len());
+            self.tell_waiting();
             self.wait()?;
         }
         Ok(())
@@ -278,6 +281,7 @@ impl Session<'_> {
                 let changed = self.state.cluster.repair(outage);
                 self.tell_nodes(&changed, Event::NodeUp);
             }
+            Notice::Closing { outage, processors, after } => self.announce(outage, processors, after),
             Notice::Told(text) => self.observer.message(&text),
             Notice::Over(reason) => {
                 self.observer.message(&reason);

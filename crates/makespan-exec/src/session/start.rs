@@ -4,6 +4,7 @@ use makespan_core::{Event, ProcSet, Run, TaskId, Time};
 
 use super::Session;
 use super::active::{Active, Delayed, End, News};
+use super::closing::is_guess;
 use crate::clock::{began, ticks};
 use crate::engine::{Refusal, Start};
 use crate::journal::Record;
@@ -48,6 +49,7 @@ impl Session<'_> {
             memory,
             walltime,
             expected: self.state.cluster.instance().time(task, &processors),
+            is_guess: is_guess(self.state.cluster.instance(), task),
             files: &self.files.of(task, attempt),
             environment: &[],
         };

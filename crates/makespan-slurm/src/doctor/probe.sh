@@ -33,3 +33,7 @@ for file in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 
 done
 say taken $taken
 say time "$(date +%s%N)"
+# Whether it is the same program as there.
+set -- $([ -r "$program" ] && cksum <"$program")
+[ -n "$2" ] && say sum "$1:$2"
+exit 0

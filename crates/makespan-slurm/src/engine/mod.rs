@@ -71,6 +71,7 @@ pub struct Pilots {
     looked: Instant,
     glanced: Instant,
     beat: Instant,
+    reviewed: Instant,
     pause: Duration,
     over: bool,
     /// How many tasks wait.
@@ -108,6 +109,7 @@ impl Pilots {
             looked: Instant::now(),
             glanced: Instant::now(),
             beat: Instant::now(),
+            reviewed: Instant::now(),
             pause: SHORTEST,
             over: false,
             waiting: 0,
@@ -210,8 +212,9 @@ impl Engine for Pilots {
         !self.over
     }
 
-    fn hear_waiting(&mut self, tasks: usize) {
+    fn hear_waiting(&mut self, tasks: usize, shortest: &dyn Fn() -> Option<Duration>) {
         self.waiting = tasks;
+        self.give_back_idle(shortest);
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {

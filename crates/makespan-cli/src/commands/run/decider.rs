@@ -2,7 +2,7 @@
 
 use makespan::policy::{Follow, Replan, policy_for};
 use makespan::{Planner, Scene, SimulationOptions, simulate};
-use makespan_core::{Actual, Instance, Policy, Scheduler};
+use makespan_core::{Actual, Instance, Policy};
 use miette::{Result, miette};
 
 use super::Begun;
@@ -16,7 +16,6 @@ pub enum Decider {
     },
     Algorithm {
         spec: String,
-        scheduler: Box<dyn Scheduler>,
     },
     Policy {
         spec: String,
@@ -32,8 +31,8 @@ impl Decider {
         let Some(spec) = &options.algorithm else {
             return Ok(Self::Default { spec: makespan::algorithm_of_run(instance) });
         };
-        let scheduler = makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
-        Ok(Self::Algorithm { spec: spec.to_owned(), scheduler })
+        makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
+        Ok(Self::Algorithm { spec: spec.to_owned() })
     }
 
     /// Refuses a policy that does not drive the instance.
@@ -48,7 +47,7 @@ impl Decider {
     pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let spec = match self {
-            Self::Algorithm { spec, .. } | Self::Default { spec } => {
+            Self::Algorithm { spec } | Self::Default { spec } => {
                 let planner = Planner::new().algorithm(spec).seed(seed);
                 let mut planned = planner.plan(instance).map_err(|error| failed(&error))?;
                 remarks.append(&mut planned.remarks);
@@ -85,13 +84,13 @@ impl Decider {
 
     /// The policy of the run. Where an algorithm was named, tasks that wait for each other keep the order of its plan, and for all
     /// others what remains is planned again when the world departs from it.
-    pub fn policy(self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
+    pub fn policy(&self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec } => {
-                return policy_for(&spec, instance, begun.seed).map_err(|error| miette!("{error}"));
+                return policy_for(spec, instance, begun.seed).map_err(|error| miette!("{error}"));
             }
             Self::Default { .. } => return Ok(makespan::policy_of_run(instance, begun.seed, &begun.schedule)),
-            Self::Algorithm { scheduler, .. } => scheduler,
+            Self::Algorithm { spec } => makespan::scheduler(spec).map_err(|error| miette!("{error}"))?,
         };
         if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
             return Ok(Box::new(Follow::with_plan(scheduler, begun.seed, instance, &begun.schedule)));

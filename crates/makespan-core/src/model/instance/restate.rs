@@ -112,7 +112,7 @@ impl Instance {
     }
 
     /// Whether some schedule ends within half the range of Time.
-    fn is_within(&self, horizon: &Horizon) -> bool {
+    pub(super) fn is_within(&self, horizon: &Horizon) -> bool {
         let end = horizon.end(&self.totals, &self.platform, &self.unavailable, &self.availability);
         end < i128::from(i64::MAX / 2)
     }

@@ -42,6 +42,8 @@ impl Pilots {
                         self.tell(format!("pilot {job} has begun"));
                     }
                     self.seats[seat].ends = ends;
+                    self.seats[seat].whole = self.seats[seat].whole.max(left.unwrap_or_default());
+                    self.announce(seat);
                     self.await_agents(job);
                 }
             }
@@ -62,10 +64,12 @@ impl Pilots {
                         Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
                         None => self.tell(reason),
                     }
-                    let Seat { has_ended_any, draining, fruitless, .. } = self.seats[seat];
+                    self.seats[seat].ends = None;
+                    self.announce(seat);
+                    let Seat { has_ended_any, fruitless, .. } = self.seats[seat];
                     // What a controller forgot that died is no sign of anything.
                     let counts = u32::from(how != FORGOTTEN);
-                    let fruitless = if has_ended_any || draining { 0 } else { fruitless + counts };
+                    let fruitless = if has_ended_any { 0 } else { fruitless + counts };
                     let again = fruitless < MOST_FRUITLESS;
                     let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
                     self.seats[seat] = Seat { closed: !again, fruitless, ..Seat::default() };

@@ -5,13 +5,22 @@ mod hear;
 
 use std::time::{Duration, Instant};
 
-use makespan_core::ProcSet;
+use makespan_core::{Outage, ProcSet};
 use makespan_exec::engine::{Notice, Start};
 
 use super::{Allocation, Pilots};
 
-/// How much longer than expected a task must have until its pilot ends.
-const SLACK: Duration = Duration::from_secs(2);
+/// How long before its end a pilot is planned to be empty.
+const MARGIN: Duration = Duration::from_secs(2);
+
+/// How much longer than expected a task must have until its pilot ends: less, since policies are woken a little late.
+const SLACK: Duration = Duration::from_secs(1);
+
+/// By how much the end of a pilot may differ from what was said without being said again: Slurm counts whole seconds.
+const DRIFT: Duration = Duration::from_secs(3);
+
+/// Between two looks for pilots in which no task that waits has time enough.
+const REVIEW: Duration = Duration::from_secs(1);
 
 /// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
 const MOST_FRUITLESS: u32 = 3;
@@ -28,6 +37,10 @@ pub(super) struct Seat {
     waits: Option<String>,
     /// When it ends, if that is known.
     ends: Option<Instant>,
+    /// The same, as the plan knows it.
+    announced: Option<Instant>,
+    /// The longest that it was known to have left.
+    whole: Duration,
     /// Whether what runs in it may end, and nothing else starts.
     draining: bool,
     /// Whether a task has ended in it.
@@ -54,13 +67,15 @@ impl Seat {
 impl Pilots {
     /// Whether a task would outlast a pilot that it is to start in. Then nothing starts there any more.
     pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
-        let needs = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0)) + SLACK;
+        let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
         for (slot, _) in parts {
             let seat = self.slots.seat(*slot);
             let Some(ends) = self.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
-            if left < needs {
+            // What is guessed to take longer than any pilot has is to begin somewhere.
+            let most = if start.is_guess { self.seats[seat].whole / 2 } else { Duration::MAX };
+            if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
                     "pilot {} ends in {} s, and job `{}` is expected to take longer",
                     self.seats[seat].job.unwrap_or(0),
@@ -72,6 +87,51 @@ impl Pilots {
             }
         }
         reason
+    }
+
+    /// Says when a pilot ends, so that nothing is planned into its end.
+    fn announce(&mut self, seat: usize) {
+        let Seat { ends, announced, .. } = self.seats[seat];
+        let has_moved = match (ends, announced) {
+            (Some(new), Some(old)) => new.max(old) - new.min(old) > DRIFT,
+            (new, old) => new.is_some() != old.is_some(),
+        };
+        if has_moved {
+            self.seats[seat].announced = ends;
+            let after = ends.map(|ends| ends.saturating_duration_since(Instant::now()).saturating_sub(MARGIN));
+            let own = self.slots.of_seat(seat).map(|slot| self.slots.processors(slot));
+            let processors = own.fold(ProcSet::new(), |all, own| all.union(own));
+            self.notices.push_back(Notice::Closing { outage: Outage(seat as u32), processors, after });
+        }
+    }
+
+    /// Gives back pilots in which nothing runs, and that end before any task that waits could end there.
+    pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
+        if self.waiting == 0 || self.reviewed.elapsed() < REVIEW {
+            return;
+        }
+        self.reviewed = Instant::now();
+        let idle = |seat: &Seat| {
+            let own = self.agents.iter().filter(|(place, _)| Some(place.job) == seat.job);
+            seat.takes_tasks() && own.clone().count() > 0 && own.into_iter().all(|(_, agent)| agent.holds == 0)
+        };
+        let idle: Vec<usize> = (0..self.seats.len()).filter(|&seat| idle(&self.seats[seat])).collect();
+        let ends = idle.into_iter().filter_map(|seat| Some((seat, self.seats[seat].ends?))).collect::<Vec<_>>();
+        if ends.is_empty() {
+            return;
+        }
+        let Some(shortest) = shortest() else { return };
+        for (seat, ends) in ends {
+            let left = ends.saturating_duration_since(Instant::now());
+            if left < shortest + MARGIN {
+                let job = self.seats[seat].job.unwrap_or(0);
+                let text = format!(
+                    "pilot {job} ends in {} s, and every job that waits is expected to take longer",
+                    left.as_secs()
+                );
+                self.drain(seat, &text);
+            }
+        }
     }
 
     fn drain(&mut self, seat: usize, reason: &str) {

@@ -5,7 +5,7 @@ mod size;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use makespan_core::{Instance, Platform, Schedule, Time};
+use makespan_core::{Estimate, Instance, Placement, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
 use makespan_slurm::{Allocated, Commands, Limit, MachinesError, Pool, duration, fit};
@@ -114,21 +114,30 @@ impl Cluster {
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
-    /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had.
-    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+    /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had. What is only guessed to take longer than
+    /// pilots last is a note.
+    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<Option<String>> {
         self.allocation(instance.platform(), "")?;
-        let Some(limit) = self.limit else { return Ok(()) };
-        let limit =
-            Time::from_seconds(i64::try_from(limit).unwrap_or(i64::MAX / 1_000_000_000).min(i64::MAX / 1_000_000_000));
-        let longest = schedule.placements().iter().max_by_key(|at| at.end - at.start);
-        match longest.filter(|at| at.end - at.start > limit) {
-            Some(at) => Err(miette!(
+        let Some(limit) = self.limit else { return Ok(None) };
+        let most = i64::MAX / 1_000_000_000;
+        let limit = Time::from_seconds(i64::try_from(limit).unwrap_or(most).min(most));
+        let is_guess = |at: &&Placement| instance.task(at.task).estimate == Estimate::Guessed;
+        let late = || schedule.placements().iter().filter(|at| at.end - at.start > limit);
+        if let Some(at) = late().filter(|at| !is_guess(at)).max_by_key(|at| at.end - at.start) {
+            return Err(miette!(
                 "job `{}` takes {} s and a pilot has its nodes for {limit} s; ask for a longer --time",
                 instance.name(at.task),
                 at.end - at.start
-            )),
-            None => Ok(()),
+            ));
         }
+        Ok(late().next().map(|at| {
+            format!(
+                "job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; it starts all the same, and once more elsewhere if \
+                 its pilot ends first",
+                instance.name(at.task),
+                at.end - at.start
+            )
+        }))
     }
 
     /// What there is to be, or is, so that the nodes are those of a plan.

@@ -1,0 +1,26 @@
+//! Unavailable periods that become known while an instance is carried out.
+
+use super::{Instance, check_periods};
+use crate::model::{Availability, Unavailable};
+
+impl Instance {
+    /// Replaces all unavailable periods but the first `own`. Whether that was done: not where a period is empty or of processors that
+    /// are none, nor where some schedule would not end in time; then nothing is changed.
+    pub(crate) fn announce(&mut self, own: usize, announced: Vec<Unavailable>) -> bool {
+        if check_periods(&announced, self.platform.processors()).is_err() {
+            return false;
+        }
+        let mut periods = self.unavailable[..own].to_vec();
+        periods.extend(announced);
+        let availability = Availability::new(self.platform.processors(), &periods);
+        let before = (
+            std::mem::replace(&mut self.unavailable, periods),
+            std::mem::replace(&mut self.availability, availability),
+        );
+        let is_within = self.is_within(&self.measured_horizon());
+        if !is_within {
+            (self.unavailable, self.availability) = before;
+        }
+        is_within
+    }
+}

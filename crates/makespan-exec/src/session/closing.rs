@@ -1,0 +1,55 @@
+//! Processors whose end is known.
+
+use std::time::Duration;
+
+use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailable};
+
+use super::Session;
+use crate::clock::ticks;
+
+/// How long processors that have closed are planned to be away. Longer outages are told as such ([`crate::engine::Notice::Down`]).
+const AWAY: Time = Time::from_seconds(60);
+
+/// Whether nobody knows how long a task takes.
+pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
+    matches!(instance.task(task).estimate, Estimate::Guessed)
+}
+
+impl Session<'_> {
+    /// The end of processors is known, or is not any more. Policies that heed unavailable periods plan no task into it.
+    pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
+        self.closings.retain(|(other, _)| *other != outage);
+        if let Some(after) = after.map(ticks)
+            && !self.has_long_guesses(after)
+        {
+            let start = self.now() + after;
+            self.closings.push((outage, Unavailable { processors, start, end: start + AWAY }));
+        }
+        let periods = self.closings.iter().map(|(_, period)| period.clone()).collect();
+        // One that is too far away to be counted with needs no plan.
+        let _ = self.state.cluster.announce(periods);
+    }
+
+    /// Whether tasks would have no place before then only because somebody guessed that they take so long.
+    fn has_long_guesses(&self, before: Time) -> bool {
+        let instance = self.state.cluster.instance();
+        let left = self.state.cluster.waiting().iter().chain(self.state.unreleased.iter().copied());
+        instance.has_guesses()
+            && left
+                .into_iter()
+                .any(|task| is_guess(instance, task) && instance.profile(task).shortest() > before.divided_by(2.0))
+    }
+
+    /// What the engine may want to know of the tasks that wait.
+    pub(super) fn tell_waiting(&mut self) {
+        let (waiting, instance) = (self.state.cluster.waiting(), self.state.cluster.instance());
+        let shortest = || {
+            if waiting.iter().any(|task| is_guess(instance, task)) {
+                return None;
+            }
+            let shortest = waiting.iter().map(|task| instance.profile(task).shortest()).min()?;
+            Some(Duration::from_nanos(u64::try_from(shortest.ticks()).unwrap_or(0)))
+        };
+        self.engine.hear_waiting(waiting.len(), &shortest);
+    }
+}
