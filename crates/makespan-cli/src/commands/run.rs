@@ -108,9 +108,8 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         Some(begun) => begun,
         None => decider.plan(&instance, options.seed, remarks)?,
     };
-    let note = cluster.as_ref().map(|cluster| cluster.check(&instance, &planned.schedule)).transpose()?;
-    if let Some(note) = note.flatten() {
-        complain(&format!("note: {note}"));
+    if let Some(cluster) = &cluster {
+        cluster.check(&instance, &planned.schedule)?;
     }
     if is_new {
         folder = folder::claim(options)?;

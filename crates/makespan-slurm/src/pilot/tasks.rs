@@ -83,6 +83,7 @@ impl Agent {
             memory: order.memory,
             walltime: order.walltime,
             expected: Time::ZERO,
+            is_guess: false,
             files: &order.files,
             environment: &order.environment,
         };

@@ -116,9 +116,9 @@ impl Cluster {
 
     /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had. What is only guessed to take longer than
     /// pilots last is a note.
-    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<Option<String>> {
+    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
-        let Some(limit) = self.limit else { return Ok(None) };
+        let Some(limit) = self.limit else { return Ok(()) };
         let most = i64::MAX / 1_000_000_000;
         let limit = Time::from_seconds(i64::try_from(limit).unwrap_or(most).min(most));
         let is_guess = |at: &&Placement| instance.task(at.task).estimate == Estimate::Guessed;
@@ -130,14 +130,15 @@ impl Cluster {
                 at.end - at.start
             ));
         }
-        Ok(late().next().map(|at| {
-            format!(
-                "job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; it starts all the same, and once more elsewhere if \
-                 its pilot ends first",
+        if let Some(at) = late().next() {
+            complain(&format!(
+                "note: job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; it starts all the same, and once more \
+                 elsewhere if its pilot ends first",
                 instance.name(at.task),
                 at.end - at.start
-            )
-        }))
+            ));
+        }
+        Ok(())
     }
 
     /// What there is to be, or is, so that the nodes are those of a plan.
