@@ -284,6 +284,9 @@ pub struct AgentOptions {
     /// Start the agents of all nodes of this allocation, instead of being one
     #[arg(long)]
     pub head: bool,
+    /// Run this attempt at a job, for which the present job of Slurm was submitted
+    #[arg(long, value_name = "ATTEMPT", conflicts_with = "head")]
+    pub job: Option<String>,
 }
 
 #[derive(Args)]

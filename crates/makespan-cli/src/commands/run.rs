@@ -3,6 +3,7 @@
 mod cluster;
 mod decider;
 mod folder;
+mod jobs;
 mod outcome;
 mod results;
 mod source;
@@ -28,6 +29,7 @@ use crate::past::{Past, kinds};
 use crate::summary;
 use cluster::Cluster;
 use decider::Decider;
+use jobs::ClusterOfJobs;
 use outcome::Outcomes;
 use source::Source;
 use watch::Watch;
@@ -42,12 +44,15 @@ struct Begun {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    let cluster = Cluster::of(options)?;
+    let jobs = ClusterOfJobs::of(options)?;
+    let cluster = if jobs.is_none() { Cluster::of(options)? } else { None };
+    let elsewhere = cluster.as_ref().map(|cluster| &cluster.platform).or(jobs.as_ref().map(|jobs| &jobs.platform));
+    let on_cluster = elsewhere.is_some();
     let is_asked = source::is_asked(&options.source);
-    if is_asked && options.failures.resume && cluster.is_none() {
+    if is_asked && options.failures.resume && !on_cluster {
         settle_first(options)?;
     }
-    let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
+    let Some(source) = Source::read(&options.source, elsewhere)? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -59,6 +64,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
     let decider = Decider::new(options, &instance)?;
     let mut folder = folder::choose(options)?;
+    if jobs.is_some() {
+        jobs::outlive_the_terminal();
+    }
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
     let oversubscribe = options.oversubscribe || oversubscribed;
@@ -78,21 +86,27 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
     }
     // What cannot run is refused before anything is printed or written.
-    check_all(&instance, &execution, is_new, cluster.is_some()).map_err(|error| miette!("{error}"))?;
+    check_all(&instance, &execution, is_new, on_cluster).map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
-        None => decider.plan(&instance, options.seed, remarks)?,
+        None => match &jobs {
+            Some(jobs) => jobs.plan(&decider, &instance, options.seed, remarks)?,
+            None => decider.plan(&instance, options.seed, remarks)?,
+        },
     };
     if let Some(cluster) = &cluster {
         cluster.check(&instance, &planned.schedule)?;
+    }
+    if let Some(jobs) = &jobs {
+        jobs.check(&instance, &planned.schedule)?;
     }
     if is_new {
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = if cluster.is_some() { reserve_folder } else { reserve };
+    let reserved = if on_cluster { reserve_folder } else { reserve };
     let reserved = reserved(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let begun = match earlier(&folder) {
         Some(begun) => begun,
@@ -101,7 +115,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             planned
         }
     };
-    let own_notes = if cluster.is_some() { Vec::new() } else { notes(&instance) };
+    let own_notes = if on_cluster { Vec::new() } else { notes(&instance) };
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     let say = |text: &str| if quiet { Ok(()) } else { emit(text) };
     say(&format!(
@@ -114,9 +128,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     ))?;
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
-    let executed = match &cluster {
-        None => reserved.execute(policy.as_mut(), &mut watch),
-        Some(cluster) => {
+    let executed = match (&cluster, &jobs) {
+        (None, None) => reserved.execute(policy.as_mut(), &mut watch),
+        (_, Some(jobs)) => {
+            let mut engine = jobs.begin(&instance, reserved.folder(), execution.grace)?;
+            reserved.hand_over(&mut engine, &begun.schedule, &mut watch)
+        }
+        (Some(cluster), None) => {
             let (platform, grace) = (instance.platform(), execution.grace);
             let mut pilots = cluster.begin(platform, reserved.folder(), &options.source.stem(), grace)?;
             reserved.execute_on(&mut pilots, policy.as_mut(), &mut watch)

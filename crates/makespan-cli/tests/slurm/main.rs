@@ -7,6 +7,7 @@ mod fakes;
 
 mod bad;
 mod ends;
+mod jobs;
 mod kills;
 mod lost;
 mod placed;

@@ -203,7 +203,7 @@ fn sizes(text: &str) -> Result<Vec<PilotSize>> {
 }
 
 /// A time as Slurm takes it: `1-12:00:00` as it is, `90m` or `2h` in minutes and seconds.
-fn slurm_time(text: &str) -> Option<String> {
+pub fn slurm_time(text: &str) -> Option<String> {
     let text = text.trim();
     if text.contains(':') || text.contains('-') {
         return duration(text).and_then(Limit::value).filter(|&seconds| seconds > 0).map(|_| text.to_owned());
