@@ -80,6 +80,12 @@ pub struct Earlier {
     pub processors: ProcSet,
     /// The names of its files.
     pub files: TaskFiles,
+    /// What it is called.
+    pub name: String,
+    /// The process around it, where that ran on this machine since it was started.
+    pub shim: Option<Identity>,
+    /// The GPUs that it holds, numbered through the platform; `None` where the journal does not tell.
+    pub gpus: Option<Vec<u64>>,
 }
 
 /// An attempt of an earlier session that goes on under this one, or whose end this one is still to be told.

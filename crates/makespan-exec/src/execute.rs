@@ -29,8 +29,8 @@ use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 ///
 /// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every task that is still
 /// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A task
-/// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a task
-/// that finished is never repeated.
+/// that outlived the death of an earlier session goes on under this one, with its walltime counted from its start. Where tasks were edited since, it
+/// is ended and run again, unless it has left its exit status: a task that finished is never repeated.
 ///
 /// Where the platform states `gpus`, those of its nodes are numbered through, and `g` is the `g`-th that this process may use: an
 /// entry of its own `CUDA_VISIBLE_DEVICES`, if that is set. Each task has those that it holds in that variable, which is empty for a
@@ -218,12 +218,12 @@ fn drive_on(
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
     // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
-    let goes_on = if begun.earlier.is_none() && !options.run_all {
-        engine.take_over(&earlier(&begun.history, &files))
-    } else {
-        Vec::new()
-    };
+    let is_same = begun.earlier.is_none() && !options.run_all;
+    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, &files) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
+    let outlived =
+        |task: &TaskId| format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
+    taken.iter().map(outlived).for_each(|text| observer.message(&text));
     let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
     Recovery {
         names: &names,
@@ -363,14 +363,19 @@ pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
     }
 }
 
-/// The attempts of which the journal knows no end.
-fn earlier(history: &History, files: &Files) -> Vec<Earlier> {
+/// Takes over what goes on of the attempts of which the journal knows no end.
+fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, files: &Files) -> Vec<Taken> {
+    let is_here = history.boot == engine.place();
+    let states_gpus = resources::gpus_of(instance.platform()).is_some();
     let unsettled = |(task, progression): (TaskId, &Progression)| match progression {
         Progression::Running(attempt) => {
             let (processors, files) = (attempt.processors.clone(), files.of(task, attempt.attempt));
-            Some(Earlier { task, attempt: attempt.attempt, processors, files })
+            let (name, shim) = (instance.name(task).into_owned(), attempt.shim().filter(|_| is_here));
+            let gpus = attempt.gpus.clone().or_else(|| (!states_gpus).then(Vec::new));
+            Some(Earlier { task, attempt: attempt.attempt, processors, files, name, shim, gpus })
         }
         _ => None,
     };
-    (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect()
+    let earlier: Vec<Earlier> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
+    engine.take_over(&earlier)
 }

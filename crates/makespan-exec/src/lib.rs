@@ -39,6 +39,7 @@ mod shim;
 mod spare;
 mod status;
 mod storage;
+mod taken;
 mod tasks;
 mod traces;
 

@@ -15,16 +15,17 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{Engine, Left, Notice, Refusal, Start};
+use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
 use crate::gpus::called;
 use crate::group::Group;
 use crate::machine::{allotment_environment, cores_of, host, program, substituted};
-use crate::process::{Identity, boot, exit_status, start_of};
+use crate::process::{GLANCE, Identity, boot, exit_status, start_of};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
 use crate::spare::{Duty, Signalled, Spare};
 use crate::storage::{is_passing, writable};
+use crate::taken::TakenOver;
 use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
@@ -57,6 +58,8 @@ pub struct Local {
     limits: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
+    /// What goes on of an earlier session.
+    taken: TakenOver,
     /// Shims that have no task yet.
     spares: VecDeque<Spare>,
     /// Whether one could not be started; then no other is until a task needs one.
@@ -107,6 +110,7 @@ impl Local {
             limits: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
+            taken: TakenOver::default(),
             spares: VecDeque::new(),
             lacking: false,
             started: 0,
@@ -130,7 +134,7 @@ impl Local {
     pub fn end_strays(&self, name: &str) {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Traces { session: None, marks, group: None }.end(Duration::ZERO);
+        Traces { marks, ..Traces::default() }.end(Duration::ZERO);
     }
 
     /// A shim that has been told of a task, and waits.
@@ -207,7 +211,18 @@ impl Local {
             let _ = kill(pid, signal);
             // Should somebody have halted it.
             let _ = kill(pid, Signal::SIGCONT);
+        } else if let Some(shim) = self.taken.shim(task) {
+            shim.signal(signal);
+            shim.signal(Signal::SIGCONT);
         }
+    }
+
+    /// Waits until nothing is left of a task that an earlier session started and that was killed.
+    fn outlast(&mut self, task: TaskId) {
+        while self.taken.shim(task).is_some_and(Identity::is_alive) {
+            sleep(GLANCE);
+        }
+        self.taken.forget(task);
     }
 }
 
@@ -307,13 +322,32 @@ impl Engine for Local {
                     return Some(Notice::Ended(task));
                 }
                 Err(_) if ahead => self.refill(),
-                Ok(Signalled::Ended(..)) => {}
+                Ok(Signalled::Ended(task, number)) => {
+                    if let Some(notice) = self.taken.ended(task, number) {
+                        return Some(notice);
+                    }
+                }
                 Ok(Signalled::Woken) | Err(_) => return None,
             }
         }
     }
 
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        let mut goes_on = Vec::new();
+        for attempt in earlier {
+            let Some(gpus) = &attempt.gpus else { continue };
+            self.started += 1;
+            let status = self.folder.path().join(&attempt.files.status);
+            let duty = Duty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()) };
+            if self.taken.take(attempt, status, duty, self.started, &self.sender) {
+                goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
+            }
+        }
+        goes_on
+    }
+
     fn reap(&mut self, task: TaskId) -> i32 {
+        self.taken.forget(task);
         self.shims.remove(&task).map_or(-1, |mut shim| {
             let status = shim.child.wait().map_or(-1, exit_status);
             shim.group.as_ref().map(Group::remove);
@@ -346,7 +380,8 @@ impl Engine for Local {
         // What outlived its shim is known by its control group, or else by its environment.
         let (name, value) = mark(self.folder.name());
         let group = left.group.and_then(Group::of_earlier);
-        Traces { session: None, marks: vec![format!("{name}={value}")], group }.end(grace);
+        let (marks, spared) = (vec![format!("{name}={value}")], self.taken.shims());
+        Traces { marks, group, spared, ..Traces::default() }.end(grace);
     }
 }
 
@@ -354,9 +389,11 @@ impl Engine for Local {
 impl Drop for Local {
     fn drop(&mut self) {
         let tasks: Vec<TaskId> = self.shims.keys().copied().collect();
-        for &task in &tasks {
+        let taken = self.taken.tasks();
+        for &task in tasks.iter().chain(&taken) {
             self.signal(task, shim::KILL);
         }
+        taken.into_iter().for_each(|task| self.outlast(task));
         for task in tasks {
             self.call_off(task);
         }

@@ -32,7 +32,7 @@ pub(crate) struct Recovery<'a> {
 
 impl Recovery<'_> {
     /// Settles every task that the journal shows as running and that was not taken over. One that has left its exit status has ended. One that
-    /// still runs is ended with all that descends from it, since no process of ours holds its walltime any more, and runs
+    /// still runs is ended with all that descends from it, and runs
     /// again; it may leave its status in the last moment, which counts. One that died with us runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
@@ -42,7 +42,7 @@ impl Recovery<'_> {
         let mut running: Vec<(TaskId, Attempt)> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
         let same_boot = history.boot == self.engine.place();
         for (task, attempt) in running.iter_mut().filter(|_| same_boot) {
-            let shim = Identity { pid: attempt.pid, start: attempt.pid_start };
+            let Some(shim) = attempt.shim() else { continue };
             if attempt.ending.is_none()
                 && self.engine.is_alive(shim)
                 && self.status(*task, attempt, history.origin).is_none()
@@ -59,8 +59,8 @@ impl Recovery<'_> {
         }
         self.journal.commit()?;
         if !history.boot.is_empty() {
-            let shim = |(_, attempt): &(TaskId, Attempt)| Identity { pid: attempt.pid, start: attempt.pid_start };
-            let shims: Vec<Identity> = running.iter().filter(|_| same_boot).map(shim).collect();
+            let shims: Vec<Identity> =
+                running.iter().filter(|_| same_boot).filter_map(|(_, attempt)| attempt.shim()).collect();
             let left = Left { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
             self.engine.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }

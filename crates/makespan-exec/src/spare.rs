@@ -75,7 +75,7 @@ impl Spare {
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
                 let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks, group: its_group }.end(Duration::ZERO);
+                Traces { session: killed, marks, group: its_group, spared: Vec::new() }.end(Duration::ZERO);
             }
             // A session that is gone has no use for it.
             let _ = ends.send(Signalled::Ended(task, number));

@@ -6,10 +6,10 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use crate::group::Group;
-use crate::process::{GLANCE, Stat, Table, content, names};
+use crate::process::{GLANCE, Identity, Stat, Table, content, names};
 
 /// How processes whose shim is gone are known as those of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     /// The session that the shim opened, while the shim is not reaped and its id therefore belongs to nobody else.
     pub session: Option<i32>,
@@ -17,6 +17,8 @@ pub(crate) struct Traces {
     pub marks: Vec<String>,
     /// The control group that they were born in.
     pub group: Option<Group>,
+    /// Processes that have them and go on, with all that descends from them.
+    pub spared: Vec<Identity>,
 }
 
 impl Traces {
@@ -35,10 +37,20 @@ impl Traces {
         self.group.as_ref().map(Group::members).unwrap_or_default()
     }
 
-    /// Live processes with these traces and all that descends from them; never this one and those above it.
+    /// This process and those above it, and those that go on.
+    fn spared(&self, table: &Table) -> BTreeSet<i32> {
+        let mut spared = table.ancestors(std::process::id() as i32);
+        let going: BTreeSet<i32> =
+            self.spared.iter().filter(|process| process.is_alive()).map(|process| process.pid).collect();
+        spared.extend(table.descendants(&going));
+        spared.extend(going);
+        spared
+    }
+
+    /// Live processes with these traces and all that descends from them, but for those that are spared.
     fn find(&self, table: &Table) -> BTreeSet<i32> {
         let members = self.members();
-        let spared = table.ancestors(std::process::id() as i32);
+        let spared = self.spared(table);
         let live = table.0.iter().filter(|(pid, stat)| stat.is_alive() && !spared.contains(pid));
         let mut found: BTreeSet<i32> =
             live.filter(|(pid, stat)| members.contains(pid) || self.fit(**pid, **stat)).map(|(&pid, _)| pid).collect();
@@ -61,8 +73,8 @@ impl Traces {
             if let Some(signal) = signal.take() {
                 table.signal(&found, signal);
             } else if begun.elapsed() >= grace {
-                // Never with ourselves in it.
-                let spared = table.ancestors(std::process::id() as i32);
+                // Never with one of these in it.
+                let spared = self.spared(&table);
                 let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
                 group.map(Group::kill);
                 table.signal(&found, Signal::SIGKILL);
@@ -84,7 +96,7 @@ fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Identity, start_of, stat};
+    use crate::process::{start_of, stat};
 
     #[test]
     fn what_carries_the_marks_is_ended_wherever_it_went() {
@@ -99,11 +111,32 @@ mod tests {
         // It has left its group, its session and its parent.
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
-        let traces = Traces { session: None, marks: vec![mark.clone()], group: None };
+        let traces = Traces { marks: vec![mark.clone()], ..Traces::default() };
         assert!(traces.find(&Table::read()).len() >= 3);
         traces.end(Duration::from_millis(100));
         assert!(traces.find(&Table::read()).is_empty());
         assert!(!polite.wait().unwrap().success() && !stubborn.wait().unwrap().success());
+    }
+
+    #[test]
+    fn what_descends_from_what_is_spared_goes_on() {
+        let (name, value) = ("MAKESPAN_TEST_SPARED", std::process::id().to_string());
+        let spawn =
+            || std::process::Command::new("sh").args(["-c", "sleep 600 & wait"]).env(name, &value).spawn().unwrap();
+        let (mut going, mut ending) = (spawn(), spawn());
+        let pid = going.id() as i32;
+        let spared = vec![Identity { pid, start: start_of(pid).unwrap() }];
+        let traces = Traces { marks: vec![format!("{name}={value}")], spared, ..Traces::default() };
+        let all = Traces { spared: Vec::new(), ..traces.clone() };
+        let begun = std::time::Instant::now();
+        while all.find(&Table::read()).len() < 4 {
+            assert!(begun.elapsed() < Duration::from_mins(1), "both shells and what they start");
+        }
+        traces.end(Duration::ZERO);
+        assert!(!ending.wait().unwrap().success());
+        assert_eq!(all.find(&Table::read()).len(), 2);
+        all.end(Duration::ZERO);
+        assert!(!going.wait().unwrap().success());
     }
 
     /// Such a process looks like a zombie, and works.
@@ -124,7 +157,7 @@ mod tests {
             std::thread::sleep(GLANCE);
         }
         assert!(Identity { pid, start: start_of(pid).unwrap() }.is_alive());
-        let traces = Traces { session: None, marks: vec![format!("{name}={value}")], group: None };
+        let traces = Traces { marks: vec![format!("{name}={value}")], ..Traces::default() };
         assert!(traces.find(&Table::read()).contains(&pid));
         traces.end(Duration::from_millis(100));
         assert!(!child.wait().unwrap().success());

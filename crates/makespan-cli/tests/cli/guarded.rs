@@ -160,14 +160,12 @@ fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
 }
 
 #[test]
-fn killed_and_resumed_no_second_copy_runs_beside_the_first() {
-    let sandbox = Sandbox::new();
+fn killed_and_resumed_one_copy_runs() {
     let script = "test -e again && exit; setsid sh -c \"echo > up; sleep 60\"";
-    sandbox.write("i.toml", shell_jobs(1, &[("away", "0.1", script)]));
-    fs::create_dir(sandbox.path("f")).unwrap();
     for kill_shim in [false, true] {
-        let _ = fs::remove_file(sandbox.path("up"));
-        let mut child = spawn(&sandbox, &format!("{RUN} --resume"));
+        let sandbox = Sandbox::new();
+        sandbox.write("i.toml", shell_jobs(1, &[("away", "0.1", script)]));
+        let mut child = spawn(&sandbox, RUN);
         wait_until("the job", || sandbox.path("up").exists());
         let before = alive(&sandbox);
         child.kill().unwrap();
@@ -183,14 +181,17 @@ fn killed_and_resumed_no_second_copy_runs_beside_the_first() {
             assert!(said.status == Some(0) && said.out.contains("1 of 1 jobs succeeded"), "{said:?}");
         } else {
             let mut child = spawn(&sandbox, &format!("{RUN} --resume"));
-            wait_until("the second start", || sandbox.path("up").exists());
+            let sessions = || sandbox.read("f/journal.jsonl").matches("{\"session\"").count();
+            wait_until("the second session", || sessions() == 2);
             let now: Vec<i32> = alive(&sandbox).iter().map(|process| process.pid).collect();
-            assert!(before.iter().all(|process| !now.contains(&process.pid)), "{before:?} {now:?}");
-            child.kill().unwrap();
+            let mut jobs = before.iter().filter(|process| !process.is_shim);
+            assert!(jobs.all(|process| now.contains(&process.pid)), "it goes on: {before:?} {now:?}");
+            assert!(!sandbox.path("up").exists(), "it was started again");
+            signal(child.id() as i32, Signal::SIGINT);
             child.wait().unwrap();
         }
+        assert!(alive(&sandbox).is_empty(), "{:?}", alive(&sandbox));
     }
-    assert!(alive(&sandbox).is_empty());
 }
 
 /// As service managers and batch systems do: SIGTERM to every process, the jobs first.

@@ -84,7 +84,7 @@ fn more_than_the_machine_has_is_refused_before_anything_happens() {
 }
 
 #[test]
-fn gpus_of_a_killed_session_are_free_when_its_jobs_are_gone() {
+fn gpus_of_a_killed_session_are_free_when_its_jobs_have_ended() {
     let sandbox = Sandbox::new();
     let wait = "echo $CUDA_VISIBLE_DEVICES; for i in $(seq 500); do test -e go && exit; sleep 0.02; done; exit 1";
     let jobs = ["a", "b", "c"].map(|name| job(name, "needs.gpus = 1", wait));
@@ -104,8 +104,18 @@ fn gpus_of_a_killed_session_are_free_when_its_jobs_are_gone() {
     child.wait().unwrap();
     let held: BTreeSet<String> = shown().concat().lines().map(str::to_owned).collect();
     assert_eq!(held, BTreeSet::from(["3".to_owned(), "4".to_owned()]));
-    // Jobs that outlived the session are ended before others hold what they held.
+    // Jobs that outlived the session go on, and hold what they held until they end.
+    let child = {
+        let mut command = sandbox.command("run i.toml --oversubscribe --folder f --resume");
+        command.env("CUDA_VISIBLE_DEVICES", "3,4").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(shown().concat().lines().count(), 2, "{:?}", shown());
     sandbox.write("go", "");
+    let said = Said::new("run --resume", &child.wait_with_output().unwrap());
+    assert!(said.status == Some(0) && said.out.contains("3 of 3 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("goes on"), "{said:?}");
     let said = run_with(&sandbox, "3,4", "--oversubscribe --resume");
     assert!(said.status == Some(0) && said.out.contains("3 of 3 jobs succeeded"), "{said:?}");
     assert!(shown().iter().all(|text| matches!(text.as_str(), "3\n" | "4\n")), "{:?}", shown());

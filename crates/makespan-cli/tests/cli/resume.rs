@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::kills::processes::{of_run, signal};
 use crate::run::shell_jobs;
 use crate::sandbox::{Said, Sandbox};
 
@@ -108,6 +109,61 @@ fn killed_at_any_moment_it_repeats_no_finished_job_and_loses_none() {
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
     for name in ["f/report.html", "f/gantt.svg", "f/jobs.csv", "f/job00.out", "f/job11.err"] {
         assert!(sandbox.path(name).exists(), "{name}");
+    }
+}
+
+/// Waits for something to happen; a minute at most.
+fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !happened() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "waiting for {what}");
+        sleep(Duration::from_millis(3));
+    }
+}
+
+#[test]
+fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
+    for then in ["goes on", "killed twice", "its shims are killed", "stopped"] {
+        let sandbox = Sandbox::new();
+        waiting(&sandbox);
+        let mut child = spawn(&sandbox, "");
+        wait_for(&sandbox, &mut child, 4);
+        let alive = || of_run(&sandbox.path("f").canonicalize().unwrap());
+        let records = |what: &str| sandbox.read("f/journal.jsonl").matches(what).count();
+        until("the next jobs", || records("{\"started\"") == 6);
+        for session in 2..=if then == "killed twice" { 3 } else { 2 } {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            child = spawn(&sandbox, "--resume");
+            until("a session", || records("{\"session\"") == session);
+        }
+        match then {
+            "stopped" => kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap(),
+            "its shims are killed" => {
+                let (shims, others): (Vec<_>, Vec<_>) = alive().into_iter().partition(|process| process.is_shim);
+                assert!(shims.len() >= 2, "{shims:?} {others:?}");
+                shims.iter().for_each(|shim| signal(shim.pid, Signal::SIGKILL));
+                // What is left of their jobs is ended before these run again.
+                until("their ends", || records("{\"interrupted\"") == 2);
+                sandbox.write("go", "");
+            }
+            _ => sandbox.write("go", ""),
+        }
+        let output = child.wait_with_output().unwrap();
+        let said = Said::new("run --resume", &output);
+        assert!(alive().is_empty(), "{then}: {:?} {said:?}", alive());
+        if then == "stopped" {
+            with_notes(&said, 1);
+            continue;
+        }
+        let text = with_notes(&said, 0);
+        assert!(text.contains("12 of 12 jobs succeeded"), "{then}: {text}");
+        assert!(said.err.contains("outlived the session that started it, and goes on"), "{then}: {said:?}");
+        let (now, journal) = (times(&sandbox), sandbox.read("f/journal.jsonl"));
+        assert_eq!(now, [1; 12], "{then}: {said:?}");
+        let starts = journal.matches("{\"started\"").count();
+        assert_eq!(starts > 12, then == "its shims are killed", "{then}: {starts} {said:?}");
+        assert_eq!(said.err.contains("is gone"), then == "its shims are killed", "{then}: {said:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The process table: shims and what they run, in virtual time.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,10 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::{ProcSet, TaskId};
 
 use super::{Effect, Inner, World};
-use crate::engine::{Engine, Left, Notice, Refusal, Start};
+use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::process::Identity;
 use crate::status::{Claim, Slot, Status, nanoseconds};
-use crate::storage::is_passing;
+use crate::storage::{Storage, is_passing};
 
 /// Between two attempts of a shim at what does not work.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -25,8 +26,10 @@ pub(super) struct Process {
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
-    /// Whether its session is gone.
+    /// Whether the session that started it is gone.
     alone: bool,
+    /// Whether the present session knows it.
+    known: bool,
     asked: bool,
     killed: bool,
     stopped: bool,
@@ -90,7 +93,7 @@ impl Inner {
     /// The shims learn that their session is gone.
     pub fn orphan(&mut self) {
         for process in self.processes.values_mut() {
-            process.alone = true;
+            (process.alone, process.known) = (true, false);
             if matches!(process.state, State::Waiting | State::Unreserved(_)) {
                 process.state = State::Gone(125);
             }
@@ -129,6 +132,15 @@ impl World {
             process.stopped = true;
             process.ask(now, false);
         }
+    }
+
+    /// The tasks that run now and that nobody has asked to end, and how often each was started. The one with a walltime may reach it.
+    pub fn undisturbed(&self) -> BTreeMap<u64, usize> {
+        let inner = self.0.borrow();
+        let runs =
+            |process: &&Process| matches!(process.state, State::Running(..)) && !process.asked && !process.stopped;
+        let running = inner.processes.values().filter(runs).map(|process| process.task.0).filter(|&task| task != 3);
+        running.map(|task| (task, inner.started[&task])).collect()
     }
 
     /// Lets the next thing happen, if it does until then; whose it was.
@@ -206,7 +218,7 @@ impl World {
 
     fn pid_of(&self, task: TaskId) -> Option<i32> {
         let inner = self.0.borrow();
-        inner.processes.iter().rev().find(|(_, process)| process.task == task && !process.alone).map(|(&pid, _)| pid)
+        inner.processes.iter().rev().find(|(_, process)| process.task == task && process.known).map(|(&pid, _)| pid)
     }
 }
 
@@ -246,6 +258,7 @@ impl Engine for World {
             claim: None,
             state: State::Unreserved(clock),
             alone: false,
+            known: true,
             asked: false,
             killed: false,
             stopped: false,
@@ -290,10 +303,16 @@ impl Engine for World {
     fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let until = self.0.borrow().clock + timeout;
         loop {
-            let gone = |process: &&Process| !process.alone && matches!(process.state, State::Gone(_));
-            let task = self.0.borrow().processes.values().find(gone).map(|process| process.task);
-            if let Some(task) = task {
-                return Some(Notice::Ended(task));
+            let gone = |process: &Process| process.known && matches!(process.state, State::Gone(_));
+            let gone = |(_, process): &(&i32, &Process)| gone(process);
+            let gone = self.0.borrow().processes.iter().find(gone).map(|(&pid, process)| (pid, process.clone()));
+            if let Some((pid, Process { task, path, alone, .. })) = gone {
+                let left = self.read(&path).ok().flatten().and_then(|bytes| Status::parse(&bytes));
+                if left.is_some() || !alone {
+                    return Some(Notice::Ended(task));
+                }
+                self.0.borrow_mut().processes.remove(&pid);
+                return Some(Notice::Lost(task, "its shim is gone".into()));
             }
             self.next_event(until)?;
         }
@@ -320,9 +339,23 @@ impl Engine for World {
             inner.processes.iter_mut().filter(|(pid, _)| ours(pid)).for_each(|(_, process)| process.end(now, kill));
             drop(inner);
             let until = now + grace;
-            let alive = |world: &Self| world.0.borrow().processes.values().any(Process::is_alive);
+            let is_left = |process: &Process| process.is_alive() && !process.known;
+            let alive = |world: &Self| world.0.borrow().processes.values().any(is_left);
             while alive(self) && self.next_event(until).is_some() {}
         }
-        self.0.borrow_mut().processes.clear();
+        self.0.borrow_mut().processes.retain(|_, process| process.known);
+    }
+
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        let mut inner = self.0.borrow_mut();
+        let mut goes_on = Vec::new();
+        for attempt in earlier {
+            let shim = attempt.shim.and_then(|shim| inner.processes.get_mut(&shim.pid));
+            if let (Some(process), Some(gpus)) = (shim.filter(|process| process.is_alive()), &attempt.gpus) {
+                process.known = true;
+                goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
+            }
+        }
+        goes_on
     }
 }

@@ -229,6 +229,7 @@ impl Scene {
                     let world = world.copy();
                     world.pass(Duration::from_millis(pause));
                     let finished = world.0.borrow().completed.clone();
+                    let goes_on = world.undisturbed();
                     let shims_live = !matches!(fault, Fault::Power(_));
                     complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
                     let inner = world.0.borrow();
@@ -237,6 +238,9 @@ impl Scene {
                     let kept = |task: u64| shims_live && !inner.victims.contains(&task) && over(task);
                     for (task, count) in finished.iter().filter(|(task, _)| kept(**task)) {
                         assert_eq!(inner.completed[task], *count, "{case}, {pause} ms later: job {task} ran again");
+                    }
+                    for (task, starts) in goes_on.iter().filter(|(task, _)| over(**task)) {
+                        assert_eq!(inner.started[task], *starts, "{case}, {pause} ms later: job {task} did not go on");
                     }
                 }
             }

@@ -90,7 +90,15 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         attempts[task.index()] += 1;
         let (attempt, at) = (attempts[task.index()], start);
         // Nothing of it runs, so nobody asks for its process.
-        records.push(Record::Started { task, attempt, at, processors: processors.clone(), pid: 0, pid_start: 0 });
+        records.push(Record::Started {
+            task,
+            attempt,
+            at,
+            processors: processors.clone(),
+            pid: 0,
+            pid_start: 0,
+            gpus: None,
+        });
         records.push(Record::Ended { task, start, at: end, processors, outcome, accounting });
     }
     let told = history.told.iter().filter_map(|entry| {

@@ -8,6 +8,7 @@ use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Restated, Run, TaskId,
 
 use super::{Cause, EARLIEST, Estimated, JournalError, Record, VERSION};
 use crate::fingerprint::fingerprints;
+use crate::process::Identity;
 use crate::tasks::TaskList;
 
 /// What a run has done so far.
@@ -61,8 +62,17 @@ pub struct Attempt {
     pub pid: i32,
     /// When that process started, in clock ticks after boot.
     pub pid_start: u64,
+    /// The GPUs that it holds, where the journal tells.
+    pub gpus: Option<Vec<u64>>,
     /// Why it was being ended, if it was.
     pub ending: Option<Cause>,
+}
+
+impl Attempt {
+    /// The process around it, where the engine is of processes of this machine.
+    pub fn shim(&self) -> Option<Identity> {
+        (self.pid > 0).then_some(Identity { pid: self.pid, start: self.pid_start })
+    }
 }
 
 impl History {
@@ -142,13 +152,13 @@ impl History {
                 (self.boot, self.group) = (boot, group);
                 self.seen(at);
             }
-            Record::Started { task, attempt, at, processors, pid, pid_start } => {
+            Record::Started { task, attempt, at, processors, pid, pid_start, gpus } => {
                 let before = self.attempts.get(task.index()).copied();
                 let place = self.waiting(task)?;
                 if before.is_none_or(|before| attempt <= before) {
                     return Err("an attempt that has been made already");
                 }
-                *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, ending: None });
+                *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, gpus, ending: None });
                 self.attempts[task.index()] = attempt;
                 self.seen(at);
             }

@@ -49,6 +49,9 @@ pub enum Record {
         pid: i32,
         /// When that process started, in clock ticks after boot.
         pid_start: u64,
+        /// The GPUs that it holds, numbered through the platform. Where the platform states none, and before version 5, it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gpus: Option<Vec<u64>>,
     },
     /// A running task is about to be sent SIGTERM.
     Ending {

@@ -92,6 +92,7 @@ impl Whole {
                 processors: processors.clone(),
                 pid: 0,
                 pid_start: 0,
+                gpus: None,
             });
         }
         self.push(record);
@@ -118,6 +119,7 @@ impl Whole {
             processors: processors.clone(),
             pid: 0,
             pid_start: 0,
+            gpus: None,
         });
         let outcome = match status.exit {
             0 => Outcome::Succeeded,

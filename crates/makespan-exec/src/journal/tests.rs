@@ -22,6 +22,7 @@ fn started(task: u64) -> Record {
         processors: ProcSet::first(1),
         pid: 77,
         pid_start: 99,
+        gpus: None,
     }
 }
 

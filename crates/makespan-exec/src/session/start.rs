@@ -34,6 +34,7 @@ impl Session<'_> {
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
+        let held = gpus.map(<[u64]>::to_vec);
         let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
         let walltime = instance.walltime(task).or(self.options.timeout);
         let after = self.open_before(task);
@@ -75,6 +76,7 @@ impl Session<'_> {
                     processors: processors.clone(),
                     pid,
                     pid_start,
+                    gpus: held,
                 });
                 let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
                 if self.handed.is_none() {

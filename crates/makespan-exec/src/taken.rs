@@ -1,0 +1,117 @@
+//! Shims that an earlier session started, and whose tasks go on under this one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use makespan_core::TaskId;
+
+use crate::engine::{Earlier, Notice};
+use crate::process::{GLANCE, Identity};
+use crate::spare::{Duty, Signalled};
+use crate::status::Status;
+use crate::traces::Traces;
+
+/// Between two looks at whether shims live: they are no children of ours, of whose end the system would tell.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What goes on of an earlier session.
+#[derive(Debug, Default)]
+pub(crate) struct TakenOver {
+    tasks: BTreeMap<TaskId, Kept>,
+    /// To the thread that looks whether they live.
+    watcher: Option<Sender<(Identity, u64, Duty)>>,
+}
+
+/// A task that goes on, or has ended a moment ago.
+#[derive(Debug)]
+struct Kept {
+    shim: Identity,
+    number: u64,
+    status: PathBuf,
+}
+
+impl TakenOver {
+    /// Takes over an attempt whose shim lives; its end is told by this number. Whether it was taken.
+    pub fn take(
+        &mut self,
+        earlier: &Earlier,
+        status: PathBuf,
+        duty: Duty,
+        number: u64,
+        ends: &Sender<Signalled>,
+    ) -> bool {
+        let Some(shim) = earlier.shim.filter(|shim| shim.is_alive()) else { return false };
+        if self.watcher.is_none() {
+            let (sender, receiver) = mpsc::channel();
+            let ends = ends.clone();
+            let watched = thread::Builder::new().name("taken over".into()).spawn(move || watch(&receiver, &ends));
+            // Without a thread it is ended and runs again.
+            self.watcher = watched.is_ok().then_some(sender);
+        }
+        let told = self.watcher.as_ref().is_some_and(|watcher| watcher.send((shim, number, duty)).is_ok());
+        if told {
+            self.tasks.insert(earlier.task, Kept { shim, number, status });
+        }
+        told
+    }
+
+    /// What the end of a shim of this number means: that the task has ended if the shim has left how, or else that it is lost with it.
+    pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
+        let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
+        let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| Status::parse(&bytes).is_some());
+        if has_left {
+            return Some(Notice::Ended(task));
+        }
+        let reason = format!("the process around it ({}) is gone", kept.shim.pid);
+        self.forget(task);
+        Some(Notice::Lost(task, reason))
+    }
+
+    /// The shim of a task.
+    pub fn shim(&self, task: TaskId) -> Option<Identity> {
+        self.tasks.get(&task).map(|kept| kept.shim)
+    }
+
+    /// The shims of all tasks.
+    pub fn shims(&self) -> Vec<Identity> {
+        self.tasks.values().map(|kept| kept.shim).collect()
+    }
+
+    /// Which tasks they are.
+    pub fn tasks(&self) -> Vec<TaskId> {
+        self.tasks.keys().copied().collect()
+    }
+
+    /// A task has ended.
+    pub fn forget(&mut self, task: TaskId) {
+        self.tasks.remove(&task);
+    }
+}
+
+/// Tells the end of each shim. What a shim leaves that was killed is ended first.
+fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
+    let mut watched: Vec<(Identity, u64, Duty)> = Vec::new();
+    let mut is_over = false;
+    while !(is_over && watched.is_empty()) {
+        let pause = if watched.is_empty() { Duration::MAX } else { PAUSE };
+        match told.recv_timeout(pause) {
+            Ok(more) => watched.push(more),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                is_over = true;
+                thread::sleep(GLANCE);
+            }
+        }
+        let gone = |(shim, _, _): &mut (Identity, u64, Duty)| !shim.is_alive();
+        for (_, number, Duty { task, marks }) in watched.extract_if(.., gone) {
+            let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+            Traces { marks, ..Traces::default() }.end(Duration::ZERO);
+            if ends.send(Signalled::Ended(task, number)).is_err() {
+                return;
+            }
+        }
+    }
+}
