@@ -1,7 +1,7 @@
 //! A run that is handed over: all its tasks wait in the queue of a system that decides when each of them starts.
 
-use std::collections::{BTreeSet, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, SystemTime};
 
 use makespan_core::{Event, Instance, Outcome, ProcSet, Run, Schedule, TaskId, Time};
@@ -170,7 +170,11 @@ impl Session<'_> {
         let all: Vec<TaskId> = self.active.keys().copied().collect();
         let left = all.into_iter().filter(|&task| self.take_back(task)).count();
         if left > 0 {
-            let jobs = if left == 1 { "1 job that had not begun leaves".into() } else { format!("{left} jobs that had not begun leave") };
+            let jobs = if left == 1 {
+                "1 job that had not begun leaves".into()
+            } else {
+                format!("{left} jobs that had not begun leave")
+            };
             self.observer.message(&format!("{jobs} the queue; resuming the run submits them again"));
         }
     }
@@ -241,6 +245,10 @@ impl Session<'_> {
     /// How long it is until the release date of a task, where the engine decides when it starts.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
         let left = self.state.instance.release(task).saturating_since(self.now());
-        if self.handed.is_some() { Duration::from_nanos(u64::try_from(left.ticks()).unwrap_or(0)) } else { Duration::ZERO }
+        if self.handed.is_some() {
+            Duration::from_nanos(u64::try_from(left.ticks()).unwrap_or(0))
+        } else {
+            Duration::ZERO
+        }
     }
 }

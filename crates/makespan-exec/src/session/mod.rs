@@ -23,8 +23,8 @@ use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::Active;
 pub(crate) use active::outcome;
-pub(crate) use hand_over::Handed;
 use active::{Delayed, Doubtful, News};
+pub(crate) use hand_over::Handed;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 

@@ -44,7 +44,10 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
     let (Some(job), Some(node)) = (job, variable("SLURMD_NODENAME")) else {
-        return Err("a job is started by `makespan run --on slurm:jobs`, and Slurm sets SLURM_JOB_ID and SLURMD_NODENAME".into());
+        return Err(
+            "a job is started by `makespan run --on slurm:jobs`, and Slurm sets SLURM_JOB_ID and SLURMD_NODENAME"
+                .into(),
+        );
     };
     let board = Board::of(&options.folder);
     if board.claimant(&options.id).is_some() {
@@ -154,7 +157,8 @@ impl Agent {
     /// Ends the task when it is to end, and says how it ended.
     fn guard(&self, local: &mut Local) -> Fate {
         let task = self.order.task;
-        let limit = self.order.walltime.map(|walltime| Duration::from_nanos(u64::try_from(walltime.ticks()).unwrap_or(0)));
+        let limit =
+            self.order.walltime.map(|walltime| Duration::from_nanos(u64::try_from(walltime.ticks()).unwrap_or(0)));
         let (begun, mut beat) = (Instant::now(), Instant::now());
         let (mut asked, mut killed, mut timed_out, mut stopped) = (None::<Instant>, false, false, false);
         loop {

@@ -39,13 +39,18 @@ pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSe
 fn stated() -> Vec<(String, ProcSet)> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let nodes = expand(&variable("SLURM_JOB_NODELIST")).unwrap_or_default();
-    nodes.into_iter().zip(counts(&variable("SLURM_JOB_CPUS_PER_NODE"))).map(|(name, count)| (name, ProcSet::first(count))).collect()
+    nodes
+        .into_iter()
+        .zip(counts(&variable("SLURM_JOB_CPUS_PER_NODE")))
+        .map(|(name, count)| (name, ProcSet::first(count)))
+        .collect()
 }
 
 /// `4(x2),3`: 4, 4 and 3.
 fn counts(text: &str) -> Vec<u32> {
     let one = |part: &str| {
-        let (count, times) = part.split_once("(x").map_or((part, "1"), |(count, times)| (count, times.trim_end_matches(')')));
+        let (count, times) =
+            part.split_once("(x").map_or((part, "1"), |(count, times)| (count, times.trim_end_matches(')')));
         Some(std::iter::repeat_n(count.parse().ok()?, times.parse().ok()?))
     };
     text.split(',').filter_map(one).flatten().collect()

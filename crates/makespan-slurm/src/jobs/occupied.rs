@@ -22,7 +22,8 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     let node_of = |name: &str| platform.nodes().iter().position(|node| node.name == name);
     for job in jobs.iter().filter(|job| job.state.holds_nodes()) {
         let end = job.end.and_then(|end| u64::try_from(end).ok()).filter(|&end| end > now);
-        let left = end.map_or(if job.state == JobState::Completing { 1 } else { LONG }, |end| end - now).min(LONG * 365);
+        let left =
+            end.map_or(if job.state == JobState::Completing { 1 } else { LONG }, |end| end - now).min(LONG * 365);
         let mut held = ProcSet::new();
         for name in &job.nodes {
             let Some(node) = node_of(name) else { continue };
@@ -68,8 +69,7 @@ mod tests {
     fn what_runs_and_what_waits_is_occupied() {
         let text = "JobId=7 JobName=a JobState=RUNNING NodeList=n1 NumNodes=1 NumCPUs=2 EndTime=2100-01-01T00:00:00 Nodes=n1 CPU_IDs=1-2 Mem=0 GRES=\n\
             JobId=8 JobName=b JobState=PENDING Reason=Resources Priority=5 NumNodes=1 NumCPUs=7 TimeLimit=00:10:00\n";
-        let jobs: Vec<Job> =
-            records(Kind::Job, text).0.into_iter().map(|record| Job::of(record).unwrap()).collect();
+        let jobs: Vec<Job> = records(Kind::Job, text).0.into_iter().map(|record| Job::of(record).unwrap()).collect();
         let nodes = ["n0", "n1"].map(|name| makespan_core::Node::new(name, 4));
         let platform = Platform::new(nodes.to_vec()).unwrap();
         let periods = occupied(&platform, &jobs);

@@ -115,7 +115,8 @@ fn entries(text: &str, mark: &str) -> Snapshot {
     let mut all = Snapshot::new();
     for line in text.lines() {
         let mut words = line.splitn(4, '|').map(str::trim);
-        let (Some(job), Some(state), Some(reason), Some(name)) = (words.next(), words.next(), words.next(), words.next())
+        let (Some(job), Some(state), Some(reason), Some(name)) =
+            (words.next(), words.next(), words.next(), words.next())
         else {
             continue;
         };

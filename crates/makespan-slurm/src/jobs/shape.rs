@@ -61,7 +61,8 @@ impl Shape {
 /// What `sbatch` is told of what a task needs: its shape, memory of each node, GPUs and other generic resources, licences, and the nodes of
 /// the plan where others would take longer.
 pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
-    let (platform, shape, allotment) = (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
+    let (platform, shape, allotment) =
+        (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
     let mut options = shape.options();
     let here = shape.most().min(allotment);
     if let Some(bytes) = memory.filter(|&bytes| bytes > 0) {

@@ -57,7 +57,11 @@ impl ClusterOfJobs {
         let commands = Commands::new().with_teller(complain);
         let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
         let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
-        machines.remarks.iter().filter(|_| !options.failures.quiet).for_each(|remark| complain(&format!("note: {remark}")));
+        machines
+            .remarks
+            .iter()
+            .filter(|_| !options.failures.quiet)
+            .for_each(|remark| complain(&format!("note: {remark}")));
         let partitions = commands.partitions().map_err(|error| wrong(&error))?.items;
         let partition = partitions.iter().find(|partition| match &slurm.partition {
             Some(name) => partition.name == *name,
@@ -72,12 +76,14 @@ impl ClusterOfJobs {
         if let (Some(stated), Some(most)) = (stated, most)
             && stated > most
         {
-            return Err(miette!("--time asks for {stated} s, and the partition gives at most {most} s; ask for less, or name another --partition"));
+            return Err(miette!(
+                "--time asks for {stated} s, and the partition gives at most {most} s; ask for less, or name another --partition"
+            ));
         }
         let default = partition.and_then(|partition| partition.default_time.unwrap_or(partition.max_time).value());
         let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
         let named = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
-        let options = named.chain(slurm.slurm.iter().cloned()).collect();
+        let sbatch: Vec<String> = named.chain(slurm.slurm.iter().cloned()).collect();
         let (limit, is_stated) = (stated.or(default), stated.is_some());
         let mut platform = machines.platform;
         if options.failures.resume
@@ -87,7 +93,7 @@ impl ClusterOfJobs {
             // A node that is away now is none that was never there.
             platform = earlier.platform().clone();
         }
-        Ok(Some(Self { platform, commands, options, limit, is_stated, most }))
+        Ok(Some(Self { platform, commands, options: sbatch, limit, is_stated, most }))
     }
 
     /// A plan beside what runs and waits on the cluster now.
@@ -99,13 +105,13 @@ impl ClusterOfJobs {
         }
         closed.extend(instance.unavailable().iter().cloned());
         let beside = Instance::new(instance.platform().clone(), instance.all_submitted(), closed);
-        let planned = beside.map_err(|error| miette!("{error}")).and_then(|beside| {
-            decider.plan(&beside, seed, remarks.clone())
-        });
+        let planned =
+            beside.map_err(|error| miette!("{error}")).and_then(|beside| decider.plan(&beside, seed, remarks.clone()));
         match planned {
             Ok(begun) => Ok(begun),
             Err(error) => {
-                remarks.push(format!("the plan is for an empty cluster, since beside the queue there is none: {error}"));
+                remarks
+                    .push(format!("the plan is for an empty cluster, since beside the queue there is none: {error}"));
                 decider.plan(instance, seed, remarks)
             }
         }

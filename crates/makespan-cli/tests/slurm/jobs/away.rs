@@ -13,7 +13,9 @@ use crate::workspace::Workspace;
 fn batch(jobs: usize) -> String {
     let job = |index: usize| {
         let after = if index % 4 == 3 { format!("\"j{}\"", index - 1) } else { String::new() };
-        format!("[[jobs]]\nname = \"j{index}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"sleep 0.5; echo done >>log.{index}\"]\n")
+        format!(
+            "[[jobs]]\nname = \"j{index}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"sleep 0.5; echo done >>log.{index}\"]\n"
+        )
     };
     format!("version = 1\n{}", (0..jobs).map(job).collect::<String>())
 }
@@ -50,7 +52,9 @@ fn ctrl_c_ends_what_runs_and_empties_the_queue() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs-stop");
     let job = |name: &str, after: &str| {
-        format!("[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"echo x >>{name}.begun; until test -e go; do sleep 0.1; done\"]\n")
+        format!(
+            "[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"echo x >>{name}.begun; until test -e go; do sleep 0.1; done\"]\n"
+        )
     };
     space.write("batch.toml", &["version = 1\n".into(), job("a", ""), job("b", "\"a\"")].concat());
     let planner = space.command(RUN).spawn().unwrap();

@@ -37,9 +37,10 @@ fn every_end_is_recorded_as_it_was() {
 fn names_may_have_every_character() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs na'me%j \\s$HOME");
-    let names: Vec<String> = ["a b", "x/y", "..", "-rf", "a=1", "it's", "\"q\"", "$(id)", "日本", "a|b@c", "%j", "new\nline"]
-        .map(String::from)
-        .to_vec();
+    let names: Vec<String> =
+        ["a b", "x/y", "..", "-rf", "a=1", "it's", "\"q\"", "$(id)", "日本", "a|b@c", "%j", "new\nline"]
+            .map(String::from)
+            .to_vec();
     let mut batch = "version = 1\n".to_owned();
     for name in &names {
         let quoted = serde_json::to_string(name).unwrap();
@@ -60,7 +61,9 @@ fn what_others_cancel_is_recorded() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs-cancel");
     let job = |name: &str, after: &str| {
-        format!("[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"touch {name}.begun; until test -e go; do sleep 0.1; done\"]\n")
+        format!(
+            "[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"touch {name}.begun; until test -e go; do sleep 0.1; done\"]\n"
+        )
     };
     let batch = ["version = 1\n".into(), job("runs", ""), job("ended", ""), job("waits", "\"runs\"")].concat();
     space.write("batch.toml", &batch);
@@ -99,7 +102,10 @@ fn what_cannot_be_jobs_is_refused_with_a_remedy() {
         ("run list.txt --on slurm:jobs --partition nowhere", vec!["nowhere", "main"]),
         ("run long.txt --on slurm:jobs --time 1h", vec!["10800", "ask for a longer --time"]),
         ("run list.txt --on slurm:jobs --time soon", vec!["such as 90m"]),
-        ("run list.txt --on slurm:jobs --slurm=--no-such-option --folder o", vec!["no job can be submitted", "no-such-option"]),
+        (
+            "run list.txt --on slurm:jobs --slurm=--no-such-option --folder o",
+            vec!["no job can be submitted", "no-such-option"],
+        ),
         ("agent --folder . --job a.1", vec!["SLURM_JOB_ID"]),
     ];
     for (line, parts) in refused {

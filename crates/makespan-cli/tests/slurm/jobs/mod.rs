@@ -23,6 +23,8 @@ fn succeeds(space: &Workspace<'_>, said: &Said) {
 fn logs(space: &Workspace<'_>) -> String {
     let entries = std::fs::read_dir(space.path("run/jobs/log")).into_iter().flatten().flatten();
     entries
-        .map(|entry| format!("\n{}: {}", entry.path().display(), std::fs::read_to_string(entry.path()).unwrap_or_default()))
+        .map(|entry| {
+            format!("\n{}: {}", entry.path().display(), std::fs::read_to_string(entry.path()).unwrap_or_default())
+        })
         .collect()
 }

@@ -59,7 +59,9 @@ fn a_graph_runs_by_dependencies_and_what_waits_for_a_failure_is_not_started() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs-graph");
     let job = |name: &str, after: &str, line: &str| {
-        format!("[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"{line}\"]\n")
+        format!(
+            "[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"{line}\"]\n"
+        )
     };
     let step = |name: &str| format!("echo {name} >>order; sleep 0.2");
     let jobs = [

@@ -107,7 +107,8 @@ impl Jobs<'_> {
                 self.board.forget(&id);
                 continue;
             }
-            let held = Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
+            let held =
+                Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
             self.hold(held);
             self.has_any = true;
             taken.push(Taken { task: *task, gpus: Vec::new() });

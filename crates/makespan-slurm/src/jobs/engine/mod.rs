@@ -15,8 +15,8 @@ use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, St
 
 use super::board::{Board, Claim, Submissions};
 use super::queue::{Heard, Queue, Wish};
-use crate::{Commands, Program};
 use crate::pilot::{Fate, Order};
+use crate::{Commands, Program};
 
 /// Between two looks at the files: at first, and at last.
 const SHORTEST: Duration = Duration::from_millis(20);
@@ -147,7 +147,10 @@ impl<'a> Jobs<'a> {
             board,
             log,
             mark,
-            session: format!("{:x}", SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()),
+            session: format!(
+                "{:x}",
+                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+            ),
             nodes,
             begun: now,
             tasks: BTreeMap::new(),

@@ -43,9 +43,9 @@ impl Jobs<'_> {
         };
         let mut options = needs(self.instance, start.task, start.processors, start.memory);
         let seconds = |ticks: i64| u64::try_from(ticks).unwrap_or(0).div_ceil(1_000_000_000);
-        let walltime = start.walltime.map(|walltime| {
-            limit_of(seconds(walltime.ticks()), self.options.grace.as_secs(), self.options.most)
-        });
+        let walltime = start
+            .walltime
+            .map(|walltime| limit_of(seconds(walltime.ticks()), self.options.grace.as_secs(), self.options.most));
         options.extend(walltime.or(self.options.limit).map(|limit| format!("--time={}", clock(limit))));
         if !start.not_before.is_zero() {
             options.push(format!("--begin=now+{}", start.not_before.as_secs() + 1));
@@ -117,6 +117,7 @@ impl Jobs<'_> {
             // Without it the job is found by its name.
             let _ = self.log.note(id, Some(*number));
         }
+        let has_any_there = self.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.tasks.get_mut(&task).filter(|held| held.id == id) else {
             // It was taken back meanwhile.
             self.cancel.extend(answer.ok());
@@ -128,7 +129,7 @@ impl Jobs<'_> {
                 held.submitted = Some(Instant::now());
             }
             // The same words tell of a job that is too large: then it does not help that others end.
-            Err(error) if is_limit(&error) && (error.is_passing() || self.has_any_there()) => {
+            Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
                 self.postpone(task, &error, true);
             }
             // It may be on its way: its name is looked for.
@@ -136,10 +137,6 @@ impl Jobs<'_> {
             Err(error) if error.is_passing() => self.postpone(task, &error, false),
             Err(error) => self.refused(task, &error),
         }
-    }
-
-    fn has_any_there(&self) -> bool {
-        self.tasks.values().any(|held| held.submitted.is_some())
     }
 
     fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {

@@ -90,9 +90,13 @@ impl Jobs<'_> {
             JobState::Cancelled if !has_begun => {
                 Verdict::Cancelled(format!("its job {job} was cancelled in Slurm before it began"))
             }
-            JobState::Deadline if !has_begun => Verdict::Cancelled(format!("its job {job} missed its deadline in Slurm")),
+            JobState::Deadline if !has_begun => {
+                Verdict::Cancelled(format!("its job {job} missed its deadline in Slurm"))
+            }
             JobState::Cancelled => Verdict::Ended(STOPPED, format!("its job {job} was cancelled in Slurm")),
-            JobState::Timeout if has_begun => Verdict::TimedOut(format!("its job {job} reached its time limit in Slurm")),
+            JobState::Timeout if has_begun => {
+                Verdict::TimedOut(format!("its job {job} reached its time limit in Slurm"))
+            }
             JobState::OutOfMemory if has_begun => {
                 Verdict::Ended(KILLED, format!("its job {job} used more memory than it had asked for, says Slurm"))
             }
