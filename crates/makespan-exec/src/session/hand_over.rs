@@ -209,6 +209,8 @@ impl Session<'_> {
         active.start = since_origin(at, self.origin).clamp(active.start, now.max(active.start));
         active.processors = processors;
         let running = active.running(task);
+        let (at, processors) = (running.start, running.processors.clone());
+        self.journal.note(Record::Begun { task, at, processors });
         // For the display alone: where the view does not fit what another system did, the task is not shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
