@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, TaskId, Trace};
+use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
 
 use crate::clock::Clock;
 use crate::engine::{Earlier, Engine, Taken};
@@ -15,7 +15,7 @@ use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
-use crate::session::{Retries, Session, State};
+use crate::session::{Handed, Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 
@@ -142,7 +142,26 @@ impl Reserved<'_> {
     ) -> Result<Trace, ExecuteError> {
         let Self { instance, options, files, lock } = self;
         let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
-        execute_on(machine, instance, policy, options, observer)
+        drive_on(machine, instance, Driver::Policy(policy), options, observer)
+    }
+
+    /// The same where no policy decides: the engine is given all tasks at once, in the order of a plan and in the sizes that it has for
+    /// them, and says when each has begun ([`crate::engine::Notice::Begun`]).
+    ///
+    /// What waits for others is given with them ([`crate::engine::Start::after`]). Journal, outcomes, retries and history are
+    /// those of other runs. Tasks that the plan leaves out are not run.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn hand_over(
+        self,
+        engine: &mut dyn Engine,
+        plan: &Schedule,
+        observer: &mut dyn Observer,
+    ) -> Result<Trace, ExecuteError> {
+        let Self { instance, options, files, lock } = self;
+        let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
+        drive_on(machine, instance, Driver::Plan(plan), options, observer)
     }
 
     /// The folder of the run; the path is absolute.
@@ -159,11 +178,30 @@ pub(crate) struct Machine<'a> {
     pub lock: Option<File>,
 }
 
+/// Who says what is to be started.
+pub(crate) enum Driver<'a> {
+    /// A policy, task by task.
+    Policy(&'a mut dyn Policy),
+    /// A plan, all at once; the engine decides when.
+    Plan(&'a Schedule),
+}
+
 /// [`execute`] on any machine.
+#[cfg(test)]
 pub(crate) fn execute_on(
     machine: Machine<'_>,
     instance: &Instance,
     policy: &mut dyn Policy,
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ExecuteError> {
+    drive_on(machine, instance, Driver::Policy(policy), options, observer)
+}
+
+fn drive_on(
+    machine: Machine<'_>,
+    instance: &Instance,
+    mut driver: Driver<'_>,
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
@@ -222,7 +260,9 @@ pub(crate) fn execute_on(
         journal.note(Record::Tasks { list: TaskList::of(instance) });
     }
     journal.commit()?;
-    policy.recall(&history.told);
+    if let Driver::Policy(policy) = &mut driver {
+        policy.recall(&history.told);
+    }
     history.told.iter().for_each(|entry| observer.told(entry));
     let mut open = open_tasks(instance, &history, options);
     let closed = closed_tasks(&history, &open);
@@ -230,6 +270,10 @@ pub(crate) fn execute_on(
     let restated = history.restated(instance);
     let memory_kills = engine.memory_kills().unwrap_or(0);
     let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
+    let handed = match &driver {
+        Driver::Plan(plan) => Some(Handed::new(instance, plan, &history.runs)),
+        Driver::Policy(_) => None,
+    };
     let state = State::new(instance, open, history.runs, taken.len());
     let mut session = Session {
         options,
@@ -256,6 +300,7 @@ pub(crate) fn execute_on(
         unexplained_kills: 0,
         closing: false,
         stalled: None,
+        handed,
     };
     for Taken { task, gpus } in goes_on {
         if let Progression::Running(attempt) = &history.tasks[task.index()] {
@@ -263,7 +308,10 @@ pub(crate) fn execute_on(
         }
     }
     session.recall(restated);
-    session.run(&closed, policy)?;
+    match driver {
+        Driver::Policy(policy) => session.run(&closed, policy)?,
+        Driver::Plan(_) => session.hand_over(&closed)?,
+    }
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })

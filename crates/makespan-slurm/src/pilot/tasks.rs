@@ -85,6 +85,8 @@ impl Agent {
             expected: Time::ZERO,
             files: &order.files,
             environment: &order.environment,
+            not_before: Duration::ZERO,
+            after: &[],
         };
         let shim = match self.local.start(&start) {
             Ok(shim) => shim,
