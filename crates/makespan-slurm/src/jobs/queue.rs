@@ -16,7 +16,7 @@ const MOST: usize = 500;
 #[derive(Debug)]
 pub(super) enum Wish {
     Submit { task: TaskId, id: String, options: Vec<String>, script: String },
-    Cancel(Vec<u64>),
+    Cancel(Vec<String>),
 }
 
 /// What was heard.
@@ -52,8 +52,9 @@ impl Queue {
         let (wishes, wanted) = mpsc::channel();
         let (questions, asked) = mpsc::channel::<()>();
         let (one, other) = (commands.clone(), commands.clone().with_patience(Duration::ZERO));
-        let (told, answer, mark) = (heard.clone(), heard.clone(), mark.to_owned());
-        let submitter = thread::Builder::new().name("sbatch".into()).spawn(move || submit(&one, &wanted, &told)).ok();
+        let (told, answer, own, mark) = (heard.clone(), heard.clone(), mark.to_owned(), mark.to_owned());
+        let submitter =
+            thread::Builder::new().name("sbatch".into()).spawn(move || submit(&one, &own, &wanted, &told)).ok();
         let watch = move || {
             while asked.recv().is_ok() {
                 let at = Instant::now();
@@ -88,20 +89,29 @@ impl Queue {
     }
 }
 
-fn submit(commands: &Commands, wanted: &Receiver<Wish>, told: &Sender<Heard>) {
+fn submit(commands: &Commands, mark: &str, wanted: &Receiver<Wish>, told: &Sender<Heard>) {
     while let Ok(wish) = wanted.recv() {
         match wish {
             Wish::Submit { task, id, options, script } => {
                 let submitted = commands.submit(&options, &script).map(|submitted| submitted.job);
                 let _ = told.send(Heard::Submitted(task, id, submitted));
             }
-            // Where Slurm does not answer, what was taken back is refused by its claim, should it start all the same.
-            Wish::Cancel(jobs) => {
-                for some in jobs.chunks(MOST) {
-                    let _ = commands.run(Program::Scancel, some.iter().map(u64::to_string));
-                }
-            }
+            Wish::Cancel(ids) => cancel(commands, mark, &ids),
         }
+    }
+}
+
+/// Takes the jobs of attempts out of the queue, by their names: a controller that forgot a job gives its number to another. Where
+/// Slurm does not answer, what was taken back is refused by its claim, should it start all the same.
+pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
+    if ids.is_empty() {
+        return;
+    }
+    let Ok(there) = snapshot(commands, mark) else { return };
+    let jobs = ids.iter().filter_map(|id| there.get(id)).filter(|entry| !entry.state.has_ended());
+    let jobs: Vec<String> = jobs.map(|entry| entry.job.to_string()).collect();
+    for some in jobs.chunks(MOST) {
+        let _ = commands.run(Program::Scancel, some);
     }
 }
 

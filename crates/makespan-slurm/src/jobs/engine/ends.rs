@@ -70,7 +70,9 @@ impl Jobs<'_> {
         if held.claim.is_some() || held.fate.is_some() || (may_be_there && !self.board.void(&held.id)) {
             return false;
         }
-        self.cancel.extend(held.number);
+        if may_be_there {
+            self.cancel.push(held.id.clone());
+        }
         self.forget(task);
         true
     }
@@ -85,7 +87,7 @@ impl Jobs<'_> {
         // Where that fails it is asked for again.
         let _ = self.board.ask_end(&held.id, kill);
         if kill {
-            self.cancel.extend(held.number);
+            self.cancel.push(held.id.clone());
         }
     }
 
@@ -103,8 +105,8 @@ impl Jobs<'_> {
             let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
             if is_void {
                 // It was taken back, and who did so could not write that down.
-                self.cancel.extend(*number);
                 self.board.forget(&id);
+                self.cancel.push(id);
                 continue;
             }
             let held =
@@ -126,7 +128,6 @@ impl Jobs<'_> {
     /// Ends what earlier sessions submitted and this one does not know. Returns when nothing of it lives.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
-        let numbers = self.board.submissions();
         let (mut asked, mut killed, mut told) = (false, false, false);
         loop {
             let ended: Vec<String> = self.board.ends().into_iter().map(|(id, _)| id).collect();
@@ -135,8 +136,8 @@ impl Jobs<'_> {
             let mut left = Vec::new();
             for id in strangers {
                 if self.board.void(&id) || ended.contains(&id) {
-                    self.cancel.extend(numbers.get(&id).copied().flatten());
                     self.board.forget(&id);
+                    self.cancel.push(id);
                 } else {
                     left.push(id);
                 }
@@ -157,7 +158,7 @@ impl Jobs<'_> {
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }
-                self.cancel.extend(left.iter().filter_map(|id| there.get(id)).map(|entry| entry.job));
+                self.cancel.extend(left.iter().filter(|id| there.contains_key(*id)).cloned());
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;

@@ -14,9 +14,9 @@ use makespan_core::{Instance, ProcSet, TaskId};
 use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
 
 use super::board::{Board, Claim, Submissions};
-use super::queue::{Heard, Queue, Wish};
+use super::queue::{Heard, Queue, Wish, cancel};
+use crate::Commands;
 use crate::pilot::{Fate, Order};
-use crate::{Commands, Program};
 
 /// Between two looks at the files: at first, and at last.
 const SHORTEST: Duration = Duration::from_millis(20);
@@ -109,7 +109,8 @@ pub struct Jobs<'a> {
     has_told_limit: bool,
     /// Whether Slurm ever took a job.
     has_any: bool,
-    cancel: Vec<u64>,
+    /// Attempts whose jobs are to leave the queue.
+    cancel: Vec<String>,
     /// The submission that is on the way.
     submitting: Option<TaskId>,
 }
@@ -357,11 +358,9 @@ impl Drop for Jobs<'_> {
         while let Ok(heard) = self.heard.try_recv() {
             if let Heard::Submitted(task, id, Ok(number)) = heard {
                 let _ = self.log.note(&id, Some(number));
-                late.extend((!self.tasks.contains_key(&task)).then(|| number.to_string()));
+                late.extend((!self.tasks.contains_key(&task)).then_some(id));
             }
         }
-        if !late.is_empty() {
-            let _ = self.options.commands.run(Program::Scancel, late);
-        }
+        cancel(&self.options.commands, &self.mark, &late);
     }
 }

@@ -120,7 +120,9 @@ impl Jobs<'_> {
         let has_any_there = self.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.tasks.get_mut(&task).filter(|held| held.id == id) else {
             // It was taken back meanwhile.
-            self.cancel.extend(answer.ok());
+            if answer.is_ok() {
+                self.cancel.push(id.to_owned());
+            }
             return;
         };
         match answer {

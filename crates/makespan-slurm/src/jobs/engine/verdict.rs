@@ -21,6 +21,9 @@ const SILENT: Duration = Duration::from_secs(12);
 const STOPPED: i32 = 128 + 15;
 const KILLED: i32 = 128 + 9;
 
+/// Why a job never starts that waits for one without success.
+const NEVER: &str = "DependencyNeverSatisfied";
+
 /// What is to be thought of an attempt.
 enum Verdict {
     Goes,
@@ -83,7 +86,8 @@ impl Jobs<'_> {
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.succeeded.contains(before));
         match &entry.state {
-            _ if !has_begun && entry.reason.contains("Dependency") => {
+            // One that its user cancels keeps its reason, which is then only that it waits.
+            _ if !has_begun && entry.reason == NEVER => {
                 // Until it is known what became of that.
                 if waits { Verdict::Goes } else { Verdict::Lost(format!("its job {job} waited for one that is gone")) }
             }
@@ -137,7 +141,7 @@ impl Jobs<'_> {
         match verdict {
             Verdict::Goes => {}
             Verdict::Lost(reason) => {
-                self.cancel.extend(held.number);
+                self.cancel.push(held.id.clone());
                 self.lose(task, reason);
             }
             Verdict::Cancelled(reason) => {
@@ -164,5 +168,5 @@ impl Jobs<'_> {
 
 /// Whether a job waits for one that did not succeed.
 fn never_starts(entry: &Entry) -> bool {
-    entry.state.is_waiting() && entry.reason == "DependencyNeverSatisfied"
+    entry.state.is_waiting() && entry.reason == NEVER
 }
