@@ -248,18 +248,7 @@ fn drive_on(
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }
-    let clock = Clock::since(history.origin, history.latest, engine);
-    let group = engine.group();
-    if options.limit_memory
-        && let Err(reason) = engine.limit_memory()
-    {
-        observer.message(&format!("the memory of jobs is not limited: {reason}"));
-    }
-    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
-    if !history.listed {
-        journal.note(Record::Tasks { list: TaskList::of(instance) });
-    }
-    journal.commit()?;
+    let clock = open_session(engine, &mut journal, instance, &history, (options, &mut *observer))?;
     if let Driver::Policy(policy) = &mut driver {
         policy.recall(&history.told);
     }
@@ -361,6 +350,29 @@ pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
         Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
         None => Ok(()),
     }
+}
+
+/// Writes down that a session begins, and says what its clock is.
+fn open_session(
+    engine: &mut dyn Engine,
+    journal: &mut Journal,
+    instance: &Instance,
+    history: &History,
+    (options, observer): (&ExecuteOptions, &mut dyn Observer),
+) -> Result<Clock, ExecuteError> {
+    let clock = Clock::since(history.origin, history.latest, engine);
+    let group = engine.group();
+    if options.limit_memory
+        && let Err(reason) = engine.limit_memory()
+    {
+        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    }
+    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
+    if !history.listed {
+        journal.note(Record::Tasks { list: TaskList::of(instance) });
+    }
+    journal.commit()?;
+    Ok(clock)
 }
 
 /// Takes over what goes on of the attempts of which the journal knows no end.

@@ -134,15 +134,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     };
     let own_notes = elsewhere.as_ref().map_or_else(|| notes(&instance), Elsewhere::remarks);
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
-    let say = |text: &str| if silent { Ok(()) } else { emit(text) };
-    say(&format!(
-        "{}, planned by {}\n{}\n{}\n{}\n",
-        summary::instance(&instance),
-        begun.algorithm,
-        summary::remarks(&remarks),
-        summary::objectives_of(&instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
-        summary::placements(&instance, &begun.schedule, "the report in the folder of the run shows them")
-    ))?;
+    if !silent {
+        emit(&announced(&instance, &begun, &remarks))?;
+    }
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
     let mut trace = match &elsewhere {
@@ -173,6 +167,18 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     }
     written?;
     Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
+}
+
+/// What is said before the first job starts.
+fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
+    format!(
+        "{}, planned by {}\n{}\n{}\n{}\n",
+        summary::instance(instance),
+        begun.algorithm,
+        summary::remarks(remarks),
+        summary::objectives_of(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
+        summary::placements(instance, &begun.schedule, "the report in the folder of the run shows them")
+    )
 }
 
 /// What a dead session left may be writing the files that decide what is to be done.

@@ -33,7 +33,7 @@ impl Handed {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
         for placement in plan.placements() {
-            processors[placement.task.index()] = placement.processors.clone();
+            processors[placement.task.index()].clone_from(&placement.processors);
             starts[placement.task.index()] = placement.start;
         }
         let mut missing = vec![0_u32; count];

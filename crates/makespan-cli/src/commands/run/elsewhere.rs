@@ -4,10 +4,10 @@ use makespan_core::{Instance, Platform, Policy, Schedule, Trace};
 use makespan_exec::{ExecuteOptions, Observer, Reserved};
 use miette::{Result, miette};
 
+use super::Begun;
 use super::cluster::Cluster;
 use super::decider::Decider;
 use super::jobs::{ClusterOfJobs, outlive_the_terminal};
-use super::Begun;
 use crate::args::{On, RunOptions};
 
 /// Where.

@@ -99,6 +99,7 @@ fn campaign(kills: usize, seed: u64, victims: &[Victim]) -> String {
     let jobs = kills * 12;
     space.write("list.txt", &list(jobs));
     let planner = space.command(RUN).spawn().unwrap();
+    space.wait("the run begins", || space.path("run/journal.jsonl").exists());
     let mut campaign = Campaign { space, state: seed, planner, log: String::new(), said: String::new() };
     let (begun, mut done) = (Instant::now(), 0);
     let resume = || drop(cluster.command("scontrol").args(["update", "NodeName=n[0-3]", "State=RESUME"]).output());

@@ -102,6 +102,10 @@ pub struct Jobs<'a> {
     ask: Instant,
     /// Why Slurm does not answer, as was told.
     mute: Option<String>,
+    /// When there was the last sign that the controller was away, or has forgotten jobs.
+    doubt: Option<Instant>,
+    /// The number of the latest job.
+    highest: u64,
     looked: Instant,
     pause: Duration,
     /// When to submit again, after Slurm took no more.
@@ -165,6 +169,8 @@ impl<'a> Jobs<'a> {
             is_asked: false,
             ask: now,
             mute: None,
+            doubt: None,
+            highest: 0,
             looked: now,
             pause: SHORTEST,
             again: None,
@@ -230,6 +236,7 @@ impl<'a> Jobs<'a> {
                         self.judge(at, &snapshot);
                     }
                     Err(text) => {
+                        self.doubt = Some(Instant::now());
                         if self.mute.is_none() {
                             self.tell(format!("{text}; what runs goes on meanwhile"));
                         }

@@ -117,6 +117,13 @@ impl Jobs<'_> {
             // Without it the job is found by its name.
             let _ = self.log.note(id, Some(*number));
         }
+        if let Ok(number) = &answer {
+            if *number <= self.highest {
+                // The controller gives numbers again, so it has forgotten who had them.
+                self.doubt = Some(Instant::now());
+            }
+            self.highest = *number;
+        }
         let has_any_there = self.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.tasks.get_mut(&task).filter(|held| held.id == id) else {
             // It was taken back meanwhile.

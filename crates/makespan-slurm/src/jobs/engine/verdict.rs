@@ -17,6 +17,9 @@ const DELAY: Duration = Duration::from_secs(2);
 const ABSENT: Duration = Duration::from_secs(8);
 const SILENT: Duration = Duration::from_secs(12);
 
+/// How long after a sign that the controller has forgotten jobs a cancelled one may be none of a user.
+const DOUBT: Duration = Duration::from_mins(1);
+
 /// The statuses of what a stop and a kill ended.
 const STOPPED: i32 = 128 + 15;
 const KILLED: i32 = 128 + 9;
@@ -91,6 +94,10 @@ impl Jobs<'_> {
                 // Until it is known what became of that.
                 if waits { Verdict::Goes } else { Verdict::Lost(format!("its job {job} waited for one that is gone")) }
             }
+            // To a controller that has lost its memory the end of an earlier job of the same number may be told.
+            JobState::Cancelled if !has_begun && self.is_doubtful() => {
+                Verdict::Lost(format!("its job {job} was cancelled when the controller of Slurm began anew"))
+            }
             JobState::Cancelled if !has_begun => {
                 Verdict::Cancelled(format!("its job {job} was cancelled in Slurm before it began"))
             }
@@ -111,6 +118,11 @@ impl Jobs<'_> {
                 Verdict::Lost(format!("its job {job} is over ({state}) and {when}{words}"))
             }
         }
+    }
+
+    /// Whether the controller was away a short time ago, or has forgotten jobs.
+    fn is_doubtful(&self) -> bool {
+        self.doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }
 
     /// Whether nothing was heard for a while of who has begun an attempt.
