@@ -56,12 +56,18 @@ impl ClusterOfJobs {
         }
         let commands = Commands::new().with_teller(complain);
         let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
-        let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
-        machines
-            .remarks
-            .iter()
-            .filter(|_| !options.failures.quiet)
-            .for_each(|remark| complain(&format!("note: {remark}")));
+        // A node that is away now is none that was never there.
+        let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
+        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
+        let platform = match earlier {
+            Some(earlier) => earlier.platform().clone(),
+            None => {
+                let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
+                let told = machines.remarks.iter().filter(|_| !options.failures.quiet);
+                told.for_each(|remark| complain(&format!("note: {remark}")));
+                machines.platform
+            }
+        };
         let partitions = commands.partitions().map_err(|error| wrong(&error))?.items;
         let partition = partitions.iter().find(|partition| match &slurm.partition {
             Some(name) => partition.name == *name,
@@ -85,14 +91,6 @@ impl ClusterOfJobs {
         let named = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
         let sbatch: Vec<String> = named.chain(slurm.slurm.iter().cloned()).collect();
         let (limit, is_stated) = (stated.or(default), stated.is_some());
-        let mut platform = machines.platform;
-        if options.failures.resume
-            && let Ok(folder) = folder::choose(options)
-            && let Ok(earlier) = read_platform(&folder.join(PLATFORM))
-        {
-            // A node that is away now is none that was never there.
-            platform = earlier.platform().clone();
-        }
         Ok(Some(Self { platform, commands, options: sbatch, limit, is_stated, most }))
     }
 
