@@ -36,7 +36,7 @@ pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
-pub use slurm::SlurmOptions;
+pub use slurm::{On, SlurmOptions};
 pub use source::SourceOptions;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
@@ -307,6 +307,9 @@ pub struct AgentOptions {
     /// With --head, how long to stay when the planner has died and nothing is left to do, such as 90s [default: 5m]
     #[arg(long, value_name = "TIME", requires = "head")]
     pub wait: Option<String>,
+    /// Run this attempt at a job, for which the present job of Slurm was submitted
+    #[arg(long, value_name = "ATTEMPT", conflicts_with = "head")]
+    pub job: Option<String>,
 }
 
 #[derive(Args)]

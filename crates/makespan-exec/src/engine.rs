@@ -36,6 +36,10 @@ pub struct Start<'a> {
     pub files: &'a TaskFiles,
     /// What its environment has besides.
     pub environment: &'a [(String, String)],
+    /// Where the engine decides when a task starts ([`crate::Reserved::hand_over`]): not before so long from now.
+    pub not_before: Duration,
+    /// The same: only after these have ended with success.
+    pub after: &'a [TaskId],
 }
 
 /// The files of one attempt, from the folder of the run on.
@@ -128,6 +132,15 @@ pub struct Taken {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
+    /// A task that the engine was to start when it sees fit has begun.
+    Begun {
+        /// Which.
+        task: TaskId,
+        /// By the wall clock of its machine.
+        at: SystemTime,
+        /// Where.
+        processors: ProcSet,
+    },
     /// Nothing of a task is left.
     Ended(TaskId),
     /// The same, and it was ended at its walltime while no session was there.
@@ -222,6 +235,19 @@ pub trait Engine {
     /// Hears how many tasks wait, now and then: what more processors could be used for. And it may ask how long the shortest of them is
     /// expected to take at least, where all of them have times that are more than guesses.
     fn hear_waiting(&mut self, _tasks: usize, _shortest: &dyn Fn() -> Option<Duration>) {}
+
+    /// Where the engine decides when tasks start, whether it takes another one now.
+    fn takes_more(&self) -> bool {
+        true
+    }
+
+    /// Where the engine decides when tasks start, hears that one has ended with success, so that nothing has to wait for it any more.
+    fn hear_success(&mut self, _task: TaskId) {}
+
+    /// Takes back a task that was let run and has not begun; it never will, and is not heard of again. Whether that was so.
+    fn recall(&mut self, _task: TaskId) -> bool {
+        false
+    }
 
     /// Prepares a task, which waits. What is returned goes to the journal.
     ///

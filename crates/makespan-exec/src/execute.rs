@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, TaskId, Trace};
+use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
 
 use crate::clock::Clock;
 use crate::engine::{Earlier, Engine, Taken};
@@ -15,7 +15,7 @@ use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
-use crate::session::{Retries, Session, State};
+use crate::session::{Handed, Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 
@@ -142,7 +142,26 @@ impl Reserved<'_> {
     ) -> Result<Trace, ExecuteError> {
         let Self { instance, options, files, lock } = self;
         let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
-        execute_on(machine, instance, policy, options, observer)
+        drive_on(machine, instance, Driver::Policy(policy), options, observer)
+    }
+
+    /// The same where no policy decides: the engine is given all tasks at once, in the order of a plan and in the sizes that it has for
+    /// them, and says when each has begun ([`crate::engine::Notice::Begun`]).
+    ///
+    /// What waits for others is given with them ([`crate::engine::Start::after`]). Journal, outcomes, retries and history are
+    /// those of other runs. Tasks that the plan leaves out are not run.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn hand_over(
+        self,
+        engine: &mut dyn Engine,
+        plan: &Schedule,
+        observer: &mut dyn Observer,
+    ) -> Result<Trace, ExecuteError> {
+        let Self { instance, options, files, lock } = self;
+        let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
+        drive_on(machine, instance, Driver::Plan(plan), options, observer)
     }
 
     /// The folder of the run; the path is absolute.
@@ -159,11 +178,30 @@ pub(crate) struct Machine<'a> {
     pub lock: Option<File>,
 }
 
+/// Who says what is to be started.
+pub(crate) enum Driver<'a> {
+    /// A policy, task by task.
+    Policy(&'a mut dyn Policy),
+    /// A plan, all at once; the engine decides when.
+    Plan(&'a Schedule),
+}
+
 /// [`execute`] on any machine.
+#[cfg(test)]
 pub(crate) fn execute_on(
     machine: Machine<'_>,
     instance: &Instance,
     policy: &mut dyn Policy,
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ExecuteError> {
+    drive_on(machine, instance, Driver::Policy(policy), options, observer)
+}
+
+fn drive_on(
+    machine: Machine<'_>,
+    instance: &Instance,
+    mut driver: Driver<'_>,
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
@@ -210,19 +248,10 @@ pub(crate) fn execute_on(
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }
-    let clock = Clock::since(history.origin, history.latest, engine);
-    let group = engine.group();
-    if options.limit_memory
-        && let Err(reason) = engine.limit_memory()
-    {
-        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    let clock = open_session(engine, &mut journal, instance, &history, (options, &mut *observer))?;
+    if let Driver::Policy(policy) = &mut driver {
+        policy.recall(&history.told);
     }
-    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
-    if !history.listed {
-        journal.note(Record::Tasks { list: TaskList::of(instance) });
-    }
-    journal.commit()?;
-    policy.recall(&history.told);
     history.told.iter().for_each(|entry| observer.told(entry));
     let mut open = open_tasks(instance, &history, options);
     let closed = closed_tasks(&history, &open);
@@ -230,6 +259,10 @@ pub(crate) fn execute_on(
     let restated = history.restated(instance);
     let memory_kills = engine.memory_kills().unwrap_or(0);
     let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
+    let handed = match &driver {
+        Driver::Plan(plan) => Some(Handed::new(instance, plan, &history.runs)),
+        Driver::Policy(_) => None,
+    };
     let state = State::new(instance, open, history.runs, taken.len());
     let mut session = Session {
         options,
@@ -257,6 +290,7 @@ pub(crate) fn execute_on(
         closing: false,
         closings: Vec::new(),
         stalled: None,
+        handed,
     };
     for Taken { task, gpus } in goes_on {
         if let Progression::Running(attempt) = &history.tasks[task.index()] {
@@ -264,7 +298,10 @@ pub(crate) fn execute_on(
         }
     }
     session.recall(restated);
-    session.run(&closed, policy)?;
+    match driver {
+        Driver::Policy(policy) => session.run(&closed, policy)?,
+        Driver::Plan(_) => session.hand_over(&closed)?,
+    }
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })
@@ -314,6 +351,29 @@ pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
         Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
         None => Ok(()),
     }
+}
+
+/// Writes down that a session begins, and says what its clock is.
+fn open_session(
+    engine: &mut dyn Engine,
+    journal: &mut Journal,
+    instance: &Instance,
+    history: &History,
+    (options, observer): (&ExecuteOptions, &mut dyn Observer),
+) -> Result<Clock, ExecuteError> {
+    let clock = Clock::since(history.origin, history.latest, engine);
+    let group = engine.group();
+    if options.limit_memory
+        && let Err(reason) = engine.limit_memory()
+    {
+        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    }
+    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
+    if !history.listed {
+        journal.note(Record::Tasks { list: TaskList::of(instance) });
+    }
+    journal.commit()?;
+    Ok(clock)
 }
 
 /// Takes over what goes on of the attempts of which the journal knows no end.

@@ -258,7 +258,8 @@ impl Engine for Local {
 
     fn follows(&self, place: &str) -> Result<(), String> {
         // The id of a boot, as earlier versions wrote it, too.
-        if let Some((engine, _)) = place.split_once(':') {
+        if let Some((engine, kind)) = place.split_once(':') {
+            let engine = if kind == "pilot" { engine } else { place };
             return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
         }
         Ok(())

@@ -301,7 +301,8 @@ impl Policy for Heeds {
                     .iter()
                     .any(|period| period.processors.contains(*id) && period.start < end && view.now < period.end)
             };
-            if let Some(id) = free.iter().find(open) {
+            let found = free.iter().find(open);
+            if let Some(id) = found {
                 let processors = ProcSet::range(id, id);
                 free.remove(&processors);
                 decisions.push(Decision::Start { task, processors });

@@ -9,6 +9,7 @@ mod cluster;
 mod command;
 pub mod doctor;
 pub mod engine;
+pub mod jobs;
 mod machines;
 pub mod pilot;
 mod text;
@@ -19,3 +20,19 @@ pub use machines::{Allocated, Machines, MachinesError, Placed, Pool, fit};
 pub use text::{
     Gres, HostlistError, Kind, Limit, Record, bytes, count, duration, expand, moment, present, range, records,
 };
+
+/// Where attempts are that agents of pilots run, and those that are jobs ([`makespan_exec::engine::Engine::place`]).
+const PILOTS: &str = "slurm:pilot";
+const JOBS: &str = "slurm:jobs";
+
+/// Whether a run may go on as `own` whose tasks may still run at another place.
+fn follows(own: &str, place: &str) -> Result<(), String> {
+    let here = match place {
+        "" => return Ok(()),
+        place if place == own => return Ok(()),
+        PILOTS => "in pilots of Slurm; resume it with --on slurm",
+        JOBS => "as jobs of Slurm; resume it with --on slurm:jobs",
+        _ => "on the machine where it was begun; resume it there without --on, or end them",
+    };
+    Err(format!("jobs of this run may still run {here}"))
+}

@@ -7,6 +7,9 @@ use clap::{Args, ValueEnum};
 pub enum On {
     /// Pilots on a cluster: allocations in which an agent on each node starts the jobs
     Slurm,
+    /// One job of Slurm for each job, all submitted at once: the cluster decides when they start, and goes on without this program
+    #[value(name = "slurm:jobs")]
+    SlurmJobs,
 }
 
 #[derive(Args, Clone)]
@@ -18,7 +21,8 @@ pub struct SlurmOptions {
     /// With --on slurm, nodes of a pilot [default: 1]
     #[arg(long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
-    /// With --on slurm, for how long a pilot has its nodes, such as 90m, 2h or 1-12:00:00 [default: that of the partition]
+    /// With --on slurm, for how long a pilot has its nodes, such as 90m, 2h or 1-12:00:00; with --on slurm:jobs, a job that states no
+    /// walltime [default: that of the partition]
     #[arg(long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
     /// With --on slurm, who pays
@@ -39,10 +43,11 @@ impl SlurmOptions {
     /// The options that a run which goes on is to have as well.
     pub fn hint(&self) -> String {
         use makespan_formats::list::quoted;
-        if self.on.is_none() {
-            return String::new();
-        }
-        let mut hint = "--on slurm ".to_owned();
+        let mut hint = match self.on {
+            None => return String::new(),
+            Some(On::Slurm) => "--on slurm ".to_owned(),
+            Some(On::SlurmJobs) => "--on slurm:jobs ".to_owned(),
+        };
         if let Some(nodes) = self.nodes {
             hint += &format!("--nodes {nodes} ");
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use makespan_core::{Stop, Time};
 use makespan_slurm::engine::this_program;
+use makespan_slurm::jobs::{JobOptions, run_job};
 use makespan_slurm::pilot::{self, HeadOptions};
 use miette::{Result, miette};
 
@@ -30,6 +31,10 @@ pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     let stop = Stop::default();
     let requested = stop.clone();
     ctrlc::set_handler(move || requested.request()).map_err(|error| miette!("cannot listen for signals: {error}"))?;
+    if let Some(id) = &options.job {
+        let status = run_job(&JobOptions { folder, id: id.clone(), stop }).map_err(|error| miette!("{error}"))?;
+        return Ok(ExitCode::from(status));
+    }
     pilot::serve(&pilot::AgentOptions { folder, shim: None, stop }).map_err(|error| miette!("{error}"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,9 @@
 
 mod cluster;
 mod decider;
+mod elsewhere;
 mod folder;
+mod jobs;
 mod outcome;
 mod results;
 mod scratch;
@@ -13,7 +15,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan::policy::Renewed;
 use makespan_core::{Bound, Estimation, Instance, Schedule, TaskId};
 use makespan_exec::{
     ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
@@ -28,8 +29,8 @@ use crate::input::Loaded;
 use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
-use cluster::Cluster;
 use decider::Decider;
+use elsewhere::Elsewhere;
 use outcome::Outcomes;
 use source::Source;
 use watch::Watch;
@@ -59,17 +60,17 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 
 /// How many processors a cluster gives to a run, if it is to be on one.
 pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
-    Ok(Cluster::of(options)?.map(|cluster| cluster.platform.processors()))
+    Ok(Elsewhere::of(options)?.map(|elsewhere| elsewhere.platform().processors()))
 }
 
 /// Carries it out, and prints what became of it unless it is a part of something.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
-    let cluster = Cluster::of(options)?;
+    let elsewhere = Elsewhere::of(options)?;
     let is_asked = source::is_asked(&options.source);
-    if is_asked && options.failures.resume && cluster.is_none() {
+    if is_asked && options.failures.resume && elsewhere.is_none() {
         settle_first(options)?;
     }
-    let Some(source) = Source::read(&options.source, cluster.as_ref().map(|cluster| &cluster.platform))? else {
+    let Some(source) = Source::read(&options.source, elsewhere.as_ref().map(Elsewhere::platform))? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
@@ -81,6 +82,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
     let decider = Decider::new(options, &instance)?;
     let mut folder = folder::choose(options)?;
+    if let Some(elsewhere) = &elsewhere {
+        elsewhere.prepare();
+    }
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
     let silent = quiet || options.is_part;
@@ -102,21 +106,24 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
     }
     // What cannot run is refused before anything is printed or written.
-    check_all(&instance, &execution, is_new, cluster.is_some()).map_err(|error| miette!("{error}"))?;
+    check_all(&instance, &execution, is_new, elsewhere.is_some()).map_err(|error| miette!("{error}"))?;
     let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
     let planned = match earlier(&folder) {
         Some(begun) => begun,
-        None => decider.plan(&instance, options.seed, remarks)?,
+        None => match &elsewhere {
+            Some(elsewhere) => elsewhere.plan(&decider, &instance, options.seed, remarks)?,
+            None => decider.plan(&instance, options.seed, remarks)?,
+        },
     };
-    if let Some(cluster) = &cluster {
-        cluster.check(&instance, &planned.schedule)?;
+    if let Some(elsewhere) = &elsewhere {
+        elsewhere.check(&instance, &planned.schedule)?;
     }
     if is_new {
         folder = folder::claim(options)?;
         execution.folder.clone_from(&folder);
     }
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = if cluster.is_some() { reserve_folder } else { reserve };
+    let reserved = if elsewhere.is_some() { reserve_folder } else { reserve };
     let reserved = reserved(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let begun = match earlier(&folder) {
         Some(begun) => begun,
@@ -125,30 +132,23 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
             planned
         }
     };
-    let own_notes = cluster.as_ref().map_or_else(|| notes(&instance), |cluster| cluster.remarks.clone());
+    let own_notes = elsewhere.as_ref().map_or_else(|| notes(&instance), Elsewhere::remarks);
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
-    let say = |text: &str| if silent { Ok(()) } else { emit(text) };
-    say(&format!(
-        "{}, planned by {}\n{}\n{}\n{}\n",
-        summary::instance(&instance),
-        begun.algorithm,
-        summary::remarks(&remarks),
-        summary::objectives_of(&instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
-        summary::placements(&instance, &begun.schedule, "the report in the folder of the run shows them")
-    ))?;
+    if !silent {
+        emit(&announced(&instance, &begun, &remarks))?;
+    }
     let mut policy = decider.policy(&instance, &begun, resume)?;
     let mut watch = Watch::new(&instance, quiet, memory);
-    let executed = match &cluster {
-        None => reserved.execute(policy.as_mut(), &mut watch),
-        Some(cluster) => {
-            let (platform, grace) = (instance.platform(), execution.grace);
-            let mut pilots = cluster.begin(platform, reserved.folder(), &options.source.stem(), grace)?;
+    let mut trace = match &elsewhere {
+        None => reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?,
+        Some(elsewhere) => {
+            let stem = options.source.stem();
+            let what = (&instance, &begun.schedule, stem.as_str());
             // When pilots end becomes known when they begin.
             let again = |instance: &Instance| decider.policy(instance, &begun, true).ok();
-            reserved.execute_on(&mut pilots, &mut Renewed::new(policy, &instance, again), &mut watch)
+            elsewhere.execute(reserved, what, &execution, (policy, &again), &mut watch)?
         }
     };
-    let mut trace = executed.map_err(|error| miette!("{error}"))?;
     watch.finish();
     let succeeded = trace.all_succeeded(&instance);
     trace.runs.extend(watch.interrupted().iter().cloned());
@@ -169,6 +169,18 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     }
     written?;
     Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
+}
+
+/// What is said before the first job starts.
+fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
+    format!(
+        "{}, planned by {}\n{}\n{}\n{}\n",
+        summary::instance(instance),
+        begun.algorithm,
+        summary::remarks(remarks),
+        summary::objectives_of(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
+        summary::placements(instance, &begun.schedule, "the report in the folder of the run shows them")
+    )
 }
 
 /// What a dead session left may be writing the files that decide what is to be done.

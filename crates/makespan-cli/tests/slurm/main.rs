@@ -11,6 +11,7 @@ mod workflow;
 mod alone;
 mod bad;
 mod ends;
+mod jobs;
 mod kills;
 mod lost;
 mod nodes;

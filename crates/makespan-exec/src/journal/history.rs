@@ -162,9 +162,18 @@ impl History {
                 self.attempts[task.index()] = attempt;
                 self.seen(at);
             }
+            Record::Begun { task, at, processors } => {
+                let attempt = self.running(task)?;
+                (attempt.at, attempt.processors) = (at, processors);
+                self.seen(at);
+            }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
             Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
-                *self.waiting(task)? = Progression::Ended(Outcome::NotStarted);
+                // What was handed over may turn out never to start.
+                match self.task(task)? {
+                    running @ Progression::Running(_) => *running = Progression::Ended(Outcome::NotStarted),
+                    _ => *self.waiting(task)? = Progression::Ended(Outcome::NotStarted),
+                }
                 self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted, accounting });
                 self.seen(at);
             }

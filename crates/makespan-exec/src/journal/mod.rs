@@ -37,7 +37,7 @@ pub use crate::tasks::TaskList;
 use content::Found;
 
 /// The version of the records that are written.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The earliest version that is read. Its records, and those of all versions since, are records of this version.
 pub const EARLIEST: u32 = 2;

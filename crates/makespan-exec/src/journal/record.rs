@@ -53,6 +53,16 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gpus: Option<Vec<u64>>,
     },
+    /// A task that was handed over has begun; its start was until then that of its submission. Journals before version 6 lack it.
+    Begun {
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
+        /// When.
+        at: Time,
+        /// Where.
+        processors: ProcSet,
+    },
     /// A running task is about to be sent SIGTERM.
     Ending {
         /// Which task.

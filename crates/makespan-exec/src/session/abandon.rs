@@ -27,6 +27,7 @@ impl Session<'_> {
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
         let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(task));
         for lost in self.state.cluster.abandon(task) {
+            self.withdraw(lost);
             if recorded.binary_search(&lost).is_err() {
                 self.record_end(End::not_started(lost, at, ProcSet::new(), &reason))?;
             }

@@ -184,6 +184,7 @@ impl Session<'_> {
         self.halted |= !succeeded && self.options.fail_fast;
         self.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
         if succeeded {
+            self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
             self.learn(&run);
@@ -247,6 +248,7 @@ impl Session<'_> {
     /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
     /// and returns the first.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
+        self.recall_all();
         self.call_off();
         self.starting.clear();
         self.forget_crowded();

@@ -5,6 +5,7 @@ mod active;
 mod closing;
 mod ending;
 mod estimates;
+mod hand_over;
 mod retry;
 mod start;
 mod state;
@@ -24,6 +25,7 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::Active;
 pub(crate) use active::outcome;
 use active::{Delayed, Doubtful, News};
+pub(crate) use hand_over::Handed;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
@@ -67,6 +69,8 @@ pub(crate) struct Session<'a> {
     pub closings: Vec<(Outage, Unavailable)>,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
+    /// Where the engine decides when tasks start: what it is still to be given.
+    pub handed: Option<Handed>,
 }
 
 impl Session<'_> {
@@ -87,14 +91,18 @@ impl Session<'_> {
     /// Where its processors are not its own.
     pub fn take_over(&mut self, task: TaskId, attempt: &Attempt, gpus: Vec<u64>) -> Result<(), ExecuteError> {
         let (start, processors, now) = (attempt.at, attempt.processors.clone(), self.now());
-        self.state.cluster.take_over(Running { task, start, processors: processors.clone() })?;
+        if self.handed.is_none() {
+            self.state.cluster.take_over(Running { task, start, processors: processors.clone() })?;
+        }
         if let Some(held) = &mut self.state.gpus {
             held.hold(task, gpus);
         }
-        let walltime = self.state.instance.walltime(task).or(self.options.timeout).map(|walltime| start + walltime);
+        let walltime = self.own_walltime(task).map(|walltime| start + walltime);
         let ending = attempt.ending.map(|cause| (cause, now));
         let active = Active { attempt: attempt.attempt, start, processors, going: true, walltime, ending };
-        self.news.push(News::Started(active.running(task)));
+        if self.handed.is_none() {
+            self.news.push(News::Started(active.running(task)));
+        }
         self.active.insert(task, active);
         Ok(())
     }
@@ -148,6 +156,7 @@ impl Session<'_> {
 
     /// Nothing more starts; what runs comes to its end, unless a stop is requested.
     fn drain(&mut self) -> Result<(), ExecuteError> {
+        self.recall_all();
         self.call_off();
         self.starting.clear();
         self.forget_crowded();
@@ -177,7 +186,7 @@ impl Session<'_> {
     }
 
     /// Whether no task runs, is to be started or has an end that is not written down.
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let none = self.active.is_empty() && self.starting.is_empty() && self.doubtful.is_empty();
         none && !self.is_crowded() && self.events.is_empty() && self.stalled.is_none()
     }
@@ -260,6 +269,7 @@ impl Session<'_> {
 
     fn take_in(&mut self, notice: Notice) -> Result<(), ExecuteError> {
         match notice {
+            Notice::Begun { task, at, processors } => self.begun(task, at, processors),
             Notice::Ended(task) => return self.exited(task),
             Notice::TimedOut(task) => {
                 let now = self.now();

@@ -38,6 +38,7 @@ impl Session<'_> {
         let held = gpus.map(<[u64]>::to_vec);
         let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
         let walltime = instance.walltime(task).or(self.options.timeout);
+        let after = self.open_before(task);
         let start = Start {
             task,
             name: &name,
@@ -52,6 +53,8 @@ impl Session<'_> {
             is_guess: is_guess(self.state.cluster.instance(), task),
             files: &self.files.of(task, attempt),
             environment: &[],
+            not_before: self.until_release(task),
+            after: &after,
         };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
@@ -67,7 +70,7 @@ impl Session<'_> {
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
-                let walltime = walltime.map(|walltime| at + walltime);
+                let walltime = self.own_walltime(task).map(|walltime| at + walltime);
                 self.journal.note(Record::Started {
                     task,
                     attempt,
@@ -78,7 +81,9 @@ impl Session<'_> {
                     gpus: held,
                 });
                 let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
-                self.news.push(News::Started(active.running(task)));
+                if self.handed.is_none() {
+                    self.news.push(News::Started(active.running(task)));
+                }
                 self.active.insert(task, active);
             }
             Err(Refusal { closing: true, .. }) => {

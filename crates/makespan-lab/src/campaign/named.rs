@@ -42,7 +42,7 @@ impl Named {
     /// Plays it.
     ///
     /// # Errors
-    /// As [`reproduce`].
+    /// [`LabError`]: an unusable option, or a folder that cannot be written.
     pub fn reproduce(&self, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
         self.campaign.reproduce(&self.folder, progress)
     }

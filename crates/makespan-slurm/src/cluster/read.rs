@@ -67,6 +67,14 @@ impl Commands {
         }
     }
 
+    /// The same with what each job holds of its nodes; read as text alone.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub fn jobs_with_shares(&self) -> Result<Reading<Job>, CommandError> {
+        self.show(Kind::Job, &["-o", "-d", "show", "jobs"], Job::of)
+    }
+
     /// One job with what it holds of each node; `None` where the controller does not know it any more. Of an array the first
     /// record counts.
     ///

@@ -36,7 +36,7 @@ pub enum Refusal {
 }
 
 /// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
-const SAID: [(&str, Refusal); 63] = [
+const SAID: [(&str, Refusal); 64] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
     ("configuration file", Refusal::NoConfiguration),
@@ -49,6 +49,7 @@ const SAID: [(&str, Refusal); 63] = [
     ("no route to host", Refusal::Unreachable),
     ("connection timed out", Refusal::Unanswered),
     ("connection reset", Refusal::Unanswered),
+    ("missing socket error", Refusal::Unanswered),
     ("standby mode", Refusal::Unreachable),
     ("in reboot", Refusal::Busy),
     ("unable to accept job", Refusal::Busy),

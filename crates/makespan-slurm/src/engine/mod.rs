@@ -185,14 +185,11 @@ impl Engine for Pilots {
     }
 
     fn place(&self) -> String {
-        "slurm:pilot".into()
+        crate::PILOTS.into()
     }
 
     fn follows(&self, place: &str) -> Result<(), String> {
-        if place.is_empty() || place == self.place() {
-            return Ok(());
-        }
-        Err("jobs of this run may still run on the machine where it was begun; resume it there without --on, or end them".into())
+        crate::follows(crate::PILOTS, place)
     }
 
     fn host(&self, processors: &ProcSet) -> String {

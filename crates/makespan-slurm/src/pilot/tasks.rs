@@ -86,6 +86,8 @@ impl Agent {
             is_guess: false,
             files: &order.files,
             environment: &order.environment,
+            not_before: Duration::ZERO,
+            after: &[],
         };
         let shim = match self.local.start(&start) {
             Ok(shim) => shim,

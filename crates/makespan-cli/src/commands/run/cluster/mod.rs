@@ -15,7 +15,8 @@ use super::folder;
 use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
-use size::{Size, sizes, slurm_time};
+pub use size::slurm_time;
+use size::{Size, sizes};
 
 /// Where the platform is kept that a run was begun with, in the folder of the pilots.
 const PLATFORM: &str = "pilot/platform.json";

@@ -1,0 +1,174 @@
+//! A run on Slurm in which each task is a job: for which machines it is planned, and what each job may ask for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use makespan_core::{Instance, Platform, Schedule, Time};
+use makespan_formats::{Language, read_platform, write_instance};
+use makespan_slurm::engine::this_program;
+use makespan_slurm::jobs::{Jobs, JobsOptions, inexpressible, occupied};
+use makespan_slurm::{Commands, Limit, duration};
+use miette::{Result, miette};
+use nix::sys::signal::{SigSet, Signal};
+
+use super::cluster::slurm_time;
+use super::{Begun, Decider, folder};
+use crate::args::{On, RunOptions};
+use crate::output::{complain, write_file};
+
+/// Where the platform is kept that a run was begun with.
+const PLATFORM: &str = "jobs/platform.json";
+
+/// The cluster to which the tasks of a run are handed over.
+pub struct ClusterOfJobs {
+    pub platform: Platform,
+    commands: Commands,
+    /// What `sbatch` is told of each job.
+    options: Vec<String>,
+    /// Seconds that a job has which states no walltime, where it is known; and whether the user said so.
+    limit: Option<u64>,
+    is_stated: bool,
+    /// The most that it may ask for.
+    most: Option<u64>,
+}
+
+impl ClusterOfJobs {
+    /// The one that the options ask for, if they do.
+    pub fn of(options: &RunOptions) -> Result<Option<Self>> {
+        let slurm = &options.slurm;
+        if slurm.on != Some(On::SlurmJobs) {
+            return Ok(None);
+        }
+        if slurm.nodes.is_some() || slurm.pilots.is_some() {
+            return Err(miette!(
+                "--nodes and --pilots are of pilots; with --on slurm:jobs each job has nodes of its own: leave them out, or use --on slurm"
+            ));
+        }
+        if options.policy.is_some() {
+            return Err(miette!(
+                "--policy decides when jobs start, and with --on slurm:jobs the cluster does; choose sizes by --algorithm, or use --on slurm"
+            ));
+        }
+        if options.source.jobs.is_some() {
+            return Err(miette!(
+                "--jobs limits how many run at once, which jobs of Slurm cannot; leave it out, or use --on slurm"
+            ));
+        }
+        let commands = Commands::new().with_teller(complain);
+        let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
+        // A node that is away now is none that was never there.
+        let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
+        let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
+        let platform = match earlier {
+            Some(earlier) => earlier.platform().clone(),
+            None => {
+                let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
+                let told = machines.remarks.iter().filter(|_| !options.failures.quiet);
+                told.for_each(|remark| complain(&format!("note: {remark}")));
+                machines.platform
+            }
+        };
+        let partitions = commands.partitions().map_err(|error| wrong(&error))?.items;
+        let partition = partitions.iter().find(|partition| match &slurm.partition {
+            Some(name) => partition.name == *name,
+            None => partition.is_default,
+        });
+        let stated = slurm.time.as_ref().map(|time| {
+            let read = slurm_time(time).as_deref().and_then(duration).and_then(Limit::value);
+            read.ok_or_else(|| miette!("--time {time}: write a time such as 90m, 2h or 1-12:00:00"))
+        });
+        let stated = stated.transpose()?;
+        let most = partition.and_then(|partition| partition.max_time.value());
+        if let (Some(stated), Some(most)) = (stated, most)
+            && stated > most
+        {
+            return Err(miette!(
+                "--time asks for {stated} s, and the partition gives at most {most} s; ask for less, or name another --partition"
+            ));
+        }
+        let default = partition.and_then(|partition| partition.default_time.unwrap_or(partition.max_time).value());
+        let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
+        let named = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
+        let sbatch: Vec<String> = named.chain(slurm.slurm.iter().cloned()).collect();
+        let (limit, is_stated) = (stated.or(default), stated.is_some());
+        Ok(Some(Self { platform, commands, options: sbatch, limit, is_stated, most }))
+    }
+
+    /// A plan beside what runs and waits on the cluster now.
+    pub fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
+        let jobs = self.commands.jobs_with_shares().map_err(|error| miette!("{error}"))?.items;
+        let mut closed = occupied(instance.platform(), &jobs);
+        if closed.is_empty() {
+            return decider.plan(instance, seed, remarks);
+        }
+        closed.extend(instance.unavailable().iter().cloned());
+        let beside = Instance::new(instance.platform().clone(), instance.all_submitted(), closed);
+        let planned =
+            beside.map_err(|error| miette!("{error}")).and_then(|beside| decider.plan(&beside, seed, remarks.clone()));
+        match planned {
+            Ok(begun) => Ok(begun),
+            Err(error) => {
+                remarks
+                    .push(format!("the plan is for an empty cluster, since beside the queue there is none: {error}"));
+                decider.plan(instance, seed, remarks)
+            }
+        }
+    }
+
+    /// Refuses what cannot be expressed in jobs of Slurm, and what they have no time for.
+    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
+        if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
+            return Err(miette!(
+                "the plan is for a node `{}`, which the cluster does not have or does not use now; leave the machines out of the file and the options",
+                node.name
+            ));
+        }
+        if let Some(reason) = inexpressible(instance, &self.commands).map_err(|error| miette!("{error}"))? {
+            return Err(miette!("{reason}"));
+        }
+        let Some(limit) = self.limit else { return Ok(()) };
+        for at in schedule.placements() {
+            let (length, walltime) = (at.end - at.start, instance.walltime(at.task));
+            let limit = seconds(walltime.map_or(limit, |_| self.most.unwrap_or(u64::MAX)));
+            if walltime.unwrap_or(length).max(length) > limit {
+                return Err(miette!(
+                    "job `{}` takes {} s and its job of Slurm may take {limit} s; ask for a longer --time, state a walltime, or name \
+                     another --partition",
+                    instance.name(at.task),
+                    walltime.unwrap_or(length).max(length)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The engine.
+    pub fn begin<'a>(&self, instance: &'a Instance, folder: &Path, grace: Duration) -> Result<Jobs<'a>> {
+        let program = this_program().map_err(|error| miette!("{error}"))?;
+        let kept = Instance::new(instance.platform().clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
+        let path = folder.join(PLATFORM);
+        std::fs::create_dir_all(folder.join("jobs")).map_err(|error| miette!("{}: {error}", path.display()))?;
+        write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        let options = JobsOptions {
+            folder: folder.to_owned(),
+            commands: Commands::new(),
+            program,
+            grace,
+            options: self.options.clone(),
+            limit: self.limit.filter(|_| self.is_stated),
+            most: self.most,
+        };
+        Jobs::begin(instance, options).map_err(|error| miette!("{error}"))
+    }
+}
+
+fn seconds(seconds: u64) -> Time {
+    Time::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX).min(i64::MAX / 1_000_000_000))
+}
+
+/// The end of a terminal is no wish that jobs end: they would go on without this program, and so does it.
+pub fn outlive_the_terminal() {
+    // Threads that are made later inherit it.
+    let _ = SigSet::from(Signal::SIGHUP).thread_block();
+}

@@ -1,0 +1,30 @@
+//! Runs in which each task is a job of Slurm.
+
+mod away;
+mod ends;
+mod kills;
+mod sizes;
+
+use super::workspace::{Said, Workspace};
+
+const RUN: &str = "run batch.toml --on slurm:jobs --no-history --folder run";
+
+/// Of a run that is done: how each job ended, by its name.
+fn ends(space: &Workspace<'_>) -> std::collections::BTreeMap<String, String> {
+    super::workspace::table(&space.path("run")).into_iter().map(|(name, _, state)| (name, state)).collect()
+}
+
+#[track_caller]
+fn succeeds(space: &Workspace<'_>, said: &Said) {
+    assert_eq!(said.status, Some(0), "{said:#?}{}{}", space.logs(), logs(space));
+}
+
+/// What the jobs had to say.
+fn logs(space: &Workspace<'_>) -> String {
+    let entries = std::fs::read_dir(space.path("run/jobs/log")).into_iter().flatten().flatten();
+    entries
+        .map(|entry| {
+            format!("\n{}: {}", entry.path().display(), std::fs::read_to_string(entry.path()).unwrap_or_default())
+        })
+        .collect()
+}

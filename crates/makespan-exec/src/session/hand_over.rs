@@ -1,0 +1,256 @@
+//! A run that is handed over: all its tasks wait in the queue of a system that decides when each of them starts.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::time::{Duration, SystemTime};
+
+use makespan_core::{Event, Instance, Outcome, ProcSet, Run, Schedule, TaskId, Time};
+
+use super::Session;
+use super::active::{Delayed, News};
+use crate::ExecuteError;
+use crate::clock::since_origin;
+use crate::journal::Record;
+
+/// The first pause after a refused start.
+const PAUSE: Time = Time::from_ticks(50_000_000);
+
+/// What is still to be given to the engine, in the order of the plan.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    due: BTreeSet<(u32, TaskId)>,
+    /// For each task its number in the order of the plan, in which nothing comes before what it waits for.
+    ranks: Vec<u32>,
+    /// For each task where the plan has it; nowhere if it leaves it out.
+    processors: Vec<ProcSet>,
+    /// Whether each task has ended with success.
+    succeeded: Vec<bool>,
+}
+
+impl Handed {
+    /// Nothing is due yet.
+    pub fn new(instance: &Instance, plan: &Schedule, runs: &[Run]) -> Self {
+        let count = instance.tasks() as usize;
+        let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
+        for placement in plan.placements() {
+            processors[placement.task.index()].clone_from(&placement.processors);
+            starts[placement.task.index()] = placement.start;
+        }
+        let mut missing = vec![0_u32; count];
+        for edge in instance.edges() {
+            let from = instance.equal_tasks(edge.from).len() as u32;
+            instance.equal_tasks(edge.to).for_each(|task| missing[task.index()] += from);
+        }
+        let free = |task: &TaskId| missing[task.index()] == 0;
+        let mut ready: BinaryHeap<Reverse<(Time, TaskId)>> =
+            instance.task_ids().filter(free).map(|task| Reverse((starts[task.index()], task))).collect();
+        let mut ranks = vec![0; count];
+        for rank in 0.. {
+            let Some(Reverse((_, task))) = ready.pop() else { break };
+            ranks[task.index()] = rank;
+            for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
+                missing[next.index()] -= 1;
+                if missing[next.index()] == 0 {
+                    ready.push(Reverse((starts[next.index()], next)));
+                }
+            }
+        }
+        let mut succeeded = vec![false; count];
+        for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
+            succeeded[run.task.index()] = true;
+        }
+        Self { due: BTreeSet::new(), ranks, processors, succeeded }
+    }
+
+    fn is_planned(&self, task: TaskId) -> bool {
+        !self.processors[task.index()].is_empty()
+    }
+
+    fn insert(&mut self, task: TaskId) {
+        if self.is_planned(task) {
+            self.due.insert((self.ranks[task.index()], task));
+        }
+    }
+
+    fn remove(&mut self, task: TaskId) {
+        self.due.remove(&(self.ranks[task.index()], task));
+    }
+}
+
+impl Session<'_> {
+    /// Gives all that is to be run to the engine, and waits until it has ended or a stop is requested.
+    pub fn hand_over(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
+        let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.submit_all());
+        if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
+            return self.finish();
+        }
+        let ended = self.end_all();
+        outcome.and(ended)
+    }
+
+    fn submit_all(&mut self) -> Result<(), ExecuteError> {
+        // Of those that wait for what has failed it is written down already.
+        let of = |event: &Event| if let Event::Failed(task) = *event { Some(task) } else { None };
+        let closed: BTreeSet<TaskId> = self.events.iter().filter_map(of).collect();
+        for task in std::mem::take(&mut self.state.unreleased) {
+            if !closed.contains(&task) {
+                self.insert(task);
+            }
+        }
+        while !self.options.stop.is_requested() {
+            if self.halted {
+                return self.drain();
+            }
+            self.heed();
+            self.submit_due()?;
+            self.start_delayed()?;
+            self.commit();
+            self.refuse_deletion()?;
+            self.enforce_limits();
+            self.settle_doubts()?;
+            if self.is_idle() && self.handed.as_ref().is_none_or(|handed| handed.due.is_empty()) {
+                return Ok(());
+            }
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, task: TaskId) {
+        if let Some(handed) = &mut self.handed {
+            handed.insert(task);
+        }
+    }
+
+    /// What was lost or failed and is tried again is due again, and so is what waits for it: where it is, it would never start.
+    fn heed(&mut self) {
+        for event in std::mem::take(&mut self.events) {
+            match event {
+                Event::Finished(task) | Event::Failed(task) => self.state.end(task),
+                Event::Interrupted(task) => {
+                    self.state.end(task);
+                    self.insert(task);
+                    self.recall_behind(task);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn recall_behind(&mut self, task: TaskId) {
+        let instance = self.state.instance;
+        let (mut open, mut seen) = (vec![task], BTreeSet::new());
+        while let Some(task) = open.pop() {
+            for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
+                if seen.insert(next) && self.active.contains_key(&next) {
+                    open.push(next);
+                    if self.take_back(next) {
+                        self.insert(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a task back that has not begun; whether that was so. It is open again.
+    fn take_back(&mut self, task: TaskId) -> bool {
+        let going = self.active.get(&task).is_some_and(|active| active.going);
+        if !going || !self.engine.recall(task) {
+            return false;
+        }
+        self.active.remove(&task);
+        self.journal.note(Record::Interrupted { task, at: self.now() });
+        true
+    }
+
+    /// Takes back whatever has not begun, where the engine was given tasks that wait.
+    pub(super) fn recall_all(&mut self) {
+        let Some(handed) = &mut self.handed else { return };
+        handed.due.clear();
+        let all: Vec<TaskId> = self.active.keys().copied().collect();
+        let left = all.into_iter().filter(|&task| self.take_back(task)).count();
+        if left > 0 {
+            let jobs = if left == 1 {
+                "1 job that had not begun leaves".into()
+            } else {
+                format!("{left} jobs that had not begun leave")
+            };
+            self.observer.message(&format!("{jobs} the queue; resuming the run submits them again"));
+        }
+    }
+
+    /// A task that will never start is not given to the engine, or is taken back.
+    pub(super) fn withdraw(&mut self, task: TaskId) {
+        let Some(handed) = &mut self.handed else { return };
+        handed.remove(task);
+        self.starting.retain(|delayed| delayed.task != task);
+        if self.active.get(&task).is_some_and(|active| active.going) {
+            self.engine.recall(task);
+            self.active.remove(&task);
+        }
+    }
+
+    /// Gives the engine as many tasks as it takes.
+    fn submit_due(&mut self) -> Result<(), ExecuteError> {
+        while self.starting.is_empty() && self.engine.takes_more() {
+            let Some(handed) = &mut self.handed else { return Ok(()) };
+            let Some((_, task)) = handed.due.pop_first() else { return Ok(()) };
+            let processors = handed.processors[task.index()].clone();
+            self.launch(Delayed { task, processors, due: self.now(), pause: PAUSE })?;
+        }
+        Ok(())
+    }
+
+    /// A task has begun.
+    pub(super) fn begun(&mut self, task: TaskId, at: SystemTime, processors: ProcSet) {
+        let now = self.now();
+        let Some(active) = self.active.get_mut(&task) else { return };
+        // Clocks of several machines differ.
+        active.start = since_origin(at, self.origin).clamp(active.start, now.max(active.start));
+        active.processors = processors;
+        let running = active.running(task);
+        let (at, processors) = (running.start, running.processors.clone());
+        self.journal.note(Record::Begun { task, at, processors });
+        // For the display alone: where the view does not fit what another system did, the task is not shown.
+        let _ = self.state.cluster.take_over(running.clone());
+        self.news.push(News::Started(running));
+    }
+
+    /// After how long the session itself ends a task, if ever. Where the engine decides when a task starts, it ends it, too.
+    pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
+        let walltime = self.state.instance.walltime(task).or(self.options.timeout);
+        walltime.filter(|_| self.handed.is_none())
+    }
+
+    /// Where the engine decides when a task starts: what must end first.
+    pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
+        let instance = self.state.instance;
+        if self.handed.is_none() || instance.edges().is_empty() {
+            return Vec::new();
+        }
+        let before = instance.incoming(task).flat_map(|edge| instance.equal_tasks(edge.from));
+        let succeeded = |other: &TaskId| self.handed.as_ref().is_some_and(|handed| handed.succeeded[other.index()]);
+        let mut before: Vec<TaskId> = before.filter(|other| !succeeded(other)).collect();
+        before.sort_unstable();
+        before.dedup();
+        before
+    }
+
+    /// A task has ended with success: nothing has to wait for it any more.
+    pub(super) fn note_success(&mut self, task: TaskId) {
+        if let Some(handed) = &mut self.handed {
+            handed.succeeded[task.index()] = true;
+            self.engine.hear_success(task);
+        }
+    }
+
+    /// How long it is until the release date of a task, where the engine decides when it starts.
+    pub(super) fn until_release(&self, task: TaskId) -> Duration {
+        let left = self.state.instance.release(task).saturating_since(self.now());
+        if self.handed.is_some() {
+            Duration::from_nanos(u64::try_from(left.ticks()).unwrap_or(0))
+        } else {
+            Duration::ZERO
+        }
+    }
+}

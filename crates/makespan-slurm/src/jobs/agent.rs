@@ -1,0 +1,216 @@
+//! The program of a job: runs one attempt at a task, and leaves how it ended.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use makespan_core::{ProcSet, Stop, Time};
+use makespan_exec::engine::{Engine, Notice, Start};
+use makespan_exec::{Local, cores};
+
+use super::board::{Board, Claim};
+use super::cores;
+use crate::pilot::{Fate, Order};
+
+/// Between two signs of life.
+const BEAT: Duration = Duration::from_secs(4);
+
+/// Between two looks at the files.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// Between two attempts at what does not work now.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The status of a job whose attempt it may not run.
+const REFUSED: u8 = 125;
+
+/// Which attempt a job runs.
+#[derive(Clone, Debug)]
+pub struct JobOptions {
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// The name of the attempt.
+    pub id: String,
+    /// Asks for the end, as Slurm does by SIGTERM.
+    pub stop: Stop,
+}
+
+/// Runs the attempt that this job of Slurm was submitted for, unless it was begun before or taken back. Returned is the exit status of
+/// the job: 0 if the task has succeeded, so that what depends on it may start.
+///
+/// # Errors
+/// Why the attempt is not known here, in words.
+pub fn run_job(options: &JobOptions) -> Result<u8, String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
+    let (Some(job), Some(node)) = (job, variable("SLURMD_NODENAME")) else {
+        return Err(
+            "a job is started by `makespan run --on slurm:jobs`, and Slurm sets SLURM_JOB_ID and SLURMD_NODENAME"
+                .into(),
+        );
+    };
+    let board = Board::of(&options.folder);
+    if board.claimant(&options.id).is_some() {
+        eprintln!("makespan: `{}` was begun by another job, or taken back", options.id);
+        return Ok(REFUSED);
+    }
+    let order = board.order(&options.id).map_err(|error| {
+        format!("{}: the attempt `{}` cannot be read here: {error}", options.folder.display(), options.id)
+    })?;
+    let all = cores().map_err(|error| error.to_string())?;
+    let mut agent = Agent { board, id: options.id.clone(), order, job, stop: options.stop.clone() };
+    let fate = agent.run(&node, all);
+    let Some(fate) = fate else { return Ok(REFUSED) };
+    while let Err(error) = agent.board.done(&agent.id, &fate) {
+        eprintln!("makespan: cannot say that `{}` has ended: {error}; trying again", agent.id);
+        sleep(PAUSE);
+    }
+    let status = match fate {
+        Fate::Exit(status) => u8::try_from(status).unwrap_or(REFUSED),
+        _ => REFUSED,
+    };
+    if std::fs::metadata(agent.board.log(&agent.id)).is_ok_and(|log| log.len() == 0) {
+        let _ = std::fs::remove_file(agent.board.log(&agent.id));
+    }
+    Ok(status)
+}
+
+struct Agent {
+    board: Board,
+    id: String,
+    order: Order,
+    job: u64,
+    stop: Stop,
+}
+
+impl Agent {
+    /// How the attempt ended; `None` where another has begun it.
+    fn run(&mut self, node: &str, all: Vec<usize>) -> Option<Fate> {
+        let nodes = cores::nodes(self.job, node, self.order.allotment);
+        let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
+        // Slurm has confined the job, or else its numbers tell it from others.
+        let confined = all.len() <= own.len() as usize;
+        let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
+        let mut local = Local::new(self.board.run(), all, None);
+        local.group();
+        self.order.environment = environment(&nodes, &pinned);
+        loop {
+            match self.start(&mut local, &pinned) {
+                Ok(()) => break,
+                Err((reason, false)) => return self.claim(nodes).then_some(Fate::Refused(reason)),
+                Err((reason, true)) => {
+                    eprintln!("makespan: {}: {reason}; trying again", self.id);
+                    if self.stop.is_requested() {
+                        return self.claim(nodes).then_some(Fate::Gone);
+                    }
+                    sleep(PAUSE);
+                }
+            }
+        }
+        if !self.claim(nodes) {
+            local.call_off(self.order.task);
+            return None;
+        }
+        local.go(self.order.task, &self.order.claim);
+        Some(self.guard(&mut local))
+    }
+
+    fn start(&self, local: &mut Local, pinned: &ProcSet) -> Result<(), (String, bool)> {
+        let order = &self.order;
+        // Those that Slurm gave, as it calls them.
+        let gpus = order.gpus.as_ref().map(|gpus| (0..gpus.len() as u64).collect::<Vec<u64>>());
+        let start = Start {
+            task: order.task,
+            name: &order.name,
+            command: &order.command,
+            attempt: order.attempt,
+            allotment: order.allotment,
+            processors: pinned,
+            gpus: gpus.as_deref(),
+            memory: None,
+            walltime: order.walltime,
+            expected: Time::ZERO,
+            is_guess: false,
+            files: &order.files,
+            environment: &order.environment,
+            not_before: Duration::ZERO,
+            after: &[],
+        };
+        local.start(&start).map(drop).map_err(|refusal| (refusal.reason, refusal.passing))
+    }
+
+    /// Becomes the one who begins the attempt; whether nobody had.
+    fn claim(&self, nodes: Vec<(String, ProcSet)>) -> bool {
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let claim = Claim { job: self.job, began: u64::try_from(began).unwrap_or(0), nodes };
+        loop {
+            match self.board.claim(&self.id, &claim) {
+                // The answer to a request that was done may have been lost.
+                Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
+                Err(error) => {
+                    eprintln!("makespan: cannot write who begins `{}`: {error}; trying again", self.id);
+                    sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Ends the task when it is to end, and says how it ended.
+    fn guard(&self, local: &mut Local) -> Fate {
+        let task = self.order.task;
+        let limit =
+            self.order.walltime.map(|walltime| Duration::from_nanos(u64::try_from(walltime.ticks()).unwrap_or(0)));
+        let (begun, mut beat) = (Instant::now(), Instant::now());
+        let (mut asked, mut killed, mut timed_out, mut stopped) = (None::<Instant>, false, false, false);
+        loop {
+            if beat.elapsed() >= BEAT {
+                beat = Instant::now();
+                self.board.beat(&self.id);
+            }
+            let late = limit.is_some_and(|limit| begun.elapsed() >= limit);
+            if asked.is_none() && (late || self.stop.is_requested() || self.board.is_to_end(&self.id, false)) {
+                (timed_out, stopped) = (late, self.stop.is_requested());
+                asked = Some(Instant::now());
+                local.end(task, false);
+            }
+            let overdue = asked.is_some_and(|asked| asked.elapsed() >= self.order.grace);
+            if !killed && (overdue || self.board.is_to_end(&self.id, true)) {
+                killed = true;
+                local.end(task, true);
+            }
+            let until = limit.map_or(GLANCE, |limit| limit.saturating_sub(begun.elapsed()));
+            let until = if asked.is_some() { GLANCE } else { until.clamp(Duration::from_millis(1), GLANCE) };
+            if let Some(Notice::Ended(_)) = local.wait(until) {
+                let status = local.reap(task);
+                return match status {
+                    _ if timed_out => Fate::TimedOut,
+                    status if status != 0 && (stopped || self.is_being_stopped(status)) => Fate::Gone,
+                    status => Fate::Exit(status),
+                };
+            }
+        }
+    }
+
+    /// Whether Slurm ends the job, which may reach the task a moment before this process.
+    fn is_being_stopped(&self, status: i32) -> bool {
+        let was = makespan_exec::engine::was_stopped(&self.board.run().join(&self.order.files.status));
+        if self.board.is_to_end(&self.id, false) || !(status > 128 || was.unwrap_or(false)) {
+            return false;
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < PAUSE * 2 && !self.stop.is_requested() {
+            sleep(PAUSE / 10);
+        }
+        self.stop.is_requested()
+    }
+}
+
+/// How a task learns its nodes.
+fn environment(nodes: &[(String, ProcSet)], pinned: &ProcSet) -> Vec<(String, String)> {
+    let join = |words: Vec<String>| words.join(",");
+    vec![
+        ("MAKESPAN_NODES".into(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
+        ("MAKESPAN_NODE_PROCESSORS".into(), join(nodes.iter().map(|(_, cpus)| cpus.len().to_string()).collect())),
+        ("MAKESPAN_CPUS".into(), pinned.to_string()),
+    ]
+}

@@ -1,0 +1,290 @@
+//! The files that planner and jobs share.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use makespan_core::ProcSet;
+use serde::{Deserialize, Serialize};
+
+use crate::pilot::{Fate, Order};
+
+/// The folder in that of the run.
+const FOLDER: &str = "jobs";
+
+/// Who has begun an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Claim {
+    /// The job of Slurm; 0 where the planner took the attempt back.
+    pub job: u64,
+    /// Nanoseconds after 1970.
+    pub began: u64,
+    /// Its nodes, with the processors that it uses of each, in Slurm's numbers.
+    pub nodes: Vec<(String, ProcSet)>,
+}
+
+impl Claim {
+    pub fn is_void(&self) -> bool {
+        self.job == 0
+    }
+
+    pub fn wall(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(self.began)
+    }
+}
+
+/// The files in the folder of a run by which planner and jobs know of each other. An attempt is named as its status file.
+///
+/// | name | what it is |
+/// |---|---|
+/// | `orders/ID` | what an attempt is, written before it is submitted |
+/// | `submitted` | a line `ID ?` before a submission, a line `ID NUMBER` behind it |
+/// | `claims/ID` | who has begun an attempt, or that nobody may: made only where there is none, and never removed |
+/// | `new/ID` | the same claim, until the planner has seen it |
+/// | `done/ID=FATE` | how an attempt ended |
+/// | `end/ID=HOW` | an attempt is to end |
+/// | `log/ID` | what the job has to say |
+#[derive(Clone, Debug)]
+pub(super) struct Board {
+    run: PathBuf,
+    folder: PathBuf,
+}
+
+impl Board {
+    pub fn of(run: &Path) -> Self {
+        Self { run: run.to_owned(), folder: run.join(FOLDER) }
+    }
+
+    pub fn run(&self) -> &Path {
+        &self.run
+    }
+
+    pub fn make(&self) -> io::Result<()> {
+        let names = ["todo", "orders", "claims", "new", "done", "end", "log"];
+        names.into_iter().try_for_each(|name| fs::create_dir_all(self.folder.join(name)))
+    }
+
+    fn file(&self, state: &str, name: &str) -> PathBuf {
+        self.folder.join(state).join(name)
+    }
+
+    pub fn log(&self, id: &str) -> PathBuf {
+        self.file("log", id)
+    }
+
+    /// The last line that a job had to say.
+    pub fn last_words(&self, id: &str) -> Option<String> {
+        let bytes = fs::read(self.log(id)).ok()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        text.lines().rev().find(|line| !line.trim().is_empty()).map(|line| line.trim().chars().take(300).collect())
+    }
+
+    /// Writes what an attempt is. What is called so is whole.
+    pub fn write_order(&self, id: &str, order: &Order) -> io::Result<()> {
+        let todo = self.file("todo", id);
+        write(&todo, &serde_json::to_vec(order)?)?;
+        fs::rename(todo, self.file("orders", id))
+    }
+
+    pub fn order(&self, id: &str) -> io::Result<Order> {
+        Ok(serde_json::from_slice(&fs::read(self.file("orders", id))?)?)
+    }
+
+    /// The attempts that are on order.
+    pub fn orders(&self) -> Vec<String> {
+        names(&self.folder.join("orders"))
+    }
+
+    /// Becomes the one who begins an attempt, or takes care that nobody does; whether nobody had. It is whole for whoever finds it.
+    pub fn claim(&self, id: &str, claim: &Claim) -> io::Result<bool> {
+        let todo = self.file("todo", &format!("{id}={}", claim.job));
+        write(&todo, &serde_json::to_vec(claim)?)?;
+        let linked = fs::hard_link(&todo, self.file("claims", id));
+        let made = match linked {
+            Ok(()) => {
+                if !claim.is_void() {
+                    let _ = fs::hard_link(&todo, self.file("new", id));
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        };
+        let _ = fs::remove_file(todo);
+        made
+    }
+
+    /// Takes care that nobody begins an attempt. Whether that is so: not where it has begun.
+    pub fn void(&self, id: &str) -> bool {
+        let void = Claim { job: 0, began: 0, nodes: Vec::new() };
+        match self.claim(id, &void) {
+            Ok(made) => made || self.claimant(id).is_some_and(|claim| claim.is_void()),
+            Err(_) => false,
+        }
+    }
+
+    pub fn claimant(&self, id: &str) -> Option<Claim> {
+        serde_json::from_slice(&fs::read(self.file("claims", id)).ok()?).ok()
+    }
+
+    /// Says that whoever has begun an attempt is there.
+    pub fn beat(&self, id: &str) {
+        let file = OpenOptions::new().append(true).open(self.file("claims", id));
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+    }
+
+    /// When it last said so, by its own clock.
+    pub fn last_beat(&self, id: &str) -> Option<SystemTime> {
+        fs::metadata(self.file("claims", id)).ok()?.modified().ok()
+    }
+
+    /// The attempts that have begun and of which the planner has not heard.
+    pub fn news(&self) -> Vec<String> {
+        names(&self.folder.join("new"))
+    }
+
+    pub fn heard(&self, id: &str) {
+        let _ = fs::remove_file(self.file("new", id));
+    }
+
+    /// An attempt has ended. What is called so is whole.
+    pub fn done(&self, id: &str, fate: &Fate) -> io::Result<()> {
+        let todo = self.file("todo", &format!("{id}=done"));
+        let reason = if let Fate::Refused(reason) = fate { reason.as_str() } else { "" };
+        write(&todo, reason.as_bytes())?;
+        fs::rename(todo, self.file("done", &format!("{id}={}", fate.word())))
+    }
+
+    /// The attempts that have ended, with their fates.
+    pub fn ends(&self) -> Vec<(String, Fate)> {
+        let of = |name: String| {
+            let (id, word) = name.rsplit_once('=')?;
+            let fate = match Fate::parse(word)? {
+                Fate::Refused(_) => Fate::Refused(fs::read_to_string(self.file("done", &name)).unwrap_or_default()),
+                fate => fate,
+            };
+            Some((id.to_owned(), fate))
+        };
+        names(&self.folder.join("done")).into_iter().filter_map(of).collect()
+    }
+
+    /// Forgets how an attempt ended.
+    pub fn forget_end(&self, id: &str, fate: &Fate) {
+        let _ = fs::remove_file(self.file("done", &format!("{id}={}", fate.word())));
+    }
+
+    /// Asks for the end of an attempt.
+    pub fn ask_end(&self, id: &str, kill: bool) -> io::Result<()> {
+        File::create(self.file("end", &end_name(id, kill))).map(drop)
+    }
+
+    /// Whether an attempt is to end, or to be killed.
+    pub fn is_to_end(&self, id: &str, kill: bool) -> bool {
+        self.file("end", &end_name(id, kill)).exists()
+    }
+
+    /// Forgets an attempt that has ended or was taken back; nobody can begin it any more.
+    pub fn forget(&self, id: &str) {
+        let _ = fs::remove_file(self.file("orders", id));
+        for kill in [false, true] {
+            let _ = fs::remove_file(self.file("end", &end_name(id, kill)));
+        }
+        self.heard(id);
+    }
+
+    /// The submissions that there were: `None` where no answer was written down.
+    pub fn submissions(&self) -> BTreeMap<String, Option<u64>> {
+        let text = fs::read_to_string(self.folder.join("submitted")).unwrap_or_default();
+        let of = |line: &str| {
+            let (id, number) = line.strip_suffix('\n')?.rsplit_once(' ')?;
+            let number = if number == "?" { None } else { Some(number.parse().ok()?) };
+            Some((id.to_owned(), number))
+        };
+        // A line without an end was never acted upon.
+        text.split_inclusive('\n').filter_map(of).collect()
+    }
+
+    pub fn log_of_submissions(&self) -> io::Result<Submissions> {
+        let path = self.folder.join("submitted");
+        let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last)?;
+        }
+        if last != [b'\n'] {
+            file.write_all(b"\n")?;
+        }
+        Ok(Submissions(file))
+    }
+}
+
+/// The file `submitted`.
+#[derive(Debug)]
+pub(super) struct Submissions(File);
+
+impl Submissions {
+    /// It is on disk when this returns.
+    pub fn note(&mut self, id: &str, number: Option<u64>) -> io::Result<()> {
+        let number = number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+        self.0.write_all(format!("{id} {number}\n").as_bytes())?;
+        self.0.sync_data()
+    }
+}
+
+fn end_name(id: &str, kill: bool) -> String {
+    format!("{id}={}", if kill { "kill" } else { "term" })
+}
+
+/// Writes a file that only this user may read: commands may hold secrets.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// The names in a folder; none where there is no folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_begun_once_or_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let board = Board::of(folder.path());
+        board.make().unwrap();
+        let claim = Claim { job: 7, began: 5, nodes: vec![("n1".into(), ProcSet::range(1, 2))] };
+        assert!(board.claim("a.1", &claim).unwrap() && !board.claim("a.1", &claim).unwrap());
+        assert!(!board.void("a.1"), "it has begun");
+        assert!(board.void("b.1") && board.void("b.1") && !board.claim("b.1", &claim).unwrap());
+        assert_eq!((board.claimant("a.1"), board.news()), (Some(claim), vec!["a.1".to_owned()]));
+        board.done("a.1", &Fate::Refused("no such program".into())).unwrap();
+        assert_eq!(board.ends(), [("a.1".to_owned(), Fate::Refused("no such program".into()))]);
+        let order = Order::example();
+        board.write_order("a.1", &order).unwrap();
+        assert_eq!(board.order("a.1").unwrap(), order);
+        board.forget("a.1");
+        assert!(board.orders().is_empty() && board.claimant("a.1").is_some(), "claims stay");
+    }
+
+    #[test]
+    fn a_submission_that_was_cut_off_was_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let board = Board::of(folder.path());
+        board.make().unwrap();
+        let mut log = board.log_of_submissions().unwrap();
+        log.note("a.1", None).unwrap();
+        log.note("a.1", Some(12)).unwrap();
+        log.note("b.1", None).unwrap();
+        OpenOptions::new().append(true).open(folder.path().join("jobs/submitted")).unwrap().write_all(b"c.1").unwrap();
+        board.log_of_submissions().unwrap().note("d.1", Some(13)).unwrap();
+        let all: Vec<_> = board.submissions().into_iter().collect();
+        let due = [("a.1", Some(12)), ("b.1", None), ("d.1", Some(13))];
+        assert_eq!(all, due.map(|(id, number)| (id.to_owned(), number)));
+    }
+}

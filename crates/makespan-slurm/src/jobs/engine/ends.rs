@@ -1,0 +1,170 @@
+//! What attempts say in files, and how they are ended and taken over.
+
+use std::collections::HashMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use makespan_core::TaskId;
+use makespan_exec::engine::{Earlier, Notice, Taken};
+
+use super::{Held, Jobs, Wish};
+use crate::jobs::queue::snapshot;
+use crate::pilot::{Fate, Order};
+
+/// Between two looks at what is being ended.
+const GLANCE: Duration = Duration::from_millis(100);
+
+impl Jobs<'_> {
+    /// Looks for what has begun and what has ended; whether there was any.
+    pub(super) fn look_for_news(&mut self) -> bool {
+        let (news, ends) = (self.board.news(), self.board.ends());
+        let found = !news.is_empty() || !ends.is_empty();
+        for id in news {
+            self.board.heard(&id);
+            if let Some(&task) = self.by_id.get(&id) {
+                self.see_begin(task);
+            }
+        }
+        let mut found_end = false;
+        for (id, fate) in ends {
+            match self.by_id.get(&id) {
+                Some(&task) => found_end |= self.see_end(task, fate),
+                // Nobody waits for it.
+                None => self.board.forget_end(&id, &fate),
+            }
+        }
+        found && found_end
+    }
+
+    /// Looks for the claim of an attempt, and tells of a new one.
+    pub(super) fn see_begin(&mut self, task: TaskId) {
+        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
+        let Some(claim) = self.board.claimant(&held.id).filter(|claim| !claim.is_void()) else { return };
+        held.number = Some(claim.job);
+        held.claim = Some(claim.clone());
+        let planned = held.order.processors.clone();
+        let processors = self.processors_of(&claim, &planned);
+        self.busy.insert(task, processors.clone());
+        self.notices.push_back(Notice::Begun { task, at: claim.wall(), processors });
+    }
+
+    /// An attempt says how it ended; whether that was new.
+    fn see_end(&mut self, task: TaskId, fate: Fate) -> bool {
+        self.see_begin(task);
+        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
+        held.fate = Some(fate.clone());
+        match fate {
+            Fate::Exit(_) => self.notices.push_back(Notice::Ended(task)),
+            Fate::TimedOut => self.notices.push_back(Notice::TimedOut(task)),
+            Fate::Refused(reason) => self.notices.push_back(Notice::Refused(task, reason)),
+            // Slurm knows why.
+            Fate::Gone => held.is_stopped = true,
+        }
+        true
+    }
+
+    /// Takes back what has not begun; whether that was so.
+    pub(super) fn take_back(&mut self, task: TaskId) -> bool {
+        let Some(held) = self.tasks.get(&task) else { return false };
+        let may_be_there = held.submitted.is_some() || self.submitting == Some(task);
+        if held.claim.is_some() || held.fate.is_some() || (may_be_there && !self.board.void(&held.id)) {
+            return false;
+        }
+        if may_be_there {
+            self.cancel.push(held.id.clone());
+        }
+        self.forget(task);
+        true
+    }
+
+    /// Asks an attempt to end.
+    pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
+        if self.take_back(task) {
+            self.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            return;
+        }
+        let Some(held) = self.tasks.get(&task) else { return };
+        // Where that fails it is asked for again.
+        let _ = self.board.ask_end(&held.id, kill);
+        if kill {
+            self.cancel.push(held.id.clone());
+        }
+    }
+
+    /// What may go on of these attempts, or has ended and was not told.
+    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        let submissions = self.board.submissions();
+        let known = |id: String| Some((self.board.order(&id).ok()?, id));
+        let orders = self.board.orders().into_iter().filter_map(known);
+        let mut orders: HashMap<String, (String, Order)> =
+            orders.map(|(order, id)| (order.files.status.clone(), (id, order))).collect();
+        let mut taken = Vec::new();
+        for Earlier { task, files, .. } in earlier {
+            let Some((id, order)) = orders.remove(&files.status) else { continue };
+            let Some(number) = submissions.get(&id) else { continue };
+            let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
+            if is_void {
+                // It was taken back, and who did so could not write that down.
+                self.board.forget(&id);
+                self.cancel.push(id);
+                continue;
+            }
+            let held =
+                Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
+            self.hold(held);
+            self.has_any = true;
+            taken.push(Taken { task: *task, gpus: Vec::new() });
+        }
+        if !taken.is_empty() {
+            let jobs = if taken.len() == 1 { "1 job is".into() } else { format!("{} jobs are", taken.len()) };
+            self.tell(format!("{jobs} in the hands of Slurm since the last session, and taken over"));
+        }
+        let all: Vec<TaskId> = taken.iter().map(|taken| taken.task).collect();
+        all.into_iter().for_each(|task| self.see_begin(task));
+        self.look_for_news();
+        taken
+    }
+
+    /// Ends what earlier sessions submitted and this one does not know. Returns when nothing of it lives.
+    pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
+        let begun = Instant::now();
+        let (mut asked, mut killed, mut told) = (false, false, false);
+        loop {
+            let ended: Vec<String> = self.board.ends().into_iter().map(|(id, _)| id).collect();
+            let strangers: Vec<String> =
+                self.board.orders().into_iter().filter(|id| !self.by_id.contains_key(id)).collect();
+            let mut left = Vec::new();
+            for id in strangers {
+                if self.board.void(&id) || ended.contains(&id) {
+                    self.board.forget(&id);
+                    self.cancel.push(id);
+                } else {
+                    left.push(id);
+                }
+            }
+            if !self.cancel.is_empty() {
+                self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
+            }
+            if left.is_empty() {
+                return;
+            }
+            let kill = begun.elapsed() >= grace;
+            if !asked || (kill && !killed) {
+                left.iter().for_each(|id| drop(self.board.ask_end(id, kill)));
+                (asked, killed) = (true, kill);
+            }
+            if kill && let Ok(there) = snapshot(&self.options.commands, &self.mark) {
+                // A job that is over leaves nothing that lives.
+                for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
+                    self.board.forget(id);
+                }
+                self.cancel.extend(left.iter().filter(|id| there.contains_key(*id)).cloned());
+            }
+            if !told && begun.elapsed() > grace + Duration::from_secs(5) {
+                told = true;
+                tell("jobs of an earlier session do not end; the run goes on when they are gone");
+            }
+            sleep(if kill { GLANCE * 10 } else { GLANCE });
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Jobs as an engine: it is handed all tasks, submits each as a job, and says what became of them.
+
+mod ends;
+mod places;
+mod submit;
+mod verdict;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant, SystemTime};
+
+use makespan_core::{Instance, ProcSet, TaskId};
+use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
+
+use super::board::{Board, Claim, Submissions};
+use super::queue::{Heard, Queue, Wish, cancel};
+use crate::Commands;
+use crate::pilot::{Fate, Order};
+
+/// Between two looks at the files: at first, and at last.
+const SHORTEST: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Between two questions about the queue, and how many times as long as the last answer took.
+const PAUSE: Duration = Duration::from_secs(1);
+const TIMES: u32 = 5;
+
+/// Most tasks that were taken and are not submitted: what a planner that dies leaves to be begun anew.
+const MOST_WAITING: usize = 32;
+
+/// How jobs are submitted.
+#[derive(Clone, Debug)]
+pub struct JobsOptions {
+    /// The folder of the run, on a file system that all nodes share; the path is absolute.
+    pub folder: PathBuf,
+    /// How Slurm's programs are run.
+    pub commands: Commands,
+    /// This program, as the nodes find it.
+    pub program: PathBuf,
+    /// How long a task that is ended may take to react.
+    pub grace: Duration,
+    /// What else `sbatch` is told: account, partition ..
+    pub options: Vec<String>,
+    /// For how long jobs of tasks without a walltime have their nodes, in seconds; `None`: what the partition gives.
+    pub limit: Option<u64>,
+    /// The longest that a job may ask for, in seconds.
+    pub most: Option<u64>,
+}
+
+/// An attempt that is a job, or is to be one.
+#[derive(Debug)]
+struct Held {
+    id: String,
+    order: Order,
+    /// What `sbatch` is told of it alone.
+    options: Vec<String>,
+    /// What must have ended with success before.
+    after: Vec<TaskId>,
+    is_let_go: bool,
+    /// Since when it may be in the queue.
+    submitted: Option<Instant>,
+    number: Option<u64>,
+    claim: Option<Claim>,
+    fate: Option<Fate>,
+    /// Whether it was stopped, and Slurm is to say why.
+    is_stopped: bool,
+    /// Since when its job is over, or is not in the queue.
+    over: Option<Instant>,
+    /// Its last sign of life, by its own clock, and when we saw that it was new.
+    beat: Option<(SystemTime, Instant)>,
+}
+
+/// Each task is a job of Slurm, which decides when it starts; the tasks that a graph has before it are its dependencies.
+///
+/// Attempts go on while this process is gone. Who begins one makes its claim, so that a job that is started twice, or that was taken
+/// back too late, runs nothing.
+#[derive(Debug)]
+pub struct Jobs<'a> {
+    instance: &'a Instance,
+    options: JobsOptions,
+    board: Board,
+    log: Submissions,
+    /// With what the names of our jobs end.
+    mark: String,
+    /// Tells the attempts of this session from others.
+    session: String,
+    nodes: HashMap<&'a str, usize>,
+    begun: Instant,
+    tasks: BTreeMap<TaskId, Held>,
+    by_id: HashMap<String, TaskId>,
+    /// What is to be submitted, in this order.
+    waiting: VecDeque<TaskId>,
+    succeeded: BTreeSet<TaskId>,
+    /// What runs of each node, where Slurm does not say which processors.
+    busy: BTreeMap<TaskId, ProcSet>,
+    notices: VecDeque<Notice>,
+    queue: Queue,
+    heard: Receiver<Heard>,
+    /// Whether an answer is on the way, and when to ask again.
+    is_asked: bool,
+    ask: Instant,
+    /// Why Slurm does not answer, as was told.
+    mute: Option<String>,
+    /// When there was the last sign that the controller was away, or has forgotten jobs.
+    doubt: Option<Instant>,
+    /// The number of the latest job.
+    highest: u64,
+    looked: Instant,
+    pause: Duration,
+    /// When to submit again, after Slurm took no more.
+    again: Option<Instant>,
+    has_told_limit: bool,
+    /// Whether Slurm ever took a job.
+    has_any: bool,
+    /// Attempts whose jobs are to leave the queue.
+    cancel: Vec<String>,
+    /// The submission that is on the way.
+    submitting: Option<TaskId>,
+}
+
+impl Jobs<'_> {
+    /// A new name for an attempt: that of its status file, and of this session, since an edited instance counts attempts anew.
+    fn id_of(&self, status: &str) -> String {
+        format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.session)
+    }
+}
+
+/// With what the names of the jobs of a run end: runs in different folders have different ones.
+fn mark_of(folder: &std::path::Path) -> String {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("@{:016x}", folder.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+impl<'a> Jobs<'a> {
+    /// Begins with what earlier sessions submitted.
+    ///
+    /// # Errors
+    /// In words: what the file system says.
+    pub fn begin(instance: &'a Instance, options: JobsOptions) -> Result<Self, String> {
+        let board = Board::of(&options.folder);
+        let wrong = |error: std::io::Error| format!("{}: {error}", options.folder.display());
+        let log = board.make().and_then(|()| board.log_of_submissions()).map_err(wrong)?;
+        let mark = mark_of(&options.folder);
+        let (sender, heard): (Sender<Heard>, Receiver<Heard>) = mpsc::channel();
+        let queue = Queue::begin(&options.commands, &mark, &sender);
+        let platform = instance.platform();
+        let nodes = platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let now = Instant::now();
+        Ok(Self {
+            instance,
+            board,
+            log,
+            mark,
+            session: format!(
+                "{:x}",
+                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+            ),
+            nodes,
+            begun: now,
+            tasks: BTreeMap::new(),
+            by_id: HashMap::new(),
+            waiting: VecDeque::new(),
+            succeeded: BTreeSet::new(),
+            busy: BTreeMap::new(),
+            notices: VecDeque::new(),
+            queue,
+            heard,
+            is_asked: false,
+            ask: now,
+            mute: None,
+            doubt: None,
+            highest: 0,
+            looked: now,
+            pause: SHORTEST,
+            again: None,
+            has_told_limit: false,
+            has_any: false,
+            cancel: Vec::new(),
+            submitting: None,
+            options,
+        })
+    }
+
+    fn tell(&mut self, text: impl Into<String>) {
+        self.notices.push_back(Notice::Told(text.into()));
+    }
+
+    /// Forgets a task, with its files.
+    fn forget(&mut self, task: TaskId) {
+        self.waiting.retain(|&other| other != task);
+        self.busy.remove(&task);
+        if let Some(held) = self.tasks.remove(&task) {
+            self.by_id.remove(&held.id);
+            self.board.forget(&held.id);
+            if let Some(fate) = &held.fate {
+                self.board.forget_end(&held.id, fate);
+            }
+        }
+    }
+
+    /// A task is gone, and left no end.
+    fn lose(&mut self, task: TaskId, reason: String) {
+        self.forget(task);
+        self.notices.push_back(Notice::Lost(task, reason));
+    }
+
+    /// Looks at the files and at the queue now and then, and submits.
+    fn look(&mut self) {
+        if self.looked.elapsed() >= self.pause {
+            self.looked = Instant::now();
+            let found = self.look_for_news();
+            self.pause = if found { SHORTEST } else { LONGEST.min(self.pause * 2) };
+        }
+        if !self.is_asked && self.ask <= Instant::now() && self.tasks.values().any(|held| held.submitted.is_some()) {
+            self.is_asked = true;
+            self.queue.ask();
+        }
+        if !self.cancel.is_empty() {
+            self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
+        }
+        self.submit_next();
+    }
+
+    fn take_in(&mut self, heard: Heard) {
+        match heard {
+            Heard::Submitted(task, id, answer) => self.submitted(task, &id, answer),
+            Heard::Queue(at, answer) => {
+                self.is_asked = false;
+                self.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
+                match answer {
+                    Ok(snapshot) => {
+                        if self.mute.take().is_some() {
+                            self.tell("Slurm answers again");
+                        }
+                        self.judge(at, &snapshot);
+                    }
+                    Err(text) => {
+                        self.doubt = Some(Instant::now());
+                        if self.mute.is_none() {
+                            self.tell(format!("{text}; what runs goes on meanwhile"));
+                        }
+                        self.mute = Some(text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Engine for Jobs<'_> {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn place(&self) -> String {
+        crate::JOBS.into()
+    }
+
+    fn follows(&self, place: &str) -> Result<(), String> {
+        crate::follows(crate::JOBS, place)
+    }
+
+    fn host(&self, processors: &ProcSet) -> String {
+        let platform = self.instance.platform();
+        let first = processors.iter().next().filter(|&id| id < platform.processors());
+        first.map_or_else(String::new, |id| platform.nodes()[platform.node_of(id)].name.clone())
+    }
+
+    fn limit_memory(&mut self) -> Result<(), String> {
+        Err("in jobs of Slurm that is up to its own settings (ConstrainRAMSpace)".into())
+    }
+
+    fn outlives_us(&self) -> bool {
+        true
+    }
+
+    fn takes_more(&self) -> bool {
+        self.waiting.len() < MOST_WAITING && self.again.is_none()
+    }
+
+    fn hear_success(&mut self, task: TaskId) {
+        self.succeeded.insert(task);
+    }
+
+    fn recall(&mut self, task: TaskId) -> bool {
+        self.take_back(task)
+    }
+
+    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+        self.prepare(start);
+        Ok(Identity { pid: 0, start: 0 })
+    }
+
+    fn go(&mut self, task: TaskId, claim: &str) {
+        if let Some(held) = self.tasks.get_mut(&task) {
+            claim.clone_into(&mut held.order.claim);
+            held.is_let_go = true;
+        }
+    }
+
+    fn call_off(&mut self, task: TaskId) {
+        self.forget(task);
+    }
+
+    fn end(&mut self, task: TaskId, kill: bool) {
+        self.ask_end(task, kill);
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Option<Notice> {
+        let begun = Instant::now();
+        loop {
+            while let Ok(heard) = self.heard.try_recv() {
+                self.take_in(heard);
+            }
+            if self.notices.is_empty() {
+                self.look();
+            }
+            if let Some(notice) = self.notices.pop_front() {
+                return Some(notice);
+            }
+            let left = timeout.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return None;
+            }
+            let next = self.pause.saturating_sub(self.looked.elapsed()).max(Duration::from_millis(1));
+            if let Ok(heard) = self.heard.recv_timeout(left.min(next)) {
+                self.take_in(heard);
+            }
+        }
+    }
+
+    fn reap(&mut self, task: TaskId) -> i32 {
+        let status = match self.tasks.get(&task).map(|held| &held.fate) {
+            Some(Some(Fate::Exit(status))) => *status,
+            _ => -1,
+        };
+        self.forget(task);
+        status
+    }
+
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+        self.find_tasks(earlier)
+    }
+
+    fn is_alive(&self, _shim: Identity) -> bool {
+        false
+    }
+
+    fn end_left(&mut self, _left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
+        self.end_strangers(grace, tell);
+    }
+}
+
+/// Nobody hears of what is submitted from now on; what was taken back leaves the queue.
+impl Drop for Jobs<'_> {
+    fn drop(&mut self) {
+        self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
+        self.queue.finish();
+        let mut late = Vec::new();
+        while let Ok(heard) = self.heard.try_recv() {
+            if let Heard::Submitted(task, id, Ok(number)) = heard {
+                let _ = self.log.note(&id, Some(number));
+                late.extend((!self.tasks.contains_key(&task)).then_some(id));
+            }
+        }
+        cancel(&self.options.commands, &self.mark, &late);
+    }
+}

@@ -1,0 +1,32 @@
+//! Where jobs run, in the processors of the plan.
+
+use makespan_core::ProcSet;
+
+use super::{Claim, Jobs};
+use crate::jobs::set;
+
+impl Jobs<'_> {
+    /// The processors of an attempt. Those that Slurm names where they are of the plan, else as many that are free there.
+    pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {
+        let platform = self.instance.platform();
+        let mut all = ProcSet::new();
+        for (name, cpus) in &claim.nodes {
+            // A node that came to the cluster later is none of the plan.
+            let Some(&node) = self.nodes.get(name.as_str()) else { return planned.clone() };
+            let own = platform.processors_of(node);
+            let first = own.iter().next().unwrap_or(0);
+            let named = set(cpus.iter().map(|cpu| first + cpu));
+            if named.is_subset(&own) {
+                all.insert(&named);
+                continue;
+            }
+            let mut free = own.clone();
+            for busy in self.busy.values() {
+                free.remove(busy);
+            }
+            let free = if free.len() < cpus.len() { own } else { free };
+            all.insert(&set(free.iter().take(cpus.len() as usize)));
+        }
+        if all.len() == planned.len() { all } else { planned.clone() }
+    }
+}

@@ -1,0 +1,210 @@
+//! How tasks become jobs.
+
+use std::time::{Duration, Instant};
+
+use makespan_core::TaskId;
+use makespan_exec::engine::{Notice, Start};
+
+use super::{Held, Jobs, Wish};
+use crate::jobs::shape::{limit_of, needs};
+use crate::pilot::Order;
+use crate::{CommandError, Refusal};
+
+/// Between two attempts at a submission that Slurm refused for now.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// What Slurm says when a user has as many jobs as he may have, or the cluster as many as it holds.
+const LIMITS: [&str; 4] = ["submit limit", "temporarily unable to accept job", "submitjob", "maxjobcount"];
+
+impl Jobs<'_> {
+    /// Takes in what is to be submitted when it may run.
+    pub(super) fn prepare(&mut self, start: &Start<'_>) {
+        let gpus = start.gpus.map(|_| {
+            let options = needs(self.instance, start.task, start.processors, None);
+            let of_node = options.iter().find_map(|option| option.strip_prefix("--gres="));
+            let gpus = of_node.and_then(|gres| gres.split(',').find_map(|one| one.strip_prefix("gpu:")?.parse().ok()));
+            (0..gpus.unwrap_or(0)).collect()
+        });
+        let order = Order {
+            task: start.task,
+            attempt: start.attempt,
+            name: start.name.to_owned(),
+            command: start.command.to_vec(),
+            allotment: start.allotment,
+            processors: start.processors.clone(),
+            gpus,
+            all_gpus: Vec::new(),
+            memory: None,
+            walltime: start.walltime,
+            grace: self.options.grace,
+            files: start.files.clone(),
+            environment: Vec::new(),
+            claim: String::new(),
+        };
+        let mut options = needs(self.instance, start.task, start.processors, start.memory);
+        let seconds = |ticks: i64| u64::try_from(ticks).unwrap_or(0).div_ceil(1_000_000_000);
+        let walltime = start
+            .walltime
+            .map(|walltime| limit_of(seconds(walltime.ticks()), self.options.grace.as_secs(), self.options.most));
+        options.extend(walltime.or(self.options.limit).map(|limit| format!("--time={}", clock(limit))));
+        if !start.not_before.is_zero() {
+            options.push(format!("--begin=now+{}", start.not_before.as_secs() + 1));
+        }
+        let id = self.id_of(&start.files.status);
+        let held = Held { options, after: start.after.to_vec(), ..Held::new(id, order) };
+        self.hold(held);
+        self.waiting.push_back(start.task);
+    }
+
+    pub(super) fn hold(&mut self, held: Held) {
+        self.by_id.insert(held.id.clone(), held.order.task);
+        self.tasks.insert(held.order.task, held);
+    }
+
+    /// Submits the next task, one at a time: others depend on its number.
+    pub(super) fn submit_next(&mut self) {
+        if self.again.is_some_and(|again| again > Instant::now()) || self.submitting.is_some() {
+            return;
+        }
+        self.again = None;
+        let Some(&task) = self.waiting.front() else { return };
+        let Some(held) = self.tasks.get(&task) else {
+            self.waiting.pop_front();
+            return;
+        };
+        if !held.is_let_go {
+            return;
+        }
+        let mut numbers = Vec::new();
+        for before in held.after.iter().filter(|before| !self.succeeded.contains(before)) {
+            // What is gone comes again, and this is taken back; what has no number has not been found yet.
+            let Some(number) = self.tasks.get(before).and_then(|held| held.number) else { return };
+            numbers.push(number.to_string());
+        }
+        let mut options = vec![
+            format!("--job-name={}{}", held.id, self.mark),
+            "--no-requeue".into(),
+            format!("--output={}", output(&self.board.log(&held.id))),
+            "--open-mode=append".into(),
+        ];
+        if !numbers.is_empty() {
+            options.push(format!("--dependency=afterok:{}", numbers.join(":")));
+            options.push("--kill-on-invalid-dep=yes".into());
+        }
+        options.extend(self.options.options.iter().cloned());
+        // Sizes are those of the plan, whatever the user's options say.
+        options.extend(held.options.iter().cloned());
+        let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+        let (program, folder) = (word(&self.options.program), word(&self.options.folder));
+        let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
+        let (id, order) = (held.id.clone(), held.order.clone());
+        let written = self.board.write_order(&id, &order).and_then(|()| self.log.note(&id, None));
+        if let Err(error) = written {
+            self.tell(format!("{}: {error}; trying again", self.options.folder.display()));
+            self.again = Some(Instant::now() + PAUSE);
+            return;
+        }
+        self.waiting.pop_front();
+        self.submitting = Some(task);
+        self.queue.wish(Wish::Submit { task, id, options, script });
+    }
+
+    /// Slurm has answered a submission.
+    pub(super) fn submitted(&mut self, task: TaskId, id: &str, answer: Result<u64, CommandError>) {
+        self.submitting = None;
+        if let Ok(number) = &answer {
+            self.has_any = true;
+            // Without it the job is found by its name.
+            let _ = self.log.note(id, Some(*number));
+        }
+        if let Ok(number) = &answer {
+            if *number <= self.highest {
+                // The controller gives numbers again, so it has forgotten who had them.
+                self.doubt = Some(Instant::now());
+            }
+            self.highest = *number;
+        }
+        let has_any_there = self.tasks.values().any(|held| held.submitted.is_some());
+        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.id == id) else {
+            // It was taken back meanwhile.
+            if answer.is_ok() {
+                self.cancel.push(id.to_owned());
+            }
+            return;
+        };
+        match answer {
+            Ok(number) => {
+                held.number = Some(number);
+                held.submitted = Some(Instant::now());
+            }
+            // The same words tell of a job that is too large: then it does not help that others end.
+            Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
+                self.postpone(task, &error, true);
+            }
+            // It may be on its way: its name is looked for.
+            Err(error) if error.is_ambiguous() => held.submitted = Some(Instant::now()),
+            Err(error) if error.is_passing() => self.postpone(task, &error, false),
+            Err(error) => self.refused(task, &error),
+        }
+    }
+
+    fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {
+        self.waiting.push_front(task);
+        self.again = Some(Instant::now() + PAUSE);
+        if !limit || !std::mem::replace(&mut self.has_told_limit, true) {
+            let text = if limit { "the rest is submitted as jobs end" } else { "trying again" };
+            self.tell(format!("Slurm takes no more jobs now: {error}; {text}"));
+        }
+    }
+
+    fn refused(&mut self, task: TaskId, error: &CommandError) {
+        use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition};
+        // What is wrong with every job is not tried with each of them.
+        let of_all = error.refusal().is_none_or(|refusal| {
+            matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition)
+        });
+        if of_all && !self.has_any {
+            self.waiting.push_front(task);
+            self.again = Some(Instant::now() + Duration::from_hours(1));
+            self.notices.push_back(Notice::Over(format!("no job can be submitted: {error}")));
+            return;
+        }
+        self.notices.push_back(Notice::Refused(task, error.to_string()));
+    }
+}
+
+/// A file as `sbatch` takes it, which drops backslashes.
+fn output(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    if text.contains('\\') { "/dev/null".into() } else { text.replace('%', "%%") }
+}
+
+/// Whether Slurm takes no more jobs for now.
+fn is_limit(error: &CommandError) -> bool {
+    let text = error.to_string().to_lowercase();
+    LIMITS.iter().any(|limit| text.contains(limit))
+}
+
+/// Seconds as `sbatch --time` takes them.
+fn clock(seconds: u64) -> String {
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+impl Held {
+    pub fn new(id: String, order: Order) -> Self {
+        Self {
+            id,
+            order,
+            options: Vec::new(),
+            after: Vec::new(),
+            is_let_go: false,
+            submitted: None,
+            number: None,
+            claim: None,
+            fate: None,
+            is_stopped: false,
+            over: None,
+            beat: None,
+        }
+    }
+}

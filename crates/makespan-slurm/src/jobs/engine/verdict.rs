@@ -1,0 +1,184 @@
+//! What became of jobs that do not say it themselves.
+
+use std::time::{Duration, Instant};
+
+use makespan_core::TaskId;
+use makespan_exec::engine::{Notice, was_stopped};
+
+use super::{Held, Jobs};
+use crate::JobState;
+use crate::jobs::queue::{Entry, Snapshot};
+use crate::pilot::Fate;
+
+/// How long what a job that is over has written may take to be seen here.
+const DELAY: Duration = Duration::from_secs(2);
+
+/// How long a job must not be in the queue until it is given up, and how long nothing must be heard of it.
+const ABSENT: Duration = Duration::from_secs(8);
+const SILENT: Duration = Duration::from_secs(12);
+
+/// How long after a sign that the controller has forgotten jobs a cancelled one may be none of a user.
+const DOUBT: Duration = Duration::from_mins(1);
+
+/// The statuses of what a stop and a kill ended.
+const STOPPED: i32 = 128 + 15;
+const KILLED: i32 = 128 + 9;
+
+/// Why a job never starts that waits for one without success.
+const NEVER: &str = "DependencyNeverSatisfied";
+
+/// What is to be thought of an attempt.
+enum Verdict {
+    Goes,
+    /// It has not begun and never will, and comes again.
+    Lost(String),
+    /// It has not begun and never will, by somebody's wish.
+    Cancelled(String),
+    /// It was ended.
+    Ended(i32, String),
+    TimedOut(String),
+}
+
+impl Jobs<'_> {
+    /// Compares what is held with what was in the queue at an instant.
+    pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
+        // What has ended meanwhile says so itself.
+        self.look_for_news();
+        let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
+        let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
+        let all: Vec<TaskId> = self.tasks.values().filter(open).map(|held| held.order.task).collect();
+        for task in all {
+            let Some(held) = self.tasks.get_mut(&task) else { continue };
+            let entry = snapshot.get(&held.id).filter(|entry| held.number.is_none_or(|number| number == entry.job));
+            if let Some(entry) = entry {
+                if held.number.is_none() {
+                    held.number = Some(entry.job);
+                    let _ = self.log.note(&held.id, Some(entry.job));
+                }
+                if !entry.state.has_ended() && !never_starts(entry) {
+                    held.over = None;
+                    continue;
+                }
+            }
+            let since = *held.over.get_or_insert(at);
+            self.conclude(task, entry, at.duration_since(since));
+        }
+    }
+
+    /// A job is over, or is not in the queue, for so long.
+    fn conclude(&mut self, task: TaskId, entry: Option<&Entry>, since: Duration) {
+        self.see_begin(task);
+        let Some(held) = self.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else { return };
+        let verdict = match entry {
+            Some(entry) if since >= DELAY => self.verdict(held, entry),
+            None if since >= ABSENT => {
+                let name = held.number.map_or_else(|| "its job".into(), |number| format!("its job {number}"));
+                if held.is_stopped || self.is_silent(task) {
+                    Verdict::Lost(format!("Slurm does not know {name} any more, and it has left no end"))
+                } else {
+                    Verdict::Goes
+                }
+            }
+            _ => Verdict::Goes,
+        };
+        self.carry_out(task, verdict);
+    }
+
+    fn verdict(&self, held: &Held, entry: &Entry) -> Verdict {
+        let job = entry.job;
+        let has_begun = held.claim.is_some();
+        let waits = held.after.iter().any(|before| !self.succeeded.contains(before));
+        match &entry.state {
+            // One that its user cancels keeps its reason, which is then only that it waits.
+            _ if !has_begun && entry.reason == NEVER => {
+                // Until it is known what became of that.
+                if waits { Verdict::Goes } else { Verdict::Lost(format!("its job {job} waited for one that is gone")) }
+            }
+            // To a controller that has lost its memory the end of an earlier job of the same number may be told.
+            JobState::Cancelled if !has_begun && self.is_doubtful() => {
+                Verdict::Lost(format!("its job {job} was cancelled when the controller of Slurm began anew"))
+            }
+            JobState::Cancelled if !has_begun => {
+                Verdict::Cancelled(format!("its job {job} was cancelled in Slurm before it began"))
+            }
+            JobState::Deadline if !has_begun => {
+                Verdict::Cancelled(format!("its job {job} missed its deadline in Slurm"))
+            }
+            JobState::Cancelled => Verdict::Ended(STOPPED, format!("its job {job} was cancelled in Slurm")),
+            JobState::Timeout if has_begun => {
+                Verdict::TimedOut(format!("its job {job} reached its time limit in Slurm"))
+            }
+            JobState::OutOfMemory if has_begun => {
+                Verdict::Ended(KILLED, format!("its job {job} used more memory than it had asked for, says Slurm"))
+            }
+            state => {
+                let state = format!("{state:?}").to_lowercase();
+                let words = self.board.last_words(&held.id).map_or_else(String::new, |words| format!(": {words}"));
+                let when = if has_begun { "has left no end" } else { "never began" };
+                Verdict::Lost(format!("its job {job} is over ({state}) and {when}{words}"))
+            }
+        }
+    }
+
+    /// Whether the controller was away a short time ago, or has forgotten jobs.
+    fn is_doubtful(&self) -> bool {
+        self.doubt.is_some_and(|since| since.elapsed() < DOUBT)
+    }
+
+    /// Whether nothing was heard for a while of who has begun an attempt.
+    fn is_silent(&mut self, task: TaskId) -> bool {
+        let Some(held) = self.tasks.get_mut(&task) else { return false };
+        if held.claim.is_none() {
+            return true;
+        }
+        let last = self.board.last_beat(&held.id);
+        match (held.beat, last) {
+            (Some((known, since)), Some(last)) if known == last => since.elapsed() >= SILENT,
+            (_, Some(last)) => {
+                held.beat = Some((last, Instant::now()));
+                false
+            }
+            (_, None) => true,
+        }
+    }
+
+    fn carry_out(&mut self, task: TaskId, verdict: Verdict) {
+        let Some(held) = self.tasks.get_mut(&task) else { return };
+        let never_began = matches!(verdict, Verdict::Lost(_) | Verdict::Cancelled(_)) && held.claim.is_none();
+        if never_began && !self.board.void(&held.id) {
+            // It has begun just now, or the disk is full.
+            return;
+        }
+        let name = held.order.name.clone();
+        match verdict {
+            Verdict::Goes => {}
+            Verdict::Lost(reason) => {
+                self.cancel.push(held.id.clone());
+                self.lose(task, reason);
+            }
+            Verdict::Cancelled(reason) => {
+                held.fate = Some(Fate::Gone);
+                self.notices.push_back(Notice::Refused(task, reason));
+            }
+            Verdict::Ended(status, reason) => {
+                let left = was_stopped(&self.board.run().join(&held.order.files.status)).is_some();
+                (held.fate, held.is_stopped) = (Some(Fate::Exit(status)), false);
+                self.board.forget_end(&held.id, &Fate::Gone);
+                // A status that was left tells more than the queue.
+                self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; it left no status" }));
+                self.notices.push_back(Notice::Ended(task));
+            }
+            Verdict::TimedOut(reason) => {
+                (held.fate, held.is_stopped) = (Some(Fate::TimedOut), false);
+                self.board.forget_end(&held.id, &Fate::Gone);
+                self.tell(format!("job `{name}`: {reason}"));
+                self.notices.push_back(Notice::TimedOut(task));
+            }
+        }
+    }
+}
+
+/// Whether a job waits for one that did not succeed.
+fn never_starts(entry: &Entry) -> bool {
+    entry.state.is_waiting() && entry.reason == NEVER
+}

@@ -1,0 +1,155 @@
+//! The threads that run Slurm's programs: one submits and cancels, one reads the queue.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use makespan_core::TaskId;
+
+use crate::{CommandError, Commands, JobState, Program};
+
+/// Most jobs that one command cancels.
+const MOST: usize = 500;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) enum Wish {
+    Submit { task: TaskId, id: String, options: Vec<String>, script: String },
+    Cancel(Vec<String>),
+}
+
+/// What was heard.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Submitted(TaskId, String, Result<u64, CommandError>),
+    /// What is in the queue, as it was asked for at that instant.
+    Queue(Instant, Result<Snapshot, String>),
+}
+
+/// One of our jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub job: u64,
+    pub state: JobState,
+    pub reason: String,
+}
+
+/// Our jobs by the names of their attempts. Of several of one name that which has not ended counts.
+pub(super) type Snapshot = HashMap<String, Entry>;
+
+/// The threads.
+#[derive(Debug)]
+pub(super) struct Queue {
+    wishes: Option<Sender<Wish>>,
+    questions: Sender<()>,
+    submitter: Option<JoinHandle<()>>,
+}
+
+impl Queue {
+    /// The names of our jobs end with `mark`.
+    pub fn begin(commands: &Commands, mark: &str, heard: &Sender<Heard>) -> Self {
+        let (wishes, wanted) = mpsc::channel();
+        let (questions, asked) = mpsc::channel::<()>();
+        let (one, other) = (commands.clone(), commands.clone().with_patience(Duration::ZERO));
+        let (told, answer, own, mark) = (heard.clone(), heard.clone(), mark.to_owned(), mark.to_owned());
+        let submitter =
+            thread::Builder::new().name("sbatch".into()).spawn(move || submit(&one, &own, &wanted, &told)).ok();
+        let watch = move || {
+            while asked.recv().is_ok() {
+                let at = Instant::now();
+                if answer.send(Heard::Queue(at, snapshot(&other, &mark).map_err(|error| error.to_string()))).is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = thread::Builder::new().name("squeue".into()).spawn(watch);
+        Self { wishes: Some(wishes), questions, submitter }
+    }
+
+    pub fn wish(&self, wish: Wish) {
+        if let Some(wishes) = &self.wishes {
+            let _ = wishes.send(wish);
+        }
+    }
+
+    /// Asks for what is in the queue.
+    pub fn ask(&self) {
+        let _ = self.questions.send(());
+    }
+}
+
+impl Queue {
+    /// Returns when what was wished is done; nothing is afterwards.
+    pub fn finish(&mut self) {
+        drop(self.wishes.take());
+        if let Some(submitter) = self.submitter.take() {
+            let _ = submitter.join();
+        }
+    }
+}
+
+fn submit(commands: &Commands, mark: &str, wanted: &Receiver<Wish>, told: &Sender<Heard>) {
+    while let Ok(wish) = wanted.recv() {
+        match wish {
+            Wish::Submit { task, id, options, script } => {
+                let submitted = commands.submit(&options, &script).map(|submitted| submitted.job);
+                let _ = told.send(Heard::Submitted(task, id, submitted));
+            }
+            Wish::Cancel(ids) => cancel(commands, mark, &ids),
+        }
+    }
+}
+
+/// Takes the jobs of attempts out of the queue, by their names: a controller that forgot a job gives its number to another. Where
+/// Slurm does not answer, what was taken back is refused by its claim, should it start all the same.
+pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
+    if ids.is_empty() {
+        return;
+    }
+    let Ok(there) = snapshot(commands, mark) else { return };
+    let jobs = ids.iter().filter_map(|id| there.get(id)).filter(|entry| !entry.state.has_ended());
+    let jobs: Vec<String> = jobs.map(|entry| entry.job.to_string()).collect();
+    for some in jobs.chunks(MOST) {
+        let _ = commands.run(Program::Scancel, some);
+    }
+}
+
+/// Our jobs in the queue, those included that ended a short time ago.
+pub(super) fn snapshot(commands: &Commands, mark: &str) -> Result<Snapshot, CommandError> {
+    let printed = commands.run(Program::Squeue, ["--me", "--noheader", "--states=all", "--format=%i|%T|%r|%j"])?;
+    Ok(entries(&printed.out, mark))
+}
+
+fn entries(text: &str, mark: &str) -> Snapshot {
+    let mut all = Snapshot::new();
+    for line in text.lines() {
+        let mut words = line.splitn(4, '|').map(str::trim);
+        let (Some(job), Some(state), Some(reason), Some(name)) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        let (Ok(job), Some(id)) = (job.parse(), name.strip_suffix(mark)) else { continue };
+        let entry = Entry { job, state: JobState::parse(state), reason: reason.to_owned() };
+        let known = all.get(id);
+        if known.is_none_or(|known| known.state.has_ended() && (!entry.state.has_ended() || known.job < job)) {
+            all.insert(id.to_owned(), entry);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_jobs_are_read() {
+        let text = "12|PENDING|Dependency|a~1.1@f0\n3_1|RUNNING|None|x\n|\n9|FAILED|NonZeroExitCode|b.1@f0\n10|RUNNING|None|b.1@f0\n4|RUNNING|None|c.1@f1\n";
+        let all = entries(text, "@f0");
+        assert_eq!(all.len(), 2);
+        assert_eq!(all["a~1.1"], Entry { job: 12, state: JobState::Pending, reason: "Dependency".into() });
+        assert_eq!((all["b.1"].job, &all["b.1"].state), (10, &JobState::Running));
+    }
+}

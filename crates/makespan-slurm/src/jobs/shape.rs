@@ -1,0 +1,168 @@
+//! What a task asks of Slurm.
+
+use makespan_core::{Instance, ProcSet, Resource, ResourceKind, TaskId};
+
+use crate::{Commands, Program};
+
+/// How many nodes a task has, and how many processors on them: exactly, never a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Nodes.
+    pub nodes: u32,
+    /// Tasks in Slurm's sense: one a node, or one a processor where the nodes have different numbers of them.
+    pub tasks: u32,
+    /// Processors of each of these.
+    pub cpus: u32,
+}
+
+impl Shape {
+    /// That of a task which the plan has on these processors: as few nodes as hold them.
+    ///
+    /// ```
+    /// use makespan_core::{Instance, Job, Platform, ProcSet, Profile, TaskId, Time};
+    /// use makespan_slurm::jobs::Shape;
+    ///
+    /// let job = Job::new("a", Profile::rigid(8, Time::from_seconds(1))?);
+    /// let instance = Instance::new(Platform::cluster(4, 4)?, vec![job], vec![])?;
+    /// let shape = Shape::of(&instance, TaskId(0), &ProcSet::range(2, 9));
+    /// assert_eq!(shape, Shape { nodes: 2, tasks: 2, cpus: 4 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(instance: &Instance, task: TaskId, processors: &ProcSet) -> Self {
+        let (platform, allotment) = (instance.platform(), processors.len().max(1));
+        let parts = platform.parts(processors);
+        let room = |node: usize| platform.room_for(node, instance.demands(task), allotment);
+        // On the nodes that the plan has chosen.
+        let most = parts.iter().map(|&(node, _)| room(node)).max().unwrap_or(1).max(1);
+        let nodes = allotment.div_ceil(most).min(parts.len().max(1) as u32);
+        if allotment % nodes == 0 {
+            return Self { nodes, tasks: nodes, cpus: allotment / nodes };
+        }
+        Self { nodes, tasks: allotment, cpus: 1 }
+    }
+
+    /// Most processors on one node.
+    fn most(self) -> u32 {
+        if self.tasks == self.nodes { self.cpus } else { (self.tasks - (self.nodes - 1)) * self.cpus }
+    }
+
+    /// As `sbatch` takes it.
+    fn options(self) -> Vec<String> {
+        let Self { nodes, tasks, cpus } = self;
+        let mut options =
+            vec![format!("--nodes={nodes}"), format!("--ntasks={tasks}"), format!("--cpus-per-task={cpus}")];
+        if tasks == nodes {
+            options.push("--ntasks-per-node=1".into());
+        }
+        options
+    }
+}
+
+/// What `sbatch` is told of what a task needs: its shape, memory of each node, GPUs and other generic resources, licences, and the nodes of
+/// the plan where others would take longer.
+pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
+    let (platform, shape, allotment) =
+        (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
+    let mut options = shape.options();
+    let here = shape.most().min(allotment);
+    if let Some(bytes) = memory.filter(|&bytes| bytes > 0) {
+        let part = (u128::from(bytes) * u128::from(here)).div_ceil(u128::from(allotment)).div_ceil(1024);
+        options.push(format!("--mem={part}K"));
+    }
+    let (mut gres, mut licences) = (Vec::new(), Vec::new());
+    for demand in instance.demands(task) {
+        let resource = platform.resource_of(demand.resource);
+        let name: &str = &resource.name;
+        match resource.kind {
+            _ if name == Resource::MEMORY => {}
+            ResourceKind::OfNodes => {
+                let name = if name == Resource::GPUS { "gpu" } else { name.strip_prefix("gres/").unwrap_or(name) };
+                gres.push(format!("{name}:{}", demand.need.share(here, allotment)));
+            }
+            ResourceKind::Licence => licences.push(format!("{name}:{}", demand.need.total(allotment))),
+            ResourceKind::Consumable => {}
+        }
+    }
+    if !gres.is_empty() {
+        options.push(format!("--gres={}", gres.join(",")));
+    }
+    if !licences.is_empty() {
+        options.push(format!("--licenses={}", licences.join(",")));
+    }
+    // Of nodes that are equally fast Slurm takes any that have what is asked for.
+    if !platform.has_unit_speed() || instance.profile(task).machine_times().is_some() {
+        let names: Vec<&str> =
+            platform.parts(processors).iter().map(|&(node, _)| platform.nodes()[node].name.as_str()).collect();
+        if names.len() <= shape.nodes as usize {
+            options.push(format!("--nodelist={}", names.join(",")));
+        }
+    }
+    options
+}
+
+/// How much longer than its walltime Slurm lets a job have its nodes, so that the task is ended by its own agent: seconds.
+const SLACK: u64 = 60;
+
+/// The time limit of a job in seconds: its walltime and some more, but no more than a job may have.
+pub fn limit_of(walltime: u64, grace: u64, most: Option<u64>) -> u64 {
+    let limit = walltime.saturating_add(grace).saturating_add(SLACK);
+    most.map_or(limit, |most| limit.min(most.max(walltime)))
+}
+
+/// Why an instance cannot be expressed in jobs of Slurm, with what helps.
+///
+/// # Errors
+/// What Slurm says where it is asked.
+pub fn inexpressible(instance: &Instance, commands: &Commands) -> Result<Option<String>, String> {
+    let platform = instance.platform();
+    if let Some((name, _)) = platform.consumables().iter().next() {
+        return Ok(Some(format!(
+            "`{name}` is used up by jobs, which Slurm cannot count; leave it out, or run with --on slurm"
+        )));
+    }
+    let mut licences = platform.licences().iter().map(|(name, _)| name).peekable();
+    if licences.peek().is_none() {
+        return Ok(None);
+    }
+    let printed = commands.run(Program::Scontrol, ["-o", "show", "licenses"]).map_err(|error| error.to_string())?;
+    let known = |name: &str| printed.out.split_whitespace().any(|word| word.strip_prefix("LicenseName=") == Some(name));
+    Ok(licences.find(|name| !known(name)).map(|name| {
+        format!(
+            "the licence `{name}` is unknown to Slurm (`scontrol show licenses`); ask the administrators for it, or run with --on slurm"
+        )
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Need, Needs, Node, Platform, Profile, Resources, Time};
+
+    use super::*;
+
+    fn options(processors: &str, needs_of: &[(&str, Need)]) -> String {
+        let node = |name: &str| {
+            let resources = Resources::new([("gpus", 2), ("memory", 8 << 20)]).unwrap();
+            Node { resources, ..Node::new(name, 4) }
+        };
+        let platform = Platform::new(["a", "b", "c"].map(node).to_vec()).unwrap();
+        let processors: ProcSet = processors.parse().unwrap();
+        let profile = Profile::rigid(processors.len(), Time::from_seconds(1)).unwrap();
+        let job = Job::new("j", profile).with_needs(Needs::new(needs_of.iter().cloned()).unwrap());
+        let instance = Instance::new(platform, vec![job], vec![]).unwrap();
+        needs(&instance, TaskId(0), &processors, Some(3 << 20)).join(" ")
+    }
+
+    #[test]
+    fn sizes_are_exact() {
+        let one = "--nodes=1 --ntasks=1 --cpus-per-task=3 --ntasks-per-node=1 --mem=3072K";
+        assert_eq!(options("3-5", &[]), one, "one node holds what the plan has on two");
+        assert_eq!(options("0-7", &[]), "--nodes=2 --ntasks=2 --cpus-per-task=4 --ntasks-per-node=1 --mem=1536K");
+        assert_eq!(options("0-6", &[]), "--nodes=2 --ntasks=7 --cpus-per-task=1 --mem=2634K");
+        let gpus = [("gpus", Need::per_processor(1))];
+        assert_eq!(
+            options("0-1,4-5", &gpus),
+            "--nodes=2 --ntasks=2 --cpus-per-task=2 --ntasks-per-node=1 --mem=1536K --gres=gpu:2"
+        );
+        assert_eq!((limit_of(10, 5, None), limit_of(10, 5, Some(30)), limit_of(10, 5, Some(5))), (75, 30, 10));
+    }
+}
