@@ -11,6 +11,9 @@ use super::decider::Decider;
 use super::jobs::{ClusterOfJobs, outlive_the_terminal};
 use crate::args::{On, RunOptions};
 
+/// Makes the policy of a run again, for an instance in which other periods are unavailable; `None` where its rules do not drive it.
+type Again<'a> = &'a dyn Fn(&Instance) -> Option<Box<dyn Policy>>;
+
 /// Where.
 pub enum Elsewhere {
     /// In pilots on a cluster.
@@ -74,7 +77,7 @@ impl Elsewhere {
         reserved: Reserved<'_>,
         (instance, plan, stem): (&Instance, &Schedule, &str),
         execution: &ExecuteOptions,
-        (policy, again): (Box<dyn Policy>, &dyn Fn(&Instance) -> Option<Box<dyn Policy>>),
+        (policy, again): (Box<dyn Policy>, Again<'_>),
         observer: &mut dyn Observer,
     ) -> Result<Trace> {
         let trace = match self {
