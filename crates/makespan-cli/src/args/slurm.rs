@@ -34,7 +34,8 @@ pub struct SlurmOptions {
     /// With --on slurm, an option for sbatch, such as --slurm='--qos=long'; may be given several times
     #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
     pub slurm: Vec<String>,
-    /// With --on slurm, pilots that run beside each other: how many, of how many nodes, for how long, such as 2x4nodes,1h; several with + between them
+    /// With --on slurm, pilots that run beside each other: how many, of how many nodes, for how long, such as 2x4nodes,1h; several with + between them.
+    /// With auto:8nodes,2h as many as the plan is worth: at most 8 nodes on all pilots together, each for at most 2 h
     #[arg(long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }

@@ -65,7 +65,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
 
 /// Carries it out, and prints what became of it unless it is a part of something.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
-    let elsewhere = Elsewhere::of(options)?;
+    let mut elsewhere = Elsewhere::of(options)?;
     let is_asked = source::is_asked(&options.source);
     if is_asked && options.failures.resume && elsewhere.is_none() {
         settle_first(options)?;
@@ -80,7 +80,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let memory = past.memory(&taught);
     let learned = taught.learned;
     let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
-    let decider = Decider::new(options, &instance)?;
+    let (instance, decider) = on_chosen_machines(options, instance, elsewhere.as_mut())?;
     let mut folder = folder::choose(options)?;
     if let Some(elsewhere) = &elsewhere {
         elsewhere.prepare();
@@ -169,6 +169,22 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     }
     written?;
     Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
+}
+
+/// The instance on the machines that the plan chooses, where it is to choose, and who decides.
+fn on_chosen_machines(
+    options: &RunOptions,
+    instance: Instance,
+    elsewhere: Option<&mut Elsewhere>,
+) -> Result<(Instance, Decider)> {
+    let decider = Decider::new(options, &instance)?;
+    match elsewhere.map(|elsewhere| elsewhere.choose(&decider, &instance, options.seed)).transpose()?.flatten() {
+        Some(instance) => {
+            let decider = Decider::new(options, &instance)?;
+            Ok((instance, decider))
+        }
+        None => Ok((instance, decider)),
+    }
 }
 
 /// What is said before the first job starts.

@@ -3,7 +3,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, NodeSpec};
 use super::processes::{Process, agents, heads};
 use super::workspace::Workspace;
 
@@ -45,4 +45,61 @@ fn what_had_ended_when_its_pilot_was_lost_is_not_repeated() {
     let logs = [0, 1, 2].map(|index| space.read(&format!("log.{index}")));
     assert_eq!(logs[..2], ["begun\ndone\n", "begun\ndone\n"], "{said:#?}{}", space.logs());
     assert!(logs[2].ends_with("done\n"), "{logs:?}{said:#?}");
+}
+
+/// Each waits for a file.
+const WAITING: &str = "echo begun >>log.{i}; until test -e stop; do sleep 0.05; done; echo done >>log.{i}\n";
+
+fn waiting(count: usize) -> String {
+    (0..count).map(|index| WAITING.replace("{i}", &index.to_string())).collect()
+}
+
+fn have_begun(space: &Workspace, count: usize) -> bool {
+    (0..count).all(|index| space.path(&format!("log.{index}")).exists())
+}
+
+#[test]
+fn a_node_that_was_down_and_is_back_gives_up_its_jobs() {
+    let Some(cluster) = Cluster::start_with(&[NodeSpec::new("n0", 2), NodeSpec::new("n1", 2)], "") else { return };
+    let space = Workspace::new(&cluster, "back");
+    space.write("list.txt", &waiting(4));
+    let planner = space.command("run list.txt --on slurm --nodes 2 --no-history --folder run").spawn().unwrap();
+    space.wait("all begin", || have_begun(&space, 4));
+    let pilot = std::fs::read_dir(space.path("run/pilot/pilots")).unwrap().next().unwrap().unwrap().file_name();
+    // It is back at once: who asks whether it is down hears that it is not.
+    cluster.ask("scontrol", &["update", "nodename=n1", "state=down", "reason=fan"]);
+    let nodes = || cluster.ask("squeue", &["-h", "-j", pilot.to_str().unwrap(), "-o", "%N"]);
+    space.wait("the pilot goes on without it", || nodes() == "n0");
+    space.wait("two begin again or end", || {
+        space.write("stop", "");
+        (0..4).all(|index| space.read(&format!("log.{index}")).ends_with("done\n"))
+    });
+    let said = space.said(planner);
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    for index in 0..4 {
+        assert_eq!(space.read(&format!("log.{index}")).matches("done").count(), 1, "{said:#?}{}", space.logs());
+    }
+}
+
+#[test]
+fn a_stop_does_not_wait_for_ever_for_those_that_do_not_answer() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "silent");
+    space.write("list.txt", &waiting(2));
+    let planner = space.command("run list.txt --on slurm --no-history --folder run").spawn().unwrap();
+    space.wait("all begin", || have_begun(&space, 2));
+    let run = space.path("run");
+    let silent: Vec<Process> = heads(&run).into_iter().chain(agents(&run)).collect();
+    send(Signal::SIGSTOP, &silent);
+    kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
+    let said = space.said(planner);
+    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    said.holds(&["nothing says that 2 jobs", "resuming the run"]);
+    send(Signal::SIGCONT, &silent);
+    space.write("stop", "");
+    let said = space.makespan("run list.txt --on slurm --no-history --folder run --resume");
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    for index in 0..2 {
+        assert_eq!(space.read(&format!("log.{index}")).matches("done").count(), 1, "{said:#?}{}", space.logs());
+    }
 }

@@ -111,3 +111,48 @@ fn nodes_of_an_allocation_that_are_down_are_not_planned_for_and_smaller_ones_are
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
     cluster.ask("scancel", &[&job]);
 }
+
+#[test]
+fn pilots_are_as_large_as_the_plan_is_worth() {
+    let nodes = ["n0", "n1", "n2"].map(|name| NodeSpec::new(name, 2));
+    let Some(cluster) = Cluster::start_with(&nodes, "") else { return };
+    let space = Workspace::new(&cluster, "auto");
+    let job = |index: usize, seconds: u32| {
+        format!(
+            "[[jobs]]\nname = \"{index}\"\ntime = \"{seconds}s\"\ncommand = [\"sh\", \"-c\", \"test -e stop && echo $SLURMD_NODENAME; sleep 1\"]\n"
+        )
+    };
+    // More nodes do not end the longest sooner.
+    let long: String = (0..4).map(|index| job(index, if index == 0 { 60 } else { 10 })).collect();
+    space.write("long.toml", &format!("version = 1\n{long}"));
+    let said = space.makespan("run long.toml --on slurm --pilots auto:3nodes --no-history --folder long");
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    said.holds(&["1 of at most 3 nodes: the plan takes 60 s there", "no plan on 3 takes less than"]);
+    assert_eq!(space.read("long/pilot/sizes.txt"), "1x1nodes,0:04:00\n");
+    // Here each is needed; a resumed run keeps what was chosen, whatever is left.
+    let wide: String = (0..6).map(|index| job(index, 30)).collect();
+    space.write(
+        "wide.toml",
+        &format!("version = 1\n{wide}").replace("test -e stop && echo", "test -e stop || exit 1; echo"),
+    );
+    let line = "run wide.toml --on slurm --pilots auto:3nodes,2m --no-history --folder wide";
+    let said = space.makespan(line);
+    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    said.holds(&["3 of at most 3 nodes", "failed=6", "--pilots"]);
+    let sizes = "1x1nodes,0:02:00+1x1nodes,0:02:00+1x1nodes,0:02:00\n";
+    assert_eq!(space.read("wide/pilot/sizes.txt"), sizes);
+    space.write("stop", "");
+    let said = space.makespan(&format!("{line} --resume --retry-failed"));
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+    assert_eq!(space.read("wide/pilot/sizes.txt"), sizes);
+    for (pilots, parts) in [
+        ("auto:0nodes", vec!["--pilots auto:0nodes", "auto:8nodes,2h"]),
+        ("auto:4nodes", vec!["4 nodes", "has 3"]),
+        ("auto:2nodes,soon", vec!["auto:8nodes,2h"]),
+    ] {
+        let said = space.makespan(&format!("run wide.toml --on slurm --pilots {pilots} --no-history --folder bad"));
+        assert_eq!(said.status, Some(1), "{pilots}: {said:#?}");
+        said.holds(&parts);
+        assert!(!space.path("bad").exists(), "{pilots}");
+    }
+}

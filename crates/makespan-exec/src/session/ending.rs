@@ -15,6 +15,10 @@ const SIGNALS: i32 = 64;
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
+/// For how long after it was killed the end of a task is awaited by a session that is told to stop, where tasks go on without it: who
+/// would say that it has ended may be gone.
+const PATIENCE: Time = Time::from_seconds(10);
+
 /// How long an end that looks like a stop waits for the request to stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
@@ -52,7 +56,7 @@ impl Session<'_> {
             }
             Some(outcome) => self.conclude(running, attempt, at, outcome, accounting),
             None => {
-                self.interrupted(running, at);
+                self.interrupted(running, attempt, at);
                 Ok(())
             }
         }
@@ -107,7 +111,7 @@ impl Session<'_> {
         }
         let (running, attempt, at) = (active.running(task), active.attempt, self.now());
         if self.options.stop.is_requested() || matches!(active.ending, Some((Cause::Stop, _))) {
-            self.interrupted(running, at);
+            self.interrupted(running, attempt, at);
             return Ok(());
         }
         if let Some((Cause::Walltime, _)) = active.ending {
@@ -126,14 +130,20 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A task was ended by us before it was done, and waits again.
-    fn interrupted(&mut self, running: Running, at: Time) {
+    /// A task was ended by us before it was done, and waits again: for a session that resumes the run, unless this is the one.
+    fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
         self.journal.note(Record::Interrupted { task, at });
-        self.state.end(task);
         let Running { start, processors, .. } = running;
-        let (outcome, accounting) = (Outcome::Interrupted, None);
-        self.news.push(News::Interrupted(Run { task, start, end: at, processors, outcome, accounting }));
+        let run = Run { task, start, end: at, processors, outcome: Outcome::Interrupted, accounting: None };
+        if !self.halted && !self.options.stop.is_requested() {
+            // The session before asked it to end, and did not see it.
+            self.events.push(Event::Interrupted(task));
+            self.news.push(News::Lost { run, reason: "it was ended with the session before".into(), attempt });
+            return;
+        }
+        self.state.end(task);
+        self.news.push(News::Interrupted(run));
         let name = self.state.name(task);
         self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
     }
@@ -248,6 +258,7 @@ impl Session<'_> {
     /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
     /// and returns the first.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
+        self.halted = true;
         self.recall_all();
         self.call_off();
         self.starting.clear();
@@ -267,11 +278,21 @@ impl Session<'_> {
         }
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
-        for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {
-            self.interrupted(running, at);
+        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.doubtful) {
+            self.interrupted(running, attempt, at);
         }
+        let mut last = self.now() + self.grace() + PATIENCE;
+        let mut hurried = None;
         while !self.active.is_empty() {
-            self.kill_overdue(self.options.stop.requests() > 1);
+            let at_once = self.options.stop.requests() > 1;
+            self.kill_overdue(at_once);
+            if at_once {
+                last = last.min(*hurried.get_or_insert(self.now() + PATIENCE));
+            }
+            if self.engine.outlives_us() && last <= self.now() {
+                self.leave();
+                break;
+            }
             // What the policy has not heard it will not hear any more.
             self.events.clear();
             result = result.and(self.wait());
@@ -284,6 +305,24 @@ impl Session<'_> {
             self.tell_news();
         }
         result.and(written)
+    }
+}
+
+impl Session<'_> {
+    /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.
+    fn leave(&mut self) {
+        let count = self.active.len();
+        let Some(&first) = self.active.keys().next() else { return };
+        let name = self.state.name(first);
+        let text = if count == 1 {
+            format!("nothing says that job `{name}` has ended; resuming the run finds out what became of it")
+        } else {
+            format!(
+                "nothing says that {count} jobs have ended, among them `{name}`; resuming the run finds out what became of them"
+            )
+        };
+        self.observer.message(&text);
+        self.active.clear();
     }
 }
 

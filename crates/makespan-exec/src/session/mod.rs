@@ -49,7 +49,7 @@ pub(crate) struct Session<'a> {
     pub estimator: Option<Box<dyn Estimator>>,
     pub attempts: Vec<u32>,
     pub retries: Retries<'a>,
-    /// Whether a task has failed for good after which nothing more is to start.
+    /// Whether nothing more is to start: a task has failed for good, or the session ends.
     pub halted: bool,
     pub active: BTreeMap<TaskId, Active>,
     pub starting: Vec<Delayed>,
@@ -134,7 +134,7 @@ impl Session<'_> {
                 self.events.push(Event::Wake);
             }
             // A task that cannot be started ends at once.
-            while !self.events.is_empty() {
+            while !self.events.is_empty() && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }
             self.start_delayed()?;

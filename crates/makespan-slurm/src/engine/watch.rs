@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Heard;
 use crate::pilot::Place;
-use crate::{Commands, Limit, duration};
+use crate::{Commands, JobState, Limit, duration};
 
 /// Between two questions: about what waits, and about what runs.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -20,8 +20,8 @@ pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     Job(u64, Became),
-    /// The node of this place is down.
-    NodeDown(Place),
+    /// The node of this place is down, or does not belong to its pilot any more.
+    NodeGone(Place),
 }
 
 /// What became of a job.
@@ -134,8 +134,8 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
         }
         if !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN {
             asked_nodes = Instant::now();
-            for place in nodes.iter().filter(|place| is_down(commands, &place.node)) {
-                let _ = told.send(Heard::Slurm(Report::NodeDown(place.clone())));
+            for place in nodes.iter().filter(|place| is_gone(commands, place)) {
+                let _ = told.send(Heard::Slurm(Report::NodeGone(place.clone())));
             }
         }
     }
@@ -156,8 +156,15 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
 }
 
-/// Whether Slurm says that a node is down.
-fn is_down(commands: &Commands, node: &str) -> bool {
-    let nodes = commands.nodes();
-    nodes.is_ok_and(|nodes| nodes.items.iter().any(|other| other.name == node && other.state.base == "DOWN"))
+/// Whether Slurm says that the node of a place is down, or that its pilot runs without it: a node that goes down is taken from a job that
+/// goes on, and does not come back to it.
+fn is_gone(commands: &Commands, place: &Place) -> bool {
+    let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
+    if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {
+        return true;
+    }
+    let Ok(Some(job)) = commands.job(place.job) else { return false };
+    matches!(job.state, JobState::Running | JobState::Suspended)
+        && !job.nodes.is_empty()
+        && !job.nodes.contains(&place.node)
 }

@@ -48,6 +48,14 @@ impl Elsewhere {
         }
     }
 
+    /// The instance on the machines that the plan chooses, where it is to choose.
+    pub fn choose(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
+        match self {
+            Self::Pilots(cluster) => cluster.choose(decider, instance, seed),
+            Self::Jobs(_) => Ok(None),
+        }
+    }
+
     /// Jobs of Slurm go on when the terminal has gone, and so does whoever waits for them.
     pub fn prepare(&self) {
         if let Self::Jobs(_) = self {

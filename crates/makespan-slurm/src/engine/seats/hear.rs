@@ -10,7 +10,7 @@ impl Pilots {
     pub(in crate::engine) fn heard_of_slurm(&mut self, report: Report) {
         match report {
             Report::Job(job, state) => self.heard_of_job(job, state),
-            Report::NodeDown(place) => {
+            Report::NodeGone(place) => {
                 let text = format!("its node {} is gone, says Slurm", place.node);
                 if let Some(agent) = self.agents.get_mut(&place) {
                     agent.gone.get_or_insert(text);

@@ -186,9 +186,11 @@ impl Pilots {
         }
     }
 
-    /// Whether tasks wait for nodes.
+    /// Whether more tasks wait for nodes than pilots that have not begun.
     fn may_use_another(&self) -> bool {
-        self.waiting > 0
+        let has_begun = |job: u64| self.agents.keys().any(|place| place.job == job);
+        let coming = self.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
+        self.waiting > coming
     }
 
     /// The run is over, for now: pilots end, and those that wait leave the queue.

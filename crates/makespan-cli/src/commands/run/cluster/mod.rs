@@ -1,5 +1,6 @@
 //! A run on Slurm: which machines it is planned for, and which pilots it has.
 
+mod auto;
 mod size;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
 pub use size::slurm_time;
-use size::{Size, sizes};
+use size::{Auto, Size, sizes, written};
 
 /// Where the platform is kept that a run was begun with, in the folder of the pilots.
 const PLATFORM: &str = "pilot/platform.json";
@@ -38,7 +39,7 @@ enum Site {
     /// An allocation that is there.
     Here(Box<Allocated>),
     /// Jobs that are asked for, with options of `sbatch`.
-    Asked { pool: Box<Pool>, sizes: Vec<Size>, options: Vec<String> },
+    Asked { pool: Box<Pool>, sizes: Vec<Size>, auto: Option<Auto>, options: Vec<String> },
 }
 
 impl Cluster {
@@ -50,12 +51,13 @@ impl Cluster {
         let commands = Commands::new().with_teller(complain);
         // Jobs that still run are where the plan had them.
         let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
+        let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let earlier = earlier.map(|earlier| earlier.platform().clone());
         let asks = options.slurm.nodes.is_some() || options.slurm.pilots.is_some();
         match own_job()?.filter(|_| !asks) {
             Some(job) => Self::here(job, &options.slurm, earlier, commands).map(Some),
-            None => Self::asked(&options.slurm, earlier, commands).map(Some),
+            None => Self::asked(&options.slurm, (earlier, chosen), commands).map(Some),
         }
     }
 
@@ -79,14 +81,22 @@ impl Cluster {
     }
 
     /// Pilots that are asked for, on nodes of a partition.
-    fn asked(slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
+    fn asked(
+        slurm: &SlurmOptions,
+        (earlier, chosen): (Option<Platform>, Option<Vec<Size>>),
+        commands: Commands,
+    ) -> Result<Self> {
         let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
         let options = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
         let options: Vec<String> = options.chain(slurm.slurm.iter().cloned()).collect();
         let pool = commands.pool(slurm.partition.as_deref(), &options).map_err(|error| wrong(&error))?;
-        let mut sizes = match &slurm.pilots {
-            Some(text) => sizes(text)?,
-            None => vec![Size { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
+        let auto = slurm.pilots.as_deref().and_then(Auto::parse).transpose()?;
+        let mut sizes = match (&auto, &slurm.pilots) {
+            (Some(auto), _) => {
+                chosen.clone().unwrap_or_else(|| auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false))
+            }
+            (None, Some(text)) => sizes(text)?,
+            (None, None) => vec![Size { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
         };
         if let Some(time) = &slurm.time {
             let time =
@@ -111,7 +121,9 @@ impl Cluster {
                 (machines.platform, machines.remarks)
             }
         };
-        let site = Site::Asked { pool: Box::new(pool), sizes, options };
+        // What an earlier session chose stays.
+        let auto = auto.filter(|_| chosen.is_none());
+        let site = Site::Asked { pool: Box::new(pool), sizes, auto, options };
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
@@ -152,7 +164,7 @@ impl Cluster {
                 let up = nodes.iter().filter(is_up).cloned().collect();
                 Ok(Allocation::Here { job: job.id, nodes, up })
             }
-            Site::Asked { pool, sizes, options } => {
+            Site::Asked { pool, sizes, options, .. } => {
                 let counts: Vec<usize> = sizes.iter().map(|size| size.nodes).collect();
                 let placed = pool.place(platform, &counts).map_err(|error| wrong(&error))?;
                 let pilot =
@@ -170,6 +182,9 @@ impl Cluster {
         let path = folder.join(PLATFORM);
         std::fs::create_dir_all(folder.join("pilot")).map_err(|error| miette!("{}: {error}", path.display()))?;
         write_file(&path, |out| write_instance(&kept, Language::Json, out))?;
+        if let Site::Asked { sizes, auto: Some(_), .. } = &self.site {
+            write_file(&folder.join(auto::SIZES), |out| writeln!(out, "{}", written(sizes)))?;
+        }
         let program: PathBuf = this_program().map_err(|error| miette!("{error}"))?;
         let folder = folder.to_owned();
         let options = PilotOptions { folder, allocation, commands: self.commands.clone(), program, grace };

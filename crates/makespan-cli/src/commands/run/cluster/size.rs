@@ -22,6 +22,41 @@ impl Size {
     }
 }
 
+/// As many nodes as the plan is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Auto {
+    /// At most so many, on all pilots together; without it as many as the partition has.
+    pub most: Option<usize>,
+    /// At most for so long, as Slurm takes it; without it as long as the partition gives.
+    pub time: Option<String>,
+}
+
+impl Auto {
+    /// `auto`, `auto:8nodes` or `auto:8nodes,2h`; `None` of anything that does not begin so.
+    pub fn parse(text: &str) -> Option<Result<Self>> {
+        let rest = text.strip_prefix("auto")?;
+        if rest.is_empty() {
+            return Some(Ok(Self { most: None, time: None }));
+        }
+        let rest = rest.strip_prefix(':')?;
+        let wrong =
+            || miette!("--pilots {text}: write at most how many nodes, and for how long, such as auto:8nodes,2h");
+        let (nodes, time) = rest.split_once(',').map_or((rest, None), |(nodes, time)| (nodes, Some(time)));
+        let most = node_count(nodes.trim()).filter(|&most| most > 0);
+        let time = time.map(|time| slurm_time(time).ok_or_else(wrong)).transpose();
+        Some(most.ok_or_else(wrong).and_then(|most| Ok(Self { most: Some(most), time: time? })))
+    }
+}
+
+/// As [`sizes`] reads it.
+pub fn written(sizes: &[Size]) -> String {
+    let part = |size: &Size| {
+        let time = size.time.as_ref().map(|time| format!(",{time}")).unwrap_or_default();
+        format!("1x{}nodes{time}", size.nodes)
+    };
+    sizes.iter().map(part).collect::<Vec<_>>().join("+")
+}
+
 /// `2x4nodes,1h`, several with `+` between them.
 pub fn sizes(text: &str) -> Result<Vec<Size>> {
     let wrong =
@@ -76,6 +111,19 @@ mod tests {
         for wrong in ["", "x", "0x4", "2x0nodes", "2x4nodes,soon", "2x4nodes,0s", "-1x2"] {
             assert_eq!(shown(wrong), None, "{wrong}");
         }
+        let two = sizes("2x4nodes,1h").unwrap();
+        assert_eq!(sizes(&written(&two)).unwrap(), two);
         assert_eq!(Size { nodes: 1, time: slurm_time("1-00:00:10") }.seconds(), Some(86_410));
+    }
+
+    #[test]
+    fn sizes_that_the_plan_chooses_are_read() {
+        let auto = |text: &str| Auto::parse(text).and_then(Result::ok).map(|auto| (auto.most, auto.time));
+        assert_eq!(auto("auto"), Some((None, None)));
+        assert_eq!(auto("auto:8nodes"), Some((Some(8), None)));
+        assert_eq!(auto("auto:1node,90m"), Some((Some(1), Some("1:30:00".into()))));
+        for wrong in ["auto:", "auto:0nodes", "auto:8nodes,", "auto:8nodes,0s", "auto:8nodes,2h,1", "auto8"] {
+            assert_eq!(auto(wrong), None, "{wrong}");
+        }
     }
 }
