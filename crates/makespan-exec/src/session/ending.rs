@@ -15,10 +15,6 @@ const SIGNALS: i32 = 64;
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
-/// For how long after it was killed the end of a task is awaited by a session that is told to stop, where tasks go on without it: who
-/// would say that it has ended may be gone.
-const PATIENCE: Time = Time::from_seconds(10);
-
 /// How long an end that looks like a stop waits for the request to stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
@@ -131,7 +127,7 @@ impl Session<'_> {
     }
 
     /// A task was ended by us before it was done, and waits again: for a session that resumes the run, unless this is the one.
-    fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
+    pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
         self.journal.note(Record::Interrupted { task, at });
         let Running { start, processors, .. } = running;
@@ -225,7 +221,7 @@ impl Session<'_> {
     }
 
     /// Announces the end of tasks in the journal, then asks for it. Even with a full disk they are ended.
-    fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
+    pub(super) fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
         if tasks.is_empty() {
             return;
         }
@@ -242,7 +238,7 @@ impl Session<'_> {
         }
     }
 
-    fn kill_overdue(&mut self, all: bool) {
+    pub(super) fn kill_overdue(&mut self, all: bool) {
         let now = self.now();
         for (&task, active) in &mut self.active {
             if let Some((_, kill)) = &mut active.ending
@@ -253,76 +249,6 @@ impl Session<'_> {
                 self.engine.end(task, true);
             }
         }
-    }
-
-    /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
-    /// and returns the first.
-    pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
-        self.halted = true;
-        self.recall_all();
-        self.call_off();
-        self.starting.clear();
-        self.forget_crowded();
-        // What is due for the policy is not waited for any more.
-        self.wake = None;
-        self.state.unreleased.clear();
-        let running: Vec<TaskId> =
-            self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
-        if !running.is_empty() && self.options.stop.requests() == 1 {
-            let (count, grace) = (running.len(), self.grace());
-            let jobs =
-                if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
-            self.observer.message(&format!(
-                "stopping: {jobs} asked to end, and killed after {grace} s; a second Ctrl-C kills at once"
-            ));
-        }
-        self.terminate(&running, Cause::Stop);
-        let mut result = Ok(());
-        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.doubtful) {
-            self.interrupted(running, attempt, at);
-        }
-        let mut last = self.now() + self.grace() + PATIENCE;
-        let mut hurried = None;
-        while !self.active.is_empty() {
-            let at_once = self.options.stop.requests() > 1;
-            self.kill_overdue(at_once);
-            if at_once {
-                last = last.min(*hurried.get_or_insert(self.now() + PATIENCE));
-            }
-            if self.engine.outlives_us() && last <= self.now() {
-                self.leave();
-                break;
-            }
-            // What the policy has not heard it will not hear any more.
-            self.events.clear();
-            result = result.and(self.wait());
-            self.commit();
-        }
-        self.journal.note(Record::Stopped { at: self.now() });
-        self.stalled = None;
-        let written = self.journal.commit().map_err(ExecuteError::from);
-        if written.is_ok() {
-            self.tell_news();
-        }
-        result.and(written)
-    }
-}
-
-impl Session<'_> {
-    /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.
-    fn leave(&mut self) {
-        let count = self.active.len();
-        let Some(&first) = self.active.keys().next() else { return };
-        let name = self.state.name(first);
-        let text = if count == 1 {
-            format!("nothing says that job `{name}` has ended; resuming the run finds out what became of it")
-        } else {
-            format!(
-                "nothing says that {count} jobs have ended, among them `{name}`; resuming the run finds out what became of them"
-            )
-        };
-        self.observer.message(&text);
-        self.active.clear();
     }
 }
 

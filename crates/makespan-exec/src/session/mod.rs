@@ -9,6 +9,7 @@ mod hand_over;
 mod retry;
 mod start;
 mod state;
+mod stop;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -52,6 +52,18 @@ impl Candidate {
     fn makespan(&self) -> Time {
         self.planned.schedule.makespan()
     }
+
+    /// For how long pilots have their nodes: as the plan takes and some more, where its times are more than guesses.
+    fn pilot_time(&self, auto: &Auto, pool: &Pool) -> Option<String> {
+        if self.instance.has_guesses() {
+            return auto.time.clone();
+        }
+        let stated = Size { nodes: 1, time: auto.time.clone() }.seconds();
+        let most = stated.or(pool.partition.max_time.value()).unwrap_or(u64::MAX);
+        let plan = u64::try_from(self.makespan().ticks()).unwrap_or(0).div_ceil(1_000_000_000);
+        let whole = (plan + plan / 4 + SPARE).div_ceil(60) * 60;
+        Some(of_seconds(whole.min(most)))
+    }
 }
 
 impl Cluster {
@@ -82,7 +94,7 @@ impl Cluster {
         let chosen = fewest(most, |nodes| try_on(nodes).filter(is_worth));
         let (nodes, chosen) = chosen.unwrap_or((most, all));
         let condition = chosen.instance.condition();
-        let time = self.time_for(&auto, &pool, &chosen);
+        let time = chosen.pilot_time(&auto, &pool);
         self.remarks.clone_from(&chosen.machines.remarks);
         self.remarks.push(format!(
             "pilots have {nodes} of at most {most} nodes: the plan takes {} s there, and no plan on {most} takes less than {least} s{condition}",
@@ -112,18 +124,6 @@ impl Cluster {
             ));
         }
         Ok(())
-    }
-
-    /// For how long pilots have their nodes: as the plan takes and some more, where its times are more than guesses.
-    fn time_for(&self, auto: &Auto, pool: &Pool, chosen: &Candidate) -> Option<String> {
-        if chosen.instance.has_guesses() {
-            return auto.time.clone();
-        }
-        let stated = Size { nodes: 1, time: auto.time.clone() }.seconds();
-        let most = stated.or(pool.partition.max_time.value()).unwrap_or(u64::MAX);
-        let plan = u64::try_from(chosen.makespan().ticks()).unwrap_or(0).div_ceil(1_000_000_000);
-        let whole = (plan + plan / 4 + SPARE).div_ceil(60) * 60;
-        Some(of_seconds(whole.min(most)))
     }
 }
 

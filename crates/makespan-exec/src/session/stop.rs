@@ -1,0 +1,82 @@
+//! How a session ends before all tasks have.
+
+use makespan_core::{TaskId, Time};
+
+use super::Session;
+use super::active::Doubtful;
+use crate::ExecuteError;
+use crate::journal::{Cause, Record};
+
+/// For how long after it was killed the end of a task is awaited by a session that is told to stop, where tasks go on without it: who
+/// would say that it has ended may be gone.
+const PATIENCE: Time = Time::from_seconds(10);
+
+impl Session<'_> {
+    /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
+    /// and returns the first.
+    pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
+        self.halted = true;
+        self.recall_all();
+        self.call_off();
+        self.starting.clear();
+        self.forget_crowded();
+        // What is due for the policy is not waited for any more.
+        self.wake = None;
+        self.state.unreleased.clear();
+        let running: Vec<TaskId> =
+            self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
+        if !running.is_empty() && self.options.stop.requests() == 1 {
+            let (count, grace) = (running.len(), self.grace());
+            let jobs =
+                if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
+            self.observer.message(&format!(
+                "stopping: {jobs} asked to end, and killed after {grace} s; a second Ctrl-C kills at once"
+            ));
+        }
+        self.terminate(&running, Cause::Stop);
+        let mut result = Ok(());
+        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.doubtful) {
+            self.interrupted(running, attempt, at);
+        }
+        let mut last = self.now() + self.grace() + PATIENCE;
+        let mut hurried = None;
+        while !self.active.is_empty() {
+            let at_once = self.options.stop.requests() > 1;
+            self.kill_overdue(at_once);
+            if at_once {
+                last = last.min(*hurried.get_or_insert(self.now() + PATIENCE));
+            }
+            if self.engine.outlives_us() && last <= self.now() {
+                self.leave();
+                break;
+            }
+            // What the policy has not heard it will not hear any more.
+            self.events.clear();
+            result = result.and(self.wait());
+            self.commit();
+        }
+        self.journal.note(Record::Stopped { at: self.now() });
+        self.stalled = None;
+        let written = self.journal.commit().map_err(ExecuteError::from);
+        if written.is_ok() {
+            self.tell_news();
+        }
+        result.and(written)
+    }
+
+    /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.
+    fn leave(&mut self) {
+        let count = self.active.len();
+        let Some(&first) = self.active.keys().next() else { return };
+        let name = self.state.name(first);
+        let text = if count == 1 {
+            format!("nothing says that job `{name}` has ended; resuming the run finds out what became of it")
+        } else {
+            format!(
+                "nothing says that {count} jobs have ended, among them `{name}`; resuming the run finds out what became of them"
+            )
+        };
+        self.observer.message(&text);
+        self.active.clear();
+    }
+}
