@@ -23,6 +23,14 @@ pub fn was_stopped(path: &Path) -> Option<bool> {
     Some(status.exit != 0 && status.stopped)
 }
 
+/// Whether the attempt that was let run with this claim ([`crate::engine::Engine::go`]) has left in this file that it succeeded.
+pub fn has_succeeded(path: &Path, claim: &str) -> bool {
+    let status = std::fs::read(path).ok().and_then(|bytes| Status::parse(&bytes));
+    let claim: Option<Claim> = serde_json::from_str(claim).ok();
+    let of = |claim: Claim| (claim.run, claim.task, claim.attempt);
+    status.is_some_and(|status| status.exit == 0 && Some(of(status.claim)) == claim.map(of))
+}
+
 /// Which attempt of which task in which run: what a shim is told when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -112,10 +112,9 @@ fn a_full_disk_is_waited_for() {
     // Whatever is left of the disk is taken, and given back later.
     let fill = "dd if=/dev/zero of=\"$0\" bs=64k 2>/dev/null; dd if=/dev/zero of=\"$0.b\" bs=512 2>/dev/null; true";
     assert!(Command::new("sh").args(["-c", fill]).arg(disk.join("filler")).status().unwrap().success());
-    space.wait("a word of it", || {
-        let told = space.read("told");
-        told.contains("No space left on device") && told.contains("trying again")
-    });
+    let told = || space.read("told");
+    let is_told = || told().contains("No space left on device") && told().contains("trying again");
+    space.wait(&format!("a word of it, after {} ends", space.read("done").lines().count()), is_told);
     let before = space.read("done").lines().count();
     for name in ["filler", "filler.b"] {
         std::fs::remove_file(disk.join(name)).unwrap();

@@ -73,6 +73,7 @@ impl Pilots {
             files: start.files.clone(),
             environment,
             claim: String::new(),
+            after: Vec::new(),
         };
         let id = id_of(&start.files.status);
         let held = Held { id, place, order, is_let_go: false, is_given: false, again: None, fate: None };

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use makespan_core::{ProcSet, Stop, Time};
-use makespan_exec::engine::{Engine, Notice, Start};
+use makespan_exec::engine::{Engine, Notice, Start, has_succeeded};
 use makespan_exec::{Local, cores};
 
 use super::board::{Board, Claim};
@@ -20,6 +20,9 @@ const GLANCE: Duration = Duration::from_millis(250);
 
 /// Between two attempts at what does not work now.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long a job waits for what has ended before it to be seen here: so long that the planner knows by then which jobs are lost.
+const DELAY: Duration = Duration::from_secs(15);
 
 /// The status of a job whose attempt it may not run.
 const REFUSED: u8 = 125;
@@ -57,6 +60,13 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let order = board.order(&options.id).map_err(|error| {
         format!("{}: the attempt `{}` cannot be read here: {error}", options.folder.display(), options.id)
     })?;
+    if let Some(name) = missing(&board, &order, &options.stop) {
+        eprintln!(
+            "makespan: Slurm has started `{}`, and `{name}`, which it waits for, has not succeeded: the number of its job is now another's",
+            order.name
+        );
+        return Ok(REFUSED);
+    }
     let all = cores().map_err(|error| error.to_string())?;
     let mut agent = Agent { board, id: options.id.clone(), order, job, stop: options.stop.clone() };
     let fate = agent.run(&node, all);
@@ -73,6 +83,19 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
         let _ = std::fs::remove_file(agent.board.log(&agent.id));
     }
     Ok(status)
+}
+
+/// What must have succeeded before an attempt begins, and has not; a file system may show it a while later.
+fn missing<'a>(board: &Board, order: &'a Order, stop: &Stop) -> Option<&'a str> {
+    let begun = Instant::now();
+    loop {
+        let open =
+            order.after.iter().find(|before| !has_succeeded(&board.run().join(&before.status), &before.claim))?;
+        if begun.elapsed() >= DELAY || stop.is_requested() {
+            return Some(&open.name);
+        }
+        sleep(GLANCE);
+    }
 }
 
 struct Agent {

@@ -16,4 +16,4 @@ pub use agent::{AgentOptions, serve};
 pub(crate) use agent::{LEAVING, REMARK};
 pub(crate) use board::{Beacon, Board, Place};
 pub use head::{HeadOptions, lead};
-pub(crate) use order::{Fate, Order};
+pub(crate) use order::{Before, Fate, Order};

@@ -33,6 +33,19 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// What its status will hold.
     pub claim: String,
+    /// What must have succeeded before it begins, where nobody else sees to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Before>,
+}
+
+/// An attempt that another one waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Before {
+    /// What it is called.
+    pub name: String,
+    /// Its status file, from the folder of the run on, and what that will hold.
+    pub status: String,
+    pub claim: String,
 }
 
 /// How an attempt ended, as far as its agent knows.
@@ -89,6 +102,7 @@ impl Order {
             files: TaskFiles { outputs: ["a.out".into(), "a.err".into()], status: "status/a.1".into(), staging: None },
             environment: vec![],
             claim: "{}".into(),
+            after: vec![],
         }
     }
 }

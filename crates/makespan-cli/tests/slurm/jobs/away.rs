@@ -75,6 +75,38 @@ fn ctrl_c_ends_what_runs_and_empties_the_queue() {
 }
 
 #[test]
+fn a_job_that_is_started_too_early_runs_nothing() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "jobs-early");
+    let job = |name: &str, after: &str| {
+        format!(
+            "[[jobs]]\nname = \"{name}\"\ntime = \"1s\"\nafter = [{after}]\ncommand = [\"sh\", \"-c\", \"echo x >>{name}.begun; until test -e go; do sleep 0.1; done\"]\n"
+        )
+    };
+    space.write("batch.toml", &["version = 1\n".into(), job("a", ""), job("b", "\"a\"")].concat());
+    let planner = space.command(RUN).spawn().unwrap();
+    space.wait("a begins", || space.path("a.begun").exists());
+    space.wait("both are submitted", || space.read("run/jobs/submitted").lines().count() == 4);
+    let orders = std::fs::read_dir(space.path("run/jobs/orders")).unwrap().flatten();
+    let orders: Vec<String> = orders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let second = orders.iter().find(|id| id.starts_with("b.1+")).expect("b is on order");
+    // A controller that gives numbers again starts it as soon as another job ends.
+    let early = |id: &str| {
+        let mut command = space.command("agent --folder run --job");
+        let command = command.arg(id).env("SLURM_JOB_ID", "4711").env("SLURMD_NODENAME", "n0");
+        space.said(command.spawn().unwrap())
+    };
+    let said = early(second);
+    assert_eq!(said.status, Some(125), "{said:#?}");
+    said.holds(&["Slurm has started `b`, and `a`", "has not succeeded"]);
+    assert!(!space.path("b.begun").exists() && !space.path(&format!("run/jobs/claims/{second}")).exists());
+    space.write("go", "");
+    let said = space.said(planner);
+    succeeds(&space, &said);
+    assert_eq!((space.read("a.begun"), space.read("b.begun")), ("x\n".into(), "x\n".into()));
+}
+
+#[test]
 fn a_controller_that_is_down_delays_submissions_and_nothing_else() {
     let Some(cluster) = Cluster::start(&NodeSpec::equal(4, 4)) else { return };
     let space = Workspace::new(&cluster, "jobs-mute");

@@ -7,7 +7,7 @@ use makespan_exec::engine::{Notice, Start};
 
 use super::{Held, Jobs, Wish};
 use crate::jobs::shape::{limit_of, needs};
-use crate::pilot::Order;
+use crate::pilot::{Before, Order};
 use crate::{CommandError, Refusal};
 
 /// Between two attempts at a submission that Slurm refused for now.
@@ -40,6 +40,7 @@ impl Jobs<'_> {
             files: start.files.clone(),
             environment: Vec::new(),
             claim: String::new(),
+            after: Vec::new(),
         };
         let mut options = needs(self.instance, start.task, start.processors, start.memory);
         let seconds = |ticks: i64| u64::try_from(ticks).unwrap_or(0).div_ceil(1_000_000_000);
@@ -75,11 +76,14 @@ impl Jobs<'_> {
         if !held.is_let_go {
             return;
         }
-        let mut numbers = Vec::new();
+        let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
         for before in held.after.iter().filter(|before| !self.succeeded.contains(before)) {
             // What is gone comes again, and this is taken back; what has no number has not been found yet.
-            let Some(number) = self.tasks.get(before).and_then(|held| held.number) else { return };
+            let Some(before) = self.tasks.get(before) else { return };
+            let Some(number) = before.number else { return };
             numbers.push(number.to_string());
+            let Order { name, files, claim, .. } = &before.order;
+            attempts.push(Before { name: name.clone(), status: files.status.clone(), claim: claim.clone() });
         }
         let mut options = vec![
             format!("--job-name={}{}", held.id, self.mark),
@@ -97,7 +101,8 @@ impl Jobs<'_> {
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
-        let (id, order) = (held.id.clone(), held.order.clone());
+        // A controller that has lost its memory gives numbers again: then the dependency is on another job.
+        let (id, order) = (held.id.clone(), Order { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.log.note(&id, None));
         if let Err(error) = written {
             self.tell(format!("{}: {error}; trying again", self.options.folder.display()));
