@@ -1,0 +1,9 @@
+//! A service that runs jobs for several people: they come at any time, are kept on disk before they are acknowledged, and are run by the
+//! policy loop of `run`, on this machine or on Slurm.
+//!
+//! [`Service`] is what it does for those who ask; [`words`] are what they say.
+
+mod service;
+pub mod words;
+
+pub use service::Service;
