@@ -267,6 +267,9 @@ pub trait Engine {
     /// Waits until something happens, or until the time is over.
     fn wait(&mut self, timeout: Duration) -> Option<Notice>;
 
+    /// The session ends, and what runs goes on: nothing of it is ended when this is dropped.
+    fn leave(&mut self) {}
+
     /// Forgets a task that has ended; the exit status of the process around it, for a task whose status file is missing.
     fn reap(&mut self, task: TaskId) -> i32;
 

@@ -1,6 +1,6 @@
 //! The entrance: an instance, a policy, a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
@@ -10,6 +10,7 @@ use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
 use crate::clock::Clock;
 use crate::engine::{Earlier, Engine, Taken};
 use crate::files::Files;
+use crate::fingerprint::identities;
 use crate::journal::{Begun, History, Journal, Opening, Progression, Record, TaskList, locked};
 use crate::local::Local;
 use crate::machine::cores;
@@ -17,7 +18,7 @@ use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::resources;
 use crate::session::{Handed, Retries, Session, State};
 use crate::storage::{Disk, Storage};
-use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
+use crate::{ExecuteError, ExecuteOptions, Observer};
 
 /// Executes the commands of an instance on this machine, as a policy decides.
 ///
@@ -115,7 +116,8 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
     let lock = locked(&files.folder().join("lock"))?;
     if !options.resume {
         // Somebody may have run in it until a moment ago.
-        Journal::inspect(&files, instance, Opening::default())?;
+        let how = Opening { grows: options.intake.is_some(), ..Opening::default() };
+        Journal::inspect(&files, instance, how)?;
     }
     Ok(Reserved { instance, options, files, lock })
 }
@@ -206,7 +208,8 @@ fn drive_on(
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
     let Machine { storage, engine, files, lock } = machine;
-    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all };
+    let grows = options.intake.is_some();
+    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all, grows };
     let mut begun = Journal::begin(storage, &files, instance, how, engine.wall(), lock)?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
@@ -273,10 +276,14 @@ fn drive_on(
         engine,
         clock,
         origin: history.origin,
-        fingerprint: fingerprint(instance),
+        fingerprint: identities(instance, history.grows).swap_remove(0),
         retries,
+        cancelled: BTreeSet::new(),
+        known: if history.grows { TaskList::of(instance) } else { TaskList::default() },
+        leaves: false,
         halted: false,
         state,
+        stated: instance,
         estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
         attempts: history.attempts,
         active: BTreeMap::new(),
@@ -323,7 +330,12 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 /// As there.
 pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
-    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all };
+    let how = Opening {
+        resume: options.resume,
+        recover: options.recover,
+        of_now: options.run_all,
+        grows: options.intake.is_some(),
+    };
     Ok(Journal::check(&options.folder, instance, how)?)
 }
 
@@ -369,7 +381,12 @@ fn open_session(
         observer.message(&format!("the memory of jobs is not limited: {reason}"));
     }
     journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
-    if !history.listed {
+    if history.grows {
+        let list = history.known.more(instance);
+        if !list.is_empty() {
+            journal.note(Record::Grown { list });
+        }
+    } else if !history.listed {
         journal.note(Record::Tasks { list: TaskList::of(instance) });
     }
     journal.commit()?;

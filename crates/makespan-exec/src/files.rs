@@ -1,5 +1,6 @@
 //! The folder of a run.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub(crate) const STATUS: &str = "status";
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
-    names: Vec<String>,
+    names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
 }
@@ -33,7 +34,11 @@ impl Files {
 
     /// A folder that is there.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
-        Self { folder, names: instance.task_ids().map(|task| stem(instance, task)).collect(), scratch: None }
+        Self {
+            folder,
+            names: RefCell::new(instance.task_ids().map(|task| stem(instance, task)).collect()),
+            scratch: None,
+        }
     }
 
     /// The same where tasks have folders of their own on their nodes.
@@ -43,7 +48,14 @@ impl Files {
 
     /// The files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self { folder: self.folder.clone(), names: tasks.stems(), scratch: None }
+        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None }
+    }
+
+    /// The instance has grown.
+    pub fn grow(&self, instance: &Instance) {
+        let mut names = self.names.borrow_mut();
+        let new = (names.len() as u64..instance.tasks()).map(TaskId);
+        names.extend(new.map(|task| stem(instance, task)));
     }
 
     /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
@@ -62,7 +74,7 @@ impl Files {
 
     /// The files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
-        let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names[task.index()]));
+        let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names.borrow()[task.index()]));
         let staging = self.scratch.as_ref().map(|scratch| self.staging(scratch, task, attempt));
         TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging }
     }
@@ -73,7 +85,7 @@ impl Files {
             scratch: scratch.folder.clone(),
             home: scratch.home.clone(),
             run: format!("{:016x}", Staging::hash(self.folder.as_os_str().as_encoded_bytes())),
-            name: self.names[task.index()].clone(),
+            name: self.names.borrow()[task.index()].clone(),
             attempt,
             reads,
             writes,
@@ -87,7 +99,7 @@ impl Files {
 
     /// The name of that file.
     pub fn status_name(&self, task: TaskId, attempt: u32) -> String {
-        format!("{}.{attempt}", self.names[task.index()])
+        format!("{}.{attempt}", self.names.borrow()[task.index()])
     }
 }
 

@@ -21,6 +21,11 @@ pub(crate) fn fingerprints(instance: &Instance) -> Vec<String> {
     all
 }
 
+/// The fingerprints by which a journal knows its instance: of a run that grows, those of its machines alone.
+pub(crate) fn identities(instance: &Instance, grows: bool) -> Vec<String> {
+    if grows { fingerprints(&instance.with_jobs(Vec::new())) } else { fingerprints(instance) }
+}
+
 fn hashed(instance: &Instance, best_effort: bool) -> String {
     let mut fields = Fields(Sha256::new());
     // Only a platform with a placement rule says so: the others keep the hash that they always had.
@@ -61,22 +66,35 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
 /// For each different task a hash of what it does, and one of all that is stated of it. What it does is all that its result may
 /// depend on: its command, its GPUs, its numbers of processors if the command names them, and what those tasks do that it waits
 /// for. Its estimated time, its walltime, its weight and its memory say when and where it runs.
-pub(crate) fn digests(instance: &Instance) -> Vec<(String, String)> {
-    let mut digests: Vec<Option<(String, String)>> = vec![None; instance.different_tasks()];
-    let different = instance.different_task_ids();
-    let mut open: Vec<TaskId> = different.collect();
+///
+/// The first of the different tasks are known already, of which `known` says what they do; they are left out.
+pub(crate) fn digests<'a>(
+    instance: &Instance,
+    count: usize,
+    known: impl Fn(usize) -> &'a str,
+) -> Vec<(String, String)> {
+    let mut digests: Vec<Option<(String, String)>> = vec![None; instance.different_tasks() - count];
+    let mut open: Vec<TaskId> = instance.different_task_ids_from(count).collect();
     open.reverse();
-    let before = |task: TaskId| instance.incoming(task).map(|edge| edge.from);
+    let before = |task: TaskId| instance.incoming(task).map(|edge| instance.different(edge.from));
     while let Some(&task) = open.last() {
-        let missing = before(task).filter(|&from| digests[instance.different(from)].is_none());
-        let missing: Vec<TaskId> = missing.collect();
-        if digests[instance.different(task)].is_some() || missing.is_empty() {
+        let is_missing = |from: &usize| *from >= count && digests[*from - count].is_none();
+        let missing: Vec<TaskId> = instance
+            .incoming(task)
+            .filter(|edge| is_missing(&instance.different(edge.from)))
+            .map(|edge| edge.from)
+            .collect();
+        let number = instance.different(task) - count;
+        if digests[number].is_some() || missing.is_empty() {
             open.pop();
-            let known = |from: TaskId| digests[instance.different(from)].as_ref().map(|(does, _)| does.as_str());
-            let mut inputs: Vec<&str> = before(task).filter_map(known).collect();
+            let input = |from: usize| match from.checked_sub(count) {
+                Some(new) => digests[new].as_ref().map(|(does, _)| does.as_str()),
+                None => Some(known(from)),
+            };
+            let mut inputs: Vec<&str> = before(task).filter_map(input).collect();
             inputs.sort_unstable();
             let digest = digest(instance, task, &inputs);
-            digests[instance.different(task)] = Some(digest);
+            digests[number] = Some(digest);
         } else {
             open.extend(missing);
         }

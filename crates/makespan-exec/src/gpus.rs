@@ -8,8 +8,7 @@ use crate::resources::gpus_of;
 
 /// The GPUs that running tasks hold. Those of the platform are numbered through its nodes in order, as processors are.
 #[derive(Debug)]
-pub(crate) struct Gpus<'a> {
-    instance: &'a Instance,
+pub(crate) struct Gpus {
     resource: ResourceId,
     /// The number of the first one of each node.
     firsts: Vec<u64>,
@@ -17,9 +16,9 @@ pub(crate) struct Gpus<'a> {
     taken: BTreeSet<u64>,
 }
 
-impl<'a> Gpus<'a> {
+impl Gpus {
     /// All are free; `None` where the platform states none.
-    pub fn new(instance: &'a Instance) -> Option<Self> {
+    pub fn new(instance: &Instance) -> Option<Self> {
         let platform = instance.platform();
         let resource = gpus_of(platform)?;
         let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
@@ -30,18 +29,18 @@ impl<'a> Gpus<'a> {
             Some(first)
         });
         let firsts = firsts.collect();
-        Some(Self { instance, resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
+        Some(Self { resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
     }
 
     /// Gives a task that starts on these processors what it needs. The cluster has seen to it that there are as many.
-    pub fn take(&mut self, task: TaskId, processors: &ProcSet) {
-        let Some(demand) = self.instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
+    pub fn take(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
+        let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
             return;
         };
         let allotment = processors.len();
         let mut own = Vec::new();
         if demand.kind == ResourceKind::OfNodes {
-            for (node, here) in self.instance.platform().parts(processors) {
+            for (node, here) in instance.platform().parts(processors) {
                 own.extend(self.free(self.firsts[node], demand.need.share(here, allotment)));
             }
         } else {
@@ -112,8 +111,8 @@ mod tests {
         Platform::new(vec![node("a", 2, 3), node("switch", 0, 9), node("b", 2, 2)]).unwrap()
     }
 
-    fn taken(gpus: &mut Gpus<'_>, task: u64, processors: &str) -> String {
-        gpus.take(TaskId(task), &processors.parse().unwrap());
+    fn taken(instance: &Instance, gpus: &mut Gpus, task: u64, processors: &str) -> String {
+        gpus.take(instance, TaskId(task), &processors.parse().unwrap());
         called(gpus.of(TaskId(task)), None).join(",")
     }
 
@@ -124,10 +123,11 @@ mod tests {
         let plain = Job::new("e", Profile::rigid(1, Time::from_seconds(1)).unwrap());
         let instance = Instance::new(nodes(), jobs.into_iter().chain([plain]).collect(), vec![]).unwrap();
         let mut gpus = Gpus::new(&instance).unwrap();
-        assert_eq!((taken(&mut gpus, 0, "0"), taken(&mut gpus, 1, "1-2")), ("0".into(), "1,3".into()));
-        assert_eq!((taken(&mut gpus, 2, "3"), taken(&mut gpus, 4, "1")), ("4".into(), String::new()));
+        let mut take = |task, processors: &str| taken(&instance, &mut gpus, task, processors);
+        assert_eq!((take(0, "0"), take(1, "1-2")), ("0".into(), "1,3".into()));
+        assert_eq!((take(2, "3"), take(4, "1")), ("4".into(), String::new()));
         gpus.give_back(TaskId(0));
-        assert_eq!((taken(&mut gpus, 3, "0"), gpus.of(TaskId(0)).len()), ("0".into(), 0));
+        assert_eq!((taken(&instance, &mut gpus, 3, "0"), gpus.of(TaskId(0)).len()), ("0".into(), 0));
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
                 let mut gpus = Gpus::new(&instance).unwrap();
                 let own: Vec<String> = names.iter().map(ToString::to_string).collect();
                 [(0, "0"), (1, "1")].map(|(task, processors)| {
-                    gpus.take(TaskId(task), &processors.parse().unwrap());
+                    gpus.take(&instance, TaskId(task), &processors.parse().unwrap());
                     called(gpus.of(TaskId(task)), Some(&own)).join(",")
                 })
             };

@@ -363,6 +363,13 @@ impl Engine for Local {
         })
     }
 
+    fn leave(&mut self) {
+        // A shim that was let run needs nobody.
+        self.shims.clear();
+        self.taken = TakenOver::default();
+        self.group = None;
+    }
+
     fn is_alive(&self, shim: Identity) -> bool {
         shim.is_alive()
     }

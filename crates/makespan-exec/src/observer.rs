@@ -1,5 +1,6 @@
 //! Who watches a run.
 
+use std::ops::Range;
 use std::time::SystemTime;
 
 use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
@@ -31,6 +32,15 @@ pub trait Observer {
     /// Estimated times of these tasks were replaced, as the view shows now; of a bag it is the first task. When a run is resumed, those come
     /// first that earlier sessions replaced.
     fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
+
+    /// These tasks have come ([`crate::Intake::append`]).
+    fn grown(&mut self, _tasks: Range<TaskId>, _progress: &Progress<'_>) {}
+
+    /// Jobs that came were not taken in, for this reason.
+    fn not_grown(&mut self, _reason: &str) {}
+
+    /// A task that had not started was given up, by the policy or by somebody who took it back ([`crate::Intake::cancel`]).
+    fn cancelled(&mut self, _task: TaskId, _progress: &Progress<'_>) {}
 
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}

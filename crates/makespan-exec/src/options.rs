@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use makespan_core::{Estimation, Stop, TaskId, Time};
 
+use crate::intake::Intake;
 use crate::journal::Keep;
 use crate::shim::{check_name, check_pattern};
 
@@ -75,6 +76,8 @@ pub struct ExecuteOptions {
     pub tick: Duration,
     /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
     pub estimation: Option<Estimation>,
+    /// Jobs come while the run goes on, which ends when it is told to.
+    pub intake: Option<Intake>,
     /// Ends the run: the first request sends SIGTERM to the running tasks, and SIGKILL after the grace period; the
     /// second sends SIGKILL at once.
     pub stop: Stop,
@@ -100,9 +103,11 @@ impl ExecuteOptions {
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),
             estimation: None,
+            intake: None,
             stop: Stop::default(),
         }
     }
+
     /// What is kept of earlier sessions.
     pub(crate) fn keep(&self) -> Keep {
         match (self.run_all, self.made_up_names) {

@@ -31,7 +31,7 @@ pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(
     let files = Rc::new(Files::new(&options.folder, &nothing)?);
     let lock = locked(&files.folder().join("lock"))?;
     let mut host = Local::new(files.folder(), cores()?, options.shim.clone());
-    let how = Opening { resume: true, recover: false, of_now: true };
+    let how = Opening { resume: true, recover: false, of_now: true, grows: false };
     let begun = Journal::begin(&Disk, &files, &nothing, how, SystemTime::now(), Some(lock));
     let Ok(Begun { mut journal, mut history, earlier: Some(list), .. }) = begun else { return Ok(()) };
     Recovery {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use makespan_core::{Instance, TaskId};
+use makespan_core::{Instance, Job, Rows, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::files::file_stem;
@@ -45,19 +45,37 @@ pub(crate) struct Mapping {
 
 impl TaskList {
     pub(crate) fn of(instance: &Instance) -> Self {
-        let digests = digests(instance);
-        let jobs = instance.jobs().iter().flat_map(|job| job.different_task_ids().map(move |task| (job, task)));
-        let entry = |(job, task): (&makespan_core::Job<makespan_core::Rows>, TaskId)| {
-            let (does, states) = digests[instance.different(task)].clone();
-            Entry {
-                job: job.name.clone(),
-                task: job.is_compound().then(|| instance.short_name(task).into_owned()),
-                bag: job.is_bag().then(|| job.tasks()),
-                does,
-                states,
-            }
+        Self::default().more(instance)
+    }
+
+    /// The tasks of an instance that has grown, behind these.
+    pub(crate) fn more(&self, instance: &Instance) -> Self {
+        let count = self.0.len();
+        let digests = digests(instance, count, |number| &self.0[number].does);
+        let new = instance.different_task_ids_from(count).map(|task| (instance.job_of(task), task));
+        let entry = |((does, states), (job, task)): ((String, String), (&Job<Rows>, TaskId))| Entry {
+            job: job.name.clone(),
+            task: job.is_compound().then(|| instance.short_name(task).into_owned()),
+            bag: job.is_bag().then(|| job.tasks()),
+            does,
+            states,
         };
-        Self(jobs.map(entry).collect())
+        Self(digests.into_iter().zip(new).map(entry).collect())
+    }
+
+    /// Adds tasks behind these.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+
+    /// Whether the first of these are those.
+    pub(crate) fn begins_with(&self, others: &Self) -> bool {
+        self.0.starts_with(&others.0)
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// How many tasks there are.
@@ -179,7 +197,7 @@ impl Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use makespan_core::{Job, Need, Needs, Platform, Profile, Resources, Time, Weight};
+    use makespan_core::{Need, Needs, Platform, Profile, Resources, Time, Weight};
 
     fn job(name: &str, command: &str) -> Job {
         sized(name, command, (1, 1))

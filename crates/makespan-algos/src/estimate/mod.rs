@@ -60,6 +60,8 @@ pub struct Medians {
     /// By the number of a different task.
     own: Vec<Own>,
     groups: Vec<Group>,
+    /// The groups of the kinds.
+    kinds: BTreeMap<String, u32>,
     /// The different tasks by release, and how many of them are members of their groups.
     order: Vec<u32>,
     joined: usize,
@@ -85,27 +87,52 @@ impl Medians {
     /// For the tasks of this instance; `kinds` says of what kinds a task is, the most specific first. The first task of a bag stands for
     /// all.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
-        let mut known: BTreeMap<String, u32> = BTreeMap::new();
         // All tasks together.
-        let mut groups = vec![Group::default()];
-        let different = instance.different_task_ids();
-        let own = different.map(|task| {
-            let of = kinds(task).into_iter().map(|kind| {
-                *known.entry(kind).or_insert_with(|| {
-                    groups.push(Group::default());
-                    groups.len() as u32 - 1
-                })
-            });
-            let of: Vec<u32> = of.collect::<Vec<u32>>().into_iter().chain([0]).collect();
+        let groups = vec![Group::default()];
+        let mut medians = Self { own: Vec::new(), groups, kinds: BTreeMap::new(), order: Vec::new(), joined: 0 };
+        medians.enter(instance, kinds);
+        let own = &medians.own;
+        medians.order = (0..own.len() as u32).collect();
+        medians.order.sort_by_key(|&number| own[number as usize].release);
+        medians
+    }
+
+    /// Takes in the tasks that have come since, behind those that were there. Returned is what is known of their times.
+    pub fn grow(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Vec<Restated> {
+        let before = self.own.len();
+        self.enter(instance, kinds);
+        let mut restated = Vec::new();
+        for number in before as u32..self.own.len() as u32 {
+            let release = self.own[number as usize].release;
+            let place = self.order.partition_point(|&other| self.own[other as usize].release <= release);
+            self.order.insert(place, number);
+            // Those before have joined already.
+            if place < self.joined {
+                self.joined += 1;
+                self.enrol(number, &mut restated);
+            }
+        }
+        restated
+    }
+
+    /// Notes the tasks that are not known yet.
+    fn enter(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) {
+        for task in instance.different_task_ids_from(self.own.len()) {
+            let mut groups = Vec::new();
+            for kind in kinds(task) {
+                let new = self.groups.len() as u32;
+                let group = *self.kinds.entry(kind).or_insert(new);
+                if group == new {
+                    self.groups.push(Group::default());
+                }
+                groups.push(group);
+            }
+            groups.push(0);
             let (own, left) = (instance.task(task), instance.job_of(task).equal_tasks());
             let (profile, estimate, walltime) = (own.profile.clone(), own.estimate, instance.walltime(task));
             let release = instance.release(task);
-            Own { task, profile, estimate, walltime, release, left, groups: of, told: None }
-        });
-        let own: Vec<Own> = own.collect();
-        let mut order: Vec<u32> = (0..own.len() as u32).collect();
-        order.sort_by_key(|&number| own[number as usize].release);
-        Self { own, groups, order, joined: 0 }
+            self.own.push(Own { task, profile, estimate, walltime, release, left, groups, told: None });
+        }
     }
 
     /// Tasks that are released by now, and some that come next, join their groups, and are told what these know.
@@ -115,14 +142,19 @@ impl Medians {
         while self.joined < ahead.min(self.order.len()) {
             let number = self.order[self.joined];
             self.joined += 1;
-            for group in self.own[number as usize].groups.clone() {
-                if self.may_decide(number, group) {
-                    self.groups[group as usize].members.push(number);
-                }
+            self.enrol(number, restated);
+        }
+    }
+
+    /// A task joins its groups, and is told what these know.
+    fn enrol(&mut self, number: u32, restated: &mut Vec<Restated>) {
+        for group in self.own[number as usize].groups.clone() {
+            if self.may_decide(number, group) {
+                self.groups[group as usize].members.push(number);
             }
-            if let Some(group) = self.decisive(&self.own[number as usize]) {
-                restated.extend(self.tell(number, group));
-            }
+        }
+        if let Some(group) = self.decisive(&self.own[number as usize]) {
+            restated.extend(self.tell(number, group));
         }
     }
 

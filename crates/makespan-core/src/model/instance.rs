@@ -309,6 +309,13 @@ impl Instance {
         self.jobs.iter().flat_map(Job::different_task_ids)
     }
 
+    /// The same from this number among them on.
+    pub fn different_task_ids_from(&self, number: usize) -> impl Iterator<Item = TaskId> + '_ {
+        let first = self.jobs.partition_point(|job| job.work.range.end as usize <= number);
+        let before = self.jobs.get(first).map_or(0, |job| number.saturating_sub(job.work.range.start as usize));
+        self.jobs[first..].iter().flat_map(Job::different_task_ids).skip(before)
+    }
+
     /// The number of a task among the different tasks; those of a bag have one.
     pub fn different(&self, task: TaskId) -> usize {
         self.table.number(task)

@@ -15,6 +15,12 @@ pub trait Estimator {
     /// A task of this instance has ended with success, at last. Returned are new times of others, and of itself where it stands for
     /// the tasks of a bag.
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated>;
+
+    /// Jobs have come, behind those that the instance had ([`Instance::append`]). Returned is what is known of their times; by
+    /// default nothing.
+    fn grown(&mut self, _instance: &Instance) -> Vec<Restated> {
+        Vec::new()
+    }
 }
 
 /// Makes an [`Estimator`] for an instance, a new one for each time that it is carried out.

@@ -2,6 +2,7 @@
 //! and nothing is told that is not so.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -18,7 +19,7 @@ use super::{Dead, Fault, When, World};
 use crate::engine::Engine;
 use crate::execute::{Machine, execute_on};
 use crate::files::Files;
-use crate::{ExecuteError, ExecuteOptions, Observer, Progress};
+use crate::{ExecuteError, ExecuteOptions, Intake, Observer, Progress};
 
 /// First come, first served.
 struct FirstCome;
@@ -65,6 +66,11 @@ struct Told {
     retries: u32,
     /// The estimates that were replaced, as they were told last.
     estimates: BTreeMap<u64, Time>,
+    /// Where jobs come while the run goes on: how many have come. Whoever hands them in remembers them.
+    come: Option<usize>,
+    intake: Intake,
+    /// The tasks that the run has taken in, of those that came in this session.
+    grown: u64,
 }
 
 /// Says that every job takes as long as the longest that has ended.
@@ -74,6 +80,15 @@ struct Longest(Time);
 impl Estimator for Longest {
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
         self.0 = self.0.max(run.end - run.start);
+        let longest = |task| instance.profile(task).clone().lasting(self.0);
+        let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
+        instance.task_ids().map(|task| Restated { task, profile: longest(task), estimate }).collect()
+    }
+
+    fn grown(&mut self, instance: &Instance) -> Vec<Restated> {
+        if self.0 == Time::ZERO {
+            return Vec::new();
+        }
         let longest = |task| instance.profile(task).clone().lasting(self.0);
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
         instance.task_ids().map(|task| Restated { task, profile: longest(task), estimate }).collect()
@@ -93,6 +108,22 @@ impl Observer for Told {
         let starts = world.started.get(&run.task.0).copied().unwrap_or(0);
         self.ends.insert(run.task.0, (run.outcome, starts));
     }
+
+    fn grown(&mut self, tasks: Range<TaskId>, progress: &Progress<'_>) {
+        assert!(progress.view.instance.tasks() >= tasks.end.0 && tasks.start.0 == self.grown.max(tasks.start.0));
+        self.grown = self.grown.max(tasks.end.0);
+    }
+
+    fn tick(&mut self, progress: &Progress<'_>) {
+        let Some(come) = &mut self.come else { return };
+        let all_are_in = progress.view.instance.tasks() == *come as u64;
+        if *come < 6 && all_are_in && progress.view.waiting.is_empty() {
+            *come += 1;
+            self.intake.append(vec![six().submitted(makespan_core::JobId(*come as u32 - 1))]);
+        } else if progress.ended == 6 {
+            self.intake.leave();
+        }
+    }
 }
 
 enum Left {
@@ -102,13 +133,18 @@ enum Left {
 }
 
 fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> Left {
-    let instance = six();
+    let whole = six();
+    let come = told.come.unwrap_or(6);
+    let instance = whole.with_jobs(whole.all_submitted().into_iter().take(come).collect());
+    told.intake = Intake::new();
+    let intake = told.come.map(|_| told.intake.clone());
     let stop = Stop::default();
     world.0.borrow_mut().stop = stop.clone();
     told.world = Some(world.clone());
     let estimation = Some(Estimation::new(|_| Box::new(Longest::default())));
     let retries = told.retries;
-    let options = ExecuteOptions { resume, retry_failed, retries, estimation, stop, ..ExecuteOptions::new("/run") };
+    let options =
+        ExecuteOptions { resume, retry_failed, retries, estimation, intake, stop, ..ExecuteOptions::new("/run") };
     let mut engine = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
     let machine = Machine { storage: world, engine: &mut engine, files, lock: None };
@@ -199,6 +235,11 @@ impl Scene {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
     }
 
+    /// A new run to which jobs come one by one.
+    fn that_grows() -> Self {
+        Self { told: Told { come: Some(1), ..Told::default() }, ..Self::new() }
+    }
+
     /// A run whose session was killed when some tasks had ended and others ran, a moment ago.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
@@ -284,6 +325,12 @@ fn every_step_fails_once_in_every_way() {
 fn every_step_of_a_run_with_retries_fails_once_in_every_way() {
     let steps = Scene::with_retries().play_all();
     assert!(steps > 80, "a run with retries has some {steps} steps");
+}
+
+#[test]
+fn every_step_of_a_run_that_grows_fails_once_in_every_way() {
+    let steps = Scene::that_grows().play_all();
+    assert!(steps > 60, "a run that grows has some {steps} steps");
 }
 
 #[test]

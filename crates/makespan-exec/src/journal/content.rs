@@ -52,7 +52,7 @@ impl Found {
             Err(error) if how.resume && how.recover && error.is_damage() => {
                 let records = lines(&bytes).filter_map(|(_, line)| line.and_then(parse).ok()).collect();
                 let faults = faults(&bytes).len();
-                let salvaged = salvage::salvage(&path, instance, records, faults, statuses.of_tasks())?;
+                let salvaged = salvage::salvage(&path, instance, (records, faults, how.grows), statuses.of_tasks())?;
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
             }
             Err(error) => Err(error),

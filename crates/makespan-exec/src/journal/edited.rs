@@ -5,7 +5,7 @@ use makespan_core::{Instance, Outcome, Run, TaskId};
 use super::content::put_in_place;
 use super::{Estimated, FILE, History, Journal, JournalError, Progression, Record, VERSION};
 use crate::files::Files;
-use crate::fingerprint;
+use crate::fingerprint::identities;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
@@ -74,8 +74,11 @@ impl Journal {
 /// The records that are kept, with the numbers that tasks have now.
 fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
     // One nanosecond later, so that no status file that lies about passes for one of an attempt that is still to come.
-    let header = Record::Header { version: VERSION, fingerprint: fingerprint(instance), origin: history.origin + 1 };
-    let mut records = vec![header, Record::Tasks { list }];
+    let (origin, grows) = (history.origin + 1, history.grows);
+    let fingerprint = identities(instance, grows).swap_remove(0);
+    let header = Record::Header { version: VERSION, fingerprint, origin, grows };
+    let tasks = if grows { Record::Grown { list } } else { Record::Tasks { list } };
+    let mut records = vec![header, tasks];
     let mut attempts = vec![0; instance.tasks() as usize];
     for run in &history.runs {
         let kept = mapping.same.get(&run.task).filter(|(_, unchanged)| match history.tasks[run.task.index()] {

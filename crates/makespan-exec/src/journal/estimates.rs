@@ -64,11 +64,11 @@ impl Times {
 }
 
 impl Estimated {
-    /// These times, as they are written; `stated` is the instance of the run as it began.
-    pub(crate) fn of(restated: &[Restated], stated: &Instance) -> Vec<Self> {
+    /// These times, as they are written, in proportion to what was stated of each task.
+    pub(crate) fn of<'a>(restated: &[Restated], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for Restated { task, profile, estimate } in restated {
-            let times = Times::of(profile, stated.profile(*task));
+            let times = Times::of(profile, stated(*task));
             let learned = match *estimate {
                 Estimate::Learned { runs, spread } => Some((runs, spread)),
                 Estimate::Guessed | Estimate::Stated => None,
@@ -139,7 +139,7 @@ mod tests {
                 Restated { task: TaskId(at as u64), profile, estimate: estimate(at) }
             });
             let restated: Vec<Restated> = restated.collect();
-            let written: Vec<String> = Estimated::of(&restated, &instance).iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+            let written: Vec<String> = Estimated::of(&restated, |task| instance.profile(task)).iter().map(|one| serde_json::to_string(one).unwrap()).collect();
             let read = written.iter().flat_map(|text| {
                 let one: Estimated = serde_json::from_str(text).unwrap();
                 one.tasks().map(|task| one.restated(task, &instance).unwrap()).collect::<Vec<_>>()
@@ -164,7 +164,7 @@ mod tests {
             profile: Profile::rigid(1, Time::from_ticks(if task == 5 { 3 } else { 7 })).unwrap(),
             estimate: Estimate::Guessed,
         };
-        let written = Estimated::of(&[0, 1, 2, 4, 5].map(like), &instance);
+        let written = Estimated::of(&[0, 1, 2, 4, 5].map(like), |task| instance.profile(task));
         let text = serde_json::to_string(&written).unwrap();
         assert_eq!(text, r#"[{"jobs":[[0,2],[4,4]],"times":{"longest":7}},{"jobs":[[5,5]],"times":{"longest":3}}]"#);
     }

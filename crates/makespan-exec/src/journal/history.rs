@@ -7,7 +7,7 @@ use std::rc::Rc;
 use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Restated, Run, TaskId, Time};
 
 use super::{Cause, EARLIEST, Estimated, JournalError, Record, VERSION};
-use crate::fingerprint::fingerprints;
+use crate::fingerprint::identities;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 
@@ -32,8 +32,12 @@ pub struct History {
     pub told: Vec<LogEntry>,
     /// The estimates that were replaced, as they were last.
     pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
-    /// Whether the journal says what its tasks do.
+    /// Whether the journal says what its tasks do. Where the run grows, what it says of them is in [`Self::known`].
     pub listed: bool,
+    /// Whether jobs come while the run goes on.
+    pub grows: bool,
+    /// Where the run grows: the tasks that the journal knows.
+    pub known: TaskList,
 }
 
 /// Where a task stands.
@@ -80,26 +84,48 @@ impl History {
     pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
-        let Some(Record::Header { version, fingerprint: stated, origin }) = records.first() else {
+        let Some(&Record::Header { version, fingerprint: ref stated, grows, .. }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
-        if !(EARLIEST..=VERSION).contains(version) {
-            return Err(JournalError::Version { path: path.to_owned(), version: u64::from(*version) });
+        if !(EARLIEST..=VERSION).contains(&version) {
+            return Err(JournalError::Version { path: path.to_owned(), version: u64::from(version) });
         }
-        let mut own = fingerprints(instance);
+        let mut own = identities(instance, grows);
+        let other = |own: String| {
+            let (path, journal) = (path.to_owned(), stated.clone());
+            Err(JournalError::OtherInstance { path, journal, instance: own })
+        };
         if !own.contains(stated) {
-            let instance = own.swap_remove(0);
-            return Err(JournalError::OtherInstance { path: path.to_owned(), journal: stated.clone(), instance });
+            return other(own.swap_remove(0));
         }
-        Self::played(path, *origin, instance.tasks(), records)
+        if !grows {
+            return Self::played(path, instance.tasks(), records);
+        }
+        let mut history = Self::played(path, 0, records)?;
+        if !TaskList::of(instance).begins_with(&history.known) {
+            return other(own.swap_remove(0));
+        }
+        history.grow(instance.tasks());
+        Ok(history)
+    }
+
+    /// The instance has so many tasks.
+    fn grow(&mut self, tasks: u64) {
+        let count = self.tasks.len().max(tasks as usize);
+        self.tasks.resize(count, Progression::Open);
+        self.attempts.resize(count, 0);
     }
 
     /// What a journal of another instance amounts to, with the tasks that its records number.
     pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
-        let Some(Record::Header { origin, .. }) = records.first() else {
+        let Some(&Record::Header { grows, .. }) = records.first() else {
             let reason = "a journal begins with its header".into();
             return Err(JournalError::Damaged { path: path.to_owned(), line: 1, reason });
         };
+        if grows {
+            let history = Self::played(path, 0, records)?;
+            return Ok((history.known.clone(), history));
+        }
         let list = records.iter().find_map(|record| match record {
             Record::Tasks { list } => Some(list.clone()),
             _ => None,
@@ -110,17 +136,23 @@ impl History {
             None if records.len() == 1 => TaskList::default(),
             None => return Err(JournalError::TasksUnknown { path: path.to_owned() }),
         };
-        let history = Self::played(path, *origin, list.count(), records)?;
+        let history = Self::played(path, list.count(), records)?;
         Ok((list, history))
     }
 
     /// Plays the records of an instance of so many tasks forward. The first is a header.
-    pub(super) fn played(path: &Path, origin: i64, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
+    fn played(path: &Path, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
         let count = tasks as usize;
+        let (origin, grows) = match records.first() {
+            Some(&Record::Header { origin, grows, .. }) => (origin, grows),
+            _ => return Err(malformed(1, "a journal begins with its header")),
+        };
         let mut history = Self {
             origin,
+            grows,
+            known: TaskList::default(),
             boot: String::new(),
             group: None,
             runs: Vec::new(),
@@ -144,6 +176,11 @@ impl History {
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
+            Record::Grown { .. } if !self.grows => return Err("tasks that come to a run that does not grow"),
+            Record::Grown { list } => {
+                self.known.extend(list);
+                self.grow(self.known.count());
+            }
             Record::Tasks { list } if list.count() != self.tasks.len() as u64 => {
                 return Err("a list of other tasks");
             }

@@ -30,14 +30,14 @@ pub use history::{Attempt, History, Progression};
 pub use record::{Cause, Record};
 
 use crate::files::Files;
-use crate::fingerprint;
+use crate::fingerprint::identities;
 use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, writable};
 pub use crate::tasks::TaskList;
 use content::Found;
 
 /// The version of the records that are written.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The earliest version that is read. Its records, and those of all versions since, are records of this version.
 pub const EARLIEST: u32 = 2;
@@ -57,6 +57,8 @@ pub struct Opening {
     pub recover: bool,
     /// The instance has what is to be done now, as another program says, and perhaps nothing of what the run has done.
     pub of_now: bool,
+    /// Jobs come while the run goes on: a journal that begins is of the machines alone.
+    pub grows: bool,
 }
 
 /// An open journal. It holds the lock of its folder until it is dropped, or its process is killed.
@@ -145,7 +147,7 @@ impl Journal {
         };
         let mut records = found.records;
         if records.is_empty() {
-            let header = header(instance, now);
+            let header = header(instance, now, how.grows);
             journal.append(&header)?;
             // The name of a new file is on disk only when its folder is.
             storage.sync_folder(files.folder()).map_err(fail)?;
@@ -277,8 +279,9 @@ impl Journal {
     }
 }
 
-fn header(instance: &Instance, now: SystemTime) -> Record {
-    Record::Header { version: VERSION, fingerprint: fingerprint(instance), origin: nanoseconds(now) }
+fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
+    let fingerprint = identities(instance, grows).swap_remove(0);
+    Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
 pub(crate) fn locked(path: &Path) -> Result<File, JournalError> {

@@ -18,6 +18,14 @@ pub enum Record {
         fingerprint: String,
         /// The wall clock at instant 0, nanoseconds after 1970.
         origin: i64,
+        /// Whether jobs come while the run goes on ([`crate::Intake`]). Then the fingerprint is of the machines alone.
+        #[serde(default, skip_serializing_if = "is_false")]
+        grows: bool,
+    },
+    /// Tasks have come, behind those that were there. Runs that do not grow, and journals before version 7, lack it.
+    Grown {
+        /// Those that are new.
+        list: TaskList,
     },
     /// What tells the tasks of the instance from those of an edited one. Journals of version 2 lack it.
     Tasks {
@@ -96,7 +104,7 @@ pub enum Record {
         /// When.
         at: Time,
     },
-    /// The policy gave up a waiting task.
+    /// The policy gave up a waiting task, or somebody took it back.
     Cancelled {
         /// Which task.
         #[serde(rename = "job")]
@@ -136,4 +144,11 @@ pub enum Cause {
     Walltime,
     /// The run was stopped, or resumed after a death that the task survived.
     Stop,
+    /// Somebody took the task back. Journals before version 7 lack it.
+    Cancel,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }

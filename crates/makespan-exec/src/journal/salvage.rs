@@ -8,8 +8,9 @@ use makespan_core::{Instance, Outcome, TaskId, Time};
 use super::history::History;
 use super::{Attempt, JournalError, Progression, Record, VERSION};
 use crate::clock::since_origin;
-use crate::fingerprint::fingerprints;
+use crate::fingerprint::identities;
 use crate::status::Status;
+use crate::tasks::TaskList;
 
 /// A journal that has been put together again.
 pub(super) struct Salvaged {
@@ -22,13 +23,16 @@ pub(super) struct Salvaged {
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
-    mut numbered: Vec<(u64, Record)>,
-    faults: usize,
+    (mut numbered, faults, grows): (Vec<(u64, Record)>, usize, bool),
     statuses: impl Iterator<Item = &'a Status>,
 ) -> Result<Salvaged, JournalError> {
     numbered.sort_by_key(|&(number, _)| number);
     numbered.dedup_by_key(|&mut (number, _)| number);
-    let own = fingerprints(instance);
+    let grows = match numbered.first() {
+        Some((0, Record::Header { grows, .. })) => *grows,
+        _ => grows,
+    };
+    let own = identities(instance, grows);
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
@@ -39,12 +43,17 @@ pub(super) fn salvage<'a>(
             .map(|status| status.claim.run)
             .max()
         {
-            Some(origin) => Record::Header { version: VERSION, fingerprint: own[0].clone(), origin },
+            Some(origin) => Record::Header { version: VERSION, fingerprint: own[0].clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
         },
     };
     let mut whole =
         Whole { history: History::of(path, instance, std::slice::from_ref(&header))?, records: vec![header] };
+    if whole.history.grows {
+        // Some of those that were there may be lost.
+        numbered.retain(|(_, record)| !matches!(record, Record::Grown { .. }));
+        whole.push(Record::Grown { list: TaskList::of(instance) });
+    }
     for (_, record) in numbered {
         whole.take(record);
     }

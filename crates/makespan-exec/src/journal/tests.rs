@@ -5,9 +5,9 @@ use std::fs;
 
 use super::*;
 
-const FRESH: Opening = Opening { resume: false, recover: false, of_now: false };
-const RESUME: Opening = Opening { resume: true, recover: false, of_now: false };
-const RECOVER: Opening = Opening { resume: true, recover: true, of_now: false };
+const FRESH: Opening = Opening { resume: false, recover: false, of_now: false, grows: false };
+const RESUME: Opening = Opening { resume: true, recover: false, of_now: false, grows: false };
+const RECOVER: Opening = Opening { resume: true, recover: true, of_now: false, grows: false };
 
 fn instance(jobs: usize) -> Instance {
     let job = |index: usize| Job::new(index.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
@@ -62,7 +62,7 @@ fn what_is_written_is_read() {
 fn a_check_refuses_the_same_and_makes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let check = |jobs: usize, resume: bool| {
-        Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false, of_now: false })
+        Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false, of_now: false, grows: false })
     };
     check(1, false).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -109,7 +109,7 @@ fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
 fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i32) {
     let claim = crate::status::Claim {
         run,
-        instance: fingerprint(instance),
+        instance: crate::fingerprint(instance),
         task: TaskId(task),
         attempt: 1,
         at: Time::from_ticks(5),

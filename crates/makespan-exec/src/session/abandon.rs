@@ -10,7 +10,7 @@ impl Session<'_> {
     /// These tasks ended in earlier sessions without success. What waits for them and was not written down as not started,
     /// because the session died before, is so now.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
-        if self.state.instance.edges().is_empty() {
+        if self.state.instance().edges().is_empty() {
             return Ok(());
         }
         self.events.extend(closed.iter().copied().map(Event::Failed));
@@ -25,8 +25,20 @@ impl Session<'_> {
 
     /// The same, but for those that have their record; ascending.
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
+        let lost = self.state.cluster.abandon(task);
+        self.lose(task, lost, at, recorded)
+    }
+
+    /// These will never start, since they wait for a task.
+    pub(super) fn lose(
+        &mut self,
+        task: TaskId,
+        lost: Vec<TaskId>,
+        at: Time,
+        recorded: &[TaskId],
+    ) -> Result<(), ExecuteError> {
         let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(task));
-        for lost in self.state.cluster.abandon(task) {
+        for lost in lost {
             self.withdraw(lost);
             if recorded.binary_search(&lost).is_err() {
                 self.record_end(End::not_started(lost, at, ProcSet::new(), &reason))?;

@@ -1,5 +1,7 @@
 //! What a session keeps of a task between its start and its end.
 
+use std::ops::Range;
+
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId, Time};
 
 use crate::journal::Cause;
@@ -92,6 +94,10 @@ pub(crate) enum News {
     },
     /// It was ended with the run.
     Interrupted(Run),
+    /// These tasks have come.
+    Grown(Range<TaskId>),
+    /// A task that had not started was given up.
+    Cancelled(TaskId),
     Told(LogEntry),
     Message(String),
 }
@@ -103,7 +109,7 @@ pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
         (_, Some(Cause::Walltime)) => Some(Outcome::TimedOut),
         (0, _) => Some(Outcome::Succeeded),
         (_, Some(Cause::Stop)) => None,
-        (status, None) => Some(Outcome::Failed { status }),
+        (status, None | Some(Cause::Cancel)) => Some(Outcome::Failed { status }),
     }
 }
 

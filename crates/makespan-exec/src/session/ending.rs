@@ -159,9 +159,10 @@ impl Session<'_> {
     fn reason(&self, task: TaskId, outcome: Outcome, accounting: Option<&Accounting>) -> Option<String> {
         let killed = accounting.and_then(|accounting| accounting.memory_kill);
         match outcome {
+            Outcome::Failed { .. } if self.cancelled.contains(&task) => Some("it was cancelled".into()),
             Outcome::Failed { .. } if killed.is_some() => killed.map(memory_reason),
             Outcome::TimedOut => {
-                let walltime = self.state.instance.walltime(task);
+                let walltime = self.state.instance().walltime(task);
                 let stated = walltime.map(|walltime| format!("it was ended at its walltime of {walltime} s"));
                 stated
                     .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Event, Restated, Run, TaskId};
+use makespan_core::{Event, Profile, Restated, Run, TaskId};
 
 use super::Session;
 use super::active::News;
@@ -30,10 +30,15 @@ impl Session<'_> {
     }
 
     /// Replaces estimates, and writes them down if they are `new`. The policy hears of them with what else happened.
-    fn restate(&mut self, restated: Vec<Restated>, new: bool) {
+    pub(super) fn restate(&mut self, restated: Vec<Restated>, new: bool) {
         if restated.is_empty() {
             return;
         }
+        // What the journal states is in proportion to what was stated; of tasks that came later, to what held until now.
+        let (first_later, current) = (self.stated.tasks(), self.state.cluster.instance());
+        let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
+        let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);
+        let later: BTreeMap<TaskId, Profile> = later.map(|task| (task, current.profile(task).clone())).collect();
         let events = self.state.cluster.restate(restated.clone());
         let of = |event: &Event| if let Event::Estimated(task) = *event { Some(task) } else { None };
         let tasks: Vec<TaskId> = events.iter().filter_map(of).collect();
@@ -41,12 +46,15 @@ impl Session<'_> {
             return;
         }
         if new {
-            let instance = self.state.instance;
+            let instance = self.state.cluster.instance();
             let first = |task: TaskId| instance.equal_tasks(task).next().unwrap_or(task);
             let mut changed: Vec<Restated> =
                 restated.into_iter().map(|one| Restated { task: first(one.task), ..one }).collect();
             changed.retain(|restated| tasks.binary_search(&restated.task).is_ok());
-            let (at, times) = (self.now(), Estimated::of(&changed, instance));
+            let (at, times) = (
+                self.now(),
+                Estimated::of(&changed, |task| later.get(&task).unwrap_or_else(|| self.stated.profile(task))),
+            );
             self.journal.note(Record::Estimated { at, times });
         }
         self.events.extend(events);

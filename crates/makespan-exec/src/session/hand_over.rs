@@ -138,10 +138,11 @@ impl Session<'_> {
     }
 
     fn recall_behind(&mut self, task: TaskId) {
-        let instance = self.state.instance;
         let (mut open, mut seen) = (vec![task], BTreeSet::new());
         while let Some(task) = open.pop() {
-            for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
+            let instance = self.state.instance();
+            let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
+            for next in behind.collect::<Vec<TaskId>>() {
                 if seen.insert(next) && self.active.contains_key(&next) {
                     open.push(next);
                     if self.take_back(next) {
@@ -218,13 +219,13 @@ impl Session<'_> {
 
     /// After how long the session itself ends a task, if ever. Where the engine decides when a task starts, it ends it, too.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
-        let walltime = self.state.instance.walltime(task).or(self.options.timeout);
+        let walltime = self.state.instance().walltime(task).or(self.options.timeout);
         walltime.filter(|_| self.handed.is_none())
     }
 
     /// Where the engine decides when a task starts: what must end first.
     pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
-        let instance = self.state.instance;
+        let instance = self.state.instance();
         if self.handed.is_none() || instance.edges().is_empty() {
             return Vec::new();
         }
@@ -246,7 +247,7 @@ impl Session<'_> {
 
     /// How long it is until the release date of a task, where the engine decides when it starts.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
-        let left = self.state.instance.release(task).saturating_since(self.now());
+        let left = self.state.instance().release(task).saturating_since(self.now());
         if self.handed.is_some() {
             Duration::from_nanos(u64::try_from(left.ticks()).unwrap_or(0))
         } else {

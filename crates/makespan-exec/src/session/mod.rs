@@ -5,23 +5,27 @@ mod active;
 mod closing;
 mod ending;
 mod estimates;
+mod growth;
 mod hand_over;
 mod retry;
 mod start;
 mod state;
 mod stop;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Estimator, Event, Outage, Policy, ProcSet, Running, TaskId, Time, Unavailable};
+use makespan_core::{
+    Decision, Estimator, Event, Instance, Outage, Policy, ProcSet, Running, TaskId, Time, Unavailable,
+};
 
 use crate::clock::{Clock, ticks};
 use crate::engine::{Engine, Notice};
 use crate::files::Files;
 use crate::journal::{Attempt, Cause, Journal, JournalError, Record};
 use crate::storage::Storage;
+use crate::tasks::TaskList;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::Active;
 pub(crate) use active::outcome;
@@ -46,10 +50,18 @@ pub(crate) struct Session<'a> {
     pub origin: i64,
     pub fingerprint: String,
     pub state: State<'a>,
+    /// The instance as the session found it.
+    pub stated: &'a Instance,
     /// Learns times from what ends.
     pub estimator: Option<Box<dyn Estimator>>,
     pub attempts: Vec<u32>,
-    pub retries: Retries<'a>,
+    pub retries: Retries,
+    /// Tasks that somebody took back while they ran: they are not tried again.
+    pub cancelled: BTreeSet<TaskId>,
+    /// Where jobs come while the run goes on: the tasks that the journal knows.
+    pub known: TaskList,
+    /// Whether the session ends while what runs goes on.
+    pub leaves: bool,
     /// Whether nothing more is to start: a task has failed for good, or the session ends.
     pub halted: bool,
     pub active: BTreeMap<TaskId, Active>,
@@ -79,6 +91,9 @@ impl Session<'_> {
     /// `closed` tasks, which ended before and are not run again, those hear that wait for them.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
+        if outcome.is_ok() && self.leaves {
+            return self.leave_running();
+        }
         if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
             return self.finish();
         }
@@ -125,6 +140,10 @@ impl Session<'_> {
             if self.halted {
                 return self.drain();
             }
+            self.heed_requests()?;
+            if self.leaves {
+                return Ok(());
+            }
             let now = self.now();
             while let Some(task) = self.state.release(now) {
                 if self.state.cluster.submit(task) {
@@ -146,7 +165,7 @@ impl Session<'_> {
             self.settle_doubts()?;
             let all_started = self.state.unreleased.is_empty() && self.wake.is_none();
             let none_awaited = !self.engine.awaits() || self.state.cluster.waiting().is_empty();
-            if self.is_idle() && all_started && none_awaited {
+            if self.is_idle() && all_started && none_awaited && self.options.intake.is_none() {
                 return Ok(self.state.cluster.check_complete()?);
             }
             self.tell_waiting();
@@ -229,6 +248,7 @@ impl Session<'_> {
                 Decision::Cancel(task) => {
                     self.state.cluster.withdraw(task)?;
                     self.journal.note(Record::Cancelled { task, at: now });
+                    self.news.push(News::Cancelled(task));
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(task)));
                     self.abandon(task, now)?;
                 }
@@ -303,7 +323,7 @@ impl Session<'_> {
     }
 
     fn tell_nodes(&mut self, processors: &ProcSet, event: fn(usize) -> Event) {
-        let platform = self.state.instance.platform();
+        let platform = self.state.cluster.instance().platform();
         for &(first, last) in processors.intervals() {
             let nodes = platform.node_of(first)..=platform.node_of(last);
             let computing = nodes.filter(|&node| platform.nodes()[node].processors > 0);

@@ -13,8 +13,7 @@ const MOST_LOSSES: u32 = 3;
 
 /// How often each task has failed, and what those need that lack of memory ended.
 #[derive(Debug)]
-pub(crate) struct Retries<'a> {
-    instance: &'a Instance,
+pub(crate) struct Retries {
     /// The resource `memory`, where the platform states any that comes back.
     memory: Option<ResourceId>,
     failures: Vec<u32>,
@@ -26,14 +25,13 @@ pub(crate) struct Retries<'a> {
     crowded: VecDeque<Delayed>,
 }
 
-impl<'a> Retries<'a> {
+impl Retries {
     /// After these runs. What is `open` by the user's wish, although it had failed for good, begins to count anew.
-    pub fn new(instance: &'a Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
+    pub fn new(instance: &Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
         let platform = instance.platform();
         let memory = platform.resource(Resource::MEMORY);
         let memory = memory.filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable);
         let mut retries = Self {
-            instance,
             memory,
             failures: vec![0; instance.tasks() as usize],
             losses: BTreeMap::new(),
@@ -41,7 +39,7 @@ impl<'a> Retries<'a> {
             crowded: VecDeque::new(),
         };
         for run in runs {
-            retries.count(run);
+            retries.count(instance, run);
         }
         for task in open.iter().filter(|_| anew) {
             retries.failures[task.index()] = 0;
@@ -50,7 +48,7 @@ impl<'a> Retries<'a> {
     }
 
     /// Counts an end. How often the task has failed by now, if this is a failure.
-    fn count(&mut self, run: &Run) -> Option<u32> {
+    fn count(&mut self, instance: &Instance, run: &Run) -> Option<u32> {
         if !is_failure(run.outcome) {
             return None;
         }
@@ -59,7 +57,7 @@ impl<'a> Retries<'a> {
         let failures = *failures;
         if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
             // A need that was understated is doubled from what was seen.
-            let least = self.bytes(run.task, &run.processors).max(used.peak_memory);
+            let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
             self.raised.insert(run.task, least.saturating_mul(2));
         }
         Some(failures)
@@ -72,15 +70,15 @@ impl<'a> Retries<'a> {
         *losses > MOST_LOSSES
     }
 
-    fn demand(&self, task: TaskId) -> Option<&Demand> {
+    fn demand<'i>(&self, instance: &'i Instance, task: TaskId) -> Option<&'i Demand> {
         let memory = self.memory?;
-        self.instance.demands(task).iter().find(|demand| demand.resource == memory)
+        instance.demands(task).iter().find(|demand| demand.resource == memory)
     }
 
     /// The memory that a task holds on these processors: on each node, or of the platform as a whole.
-    fn shares(&self, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
+    fn shares(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
         let Some(memory) = self.memory else { return Vec::new() };
-        let (platform, demand) = (self.instance.platform(), self.demand(task));
+        let (platform, demand) = (instance.platform(), self.demand(instance, task));
         let (allotment, raised) = (processors.len(), self.raised.get(&task).copied().unwrap_or(0));
         if platform.resource_of(memory).kind == ResourceKind::OfNodes {
             let share = |(node, here): (usize, u32)| {
@@ -96,27 +94,27 @@ impl<'a> Retries<'a> {
     }
 
     /// Bytes that a task holds on these processors: what it states, or more after lack of memory ended it. 0 where it states nothing.
-    pub fn bytes(&self, task: TaskId, processors: &ProcSet) -> u64 {
-        self.shares(task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
+    pub fn bytes(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
+        self.shares(instance, task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
     }
 
     /// Whether there is memory for a task beside those that run. Without raised needs the cluster has seen to it.
     fn has_room<'b>(
         &self,
-        task: TaskId,
-        processors: &ProcSet,
+        instance: &Instance,
+        (task, processors): (TaskId, &ProcSet),
         mut running: impl Iterator<Item = (TaskId, &'b ProcSet)>,
     ) -> bool {
         let Some(memory) = self.memory.filter(|_| !self.raised.is_empty()) else { return true };
         let mut free: BTreeMap<Option<usize>, u128> = BTreeMap::new();
-        for (at, share) in self.shares(task, processors) {
-            let platform = self.instance.platform();
+        for (at, share) in self.shares(instance, task, processors) {
+            let platform = instance.platform();
             let there = at.map_or_else(|| platform.total(memory), |node| platform.amount(node, memory).into());
             free.insert(at, there.saturating_sub(share.into()));
         }
         // What it needs itself is there at all, or the cluster had refused it.
         running.all(|(other, processors)| {
-            self.shares(other, processors).into_iter().all(|(at, share)| match free.get_mut(&at) {
+            self.shares(instance, other, processors).into_iter().all(|(at, share)| match free.get_mut(&at) {
                 Some(free) if *free < u128::from(share) => false,
                 Some(free) => {
                     *free -= u128::from(share);
@@ -136,12 +134,14 @@ pub(crate) fn is_failure(outcome: Outcome) -> bool {
 impl Session<'_> {
     /// Counts the end of a run. Whether the task is tried again.
     pub(super) fn is_tried_again(&mut self, run: &Run) -> bool {
-        self.retries.count(run).is_some_and(|failures| failures <= self.options.retries)
+        let failures = self.retries.count(self.state.cluster.instance(), run);
+        failures.is_some_and(|failures| failures <= self.options.retries) && !self.cancelled.contains(&run.task)
     }
 
     /// Starts a task if there is memory for it. Otherwise, or while others wait that came before, it waits for the end of a task.
     pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
-        let needs = !self.retries.crowded.is_empty() && self.retries.bytes(delayed.task, &delayed.processors) > 0;
+        let Delayed { task, processors, .. } = &delayed;
+        let needs = self.is_crowded() && self.retries.bytes(self.state.instance(), *task, processors) > 0;
         if needs || !self.has_room(&delayed) {
             self.retries.crowded.push_back(delayed);
             return Ok(());
@@ -164,11 +164,24 @@ impl Session<'_> {
     fn has_room(&self, delayed: &Delayed) -> bool {
         let running = self.active.iter().map(|(&task, active)| (task, &active.processors));
         let starting = self.starting.iter().map(|delayed| (delayed.task, &delayed.processors));
-        self.retries.has_room(delayed.task, &delayed.processors, running.chain(starting))
+        let place = (delayed.task, &delayed.processors);
+        self.retries.has_room(self.state.instance(), place, running.chain(starting))
     }
 
     pub(super) fn is_crowded(&self) -> bool {
         !self.retries.crowded.is_empty()
+    }
+
+    /// The instance has so many tasks.
+    pub(super) fn count_failures_of(&mut self, tasks: u64) {
+        self.retries.failures.resize(tasks as usize, 0);
+    }
+
+    /// A task that waits for memory is taken back; whether it was among those.
+    pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
+        let before = self.retries.crowded.len();
+        self.retries.crowded.retain(|delayed| delayed.task != task);
+        self.retries.crowded.len() < before
     }
 
     /// Tasks that wait for memory will not be started.

@@ -22,21 +22,19 @@ impl Session<'_> {
     /// Starts a task, as far as the policy is concerned and then on the machine.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
         self.state.cluster.start(task, processors.clone())?;
-        if let Some(gpus) = &mut self.state.gpus {
-            gpus.take(task, &processors);
-        }
+        self.state.take_gpus(task, &processors);
         self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
     /// Starts the shim of a task. It waits until the record of the start is written.
     pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
-        let instance = self.state.instance;
+        let instance = self.state.cluster.instance();
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
         let held = gpus.map(<[u64]>::to_vec);
-        let memory = Some(self.retries.bytes(task, &processors)).filter(|&bytes| bytes > 0);
+        let memory = Some(self.retries.bytes(instance, task, &processors)).filter(|&bytes| bytes > 0);
         let walltime = instance.walltime(task).or(self.options.timeout);
         let after = self.open_before(task);
         let start = Start {
@@ -49,8 +47,8 @@ impl Session<'_> {
             gpus,
             memory,
             walltime,
-            expected: self.state.cluster.instance().time(task, &processors),
-            is_guess: is_guess(self.state.cluster.instance(), task),
+            expected: instance.time(task, &processors),
+            is_guess: is_guess(instance, task),
             files: &self.files.of(task, attempt),
             environment: &[],
             not_before: self.until_release(task),
@@ -149,7 +147,7 @@ impl Session<'_> {
 
     /// Whether tasks use up something that stays used up: even when the power is lost it must be known that they have started.
     fn uses_up(&self) -> bool {
-        !self.state.instance.platform().consumables().is_empty()
+        !self.state.instance().platform().consumables().is_empty()
     }
 
     /// Lets the tasks run whose records are written.
@@ -201,6 +199,8 @@ impl Session<'_> {
                 News::Lost { run, reason, attempt } => {
                     self.observer.lost(&run, &reason, attempt, &self.state.progress(now));
                 }
+                News::Grown(tasks) => self.observer.grown(tasks, &self.state.progress(now)),
+                News::Cancelled(task) => self.observer.cancelled(task, &self.state.progress(now)),
                 News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
                 News::Told(entry) => self.observer.told(&entry),
@@ -212,7 +212,7 @@ impl Session<'_> {
     /// What an attempt used, for whoever remembers it.
     fn tell_measured(&mut self, run: &Run, attempt: u32) {
         if attempt > 0 {
-            let command = self.state.instance.command(run.task);
+            let command = self.state.instance().command(run.task);
             let began = began(self.origin, run.start);
             let host = self.engine.host(&run.processors);
             self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host });

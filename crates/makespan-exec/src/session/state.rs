@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use makespan_core::{Cluster, Instance, Outcome, Run, TaskId, Time, View};
+use makespan_core::{Cluster, Instance, Outcome, ProcSet, Run, TaskId, Time, View};
 
 use crate::Progress;
 use crate::gpus::Gpus;
@@ -14,10 +14,9 @@ const GRACE: Time = Time::from_seconds(60);
 /// The state of a run as its policy and its observer see it.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
-    pub instance: &'a Instance,
     pub cluster: Cluster<'a>,
     /// Where the platform states any.
-    pub gpus: Option<Gpus<'a>>,
+    pub gpus: Option<Gpus>,
     pub runs: Vec<Run>,
     /// Tasks that have come to their last end.
     pub ended: u64,
@@ -39,7 +38,26 @@ impl<'a> State<'a> {
             cluster.has_used_up(run.task, &run.processors);
         }
         let ended = instance.tasks() - (open.len() + taken) as u64;
-        Self { instance, cluster, gpus: Gpus::new(instance), runs, ended, unreleased: open }
+        Self { cluster, gpus: Gpus::new(instance), runs, ended, unreleased: open }
+    }
+
+    /// Machines and tasks, with the estimates that hold now.
+    pub fn instance(&self) -> &Instance {
+        self.cluster.instance()
+    }
+
+    /// A task that starts on these processors gets its GPUs.
+    pub fn take_gpus(&mut self, task: TaskId, processors: &ProcSet) {
+        if let Some(gpus) = &mut self.gpus {
+            gpus.take(self.cluster.instance(), task, processors);
+        }
+    }
+
+    /// These tasks have come, and are to be released.
+    pub fn add(&mut self, tasks: impl Iterator<Item = TaskId>) {
+        self.unreleased.extend(tasks);
+        let instance = self.cluster.instance();
+        self.unreleased.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
     }
 
     /// A task holds nothing any more.
@@ -55,17 +73,18 @@ impl<'a> State<'a> {
         Progress { view, runs: &self.runs, ended: self.ended, unreleased: self.unreleased.len() }
     }
 
-    pub fn name(&self, task: TaskId) -> Cow<'a, str> {
-        self.instance.name(task)
+    pub fn name(&self, task: TaskId) -> Cow<'_, str> {
+        self.cluster.name(task)
     }
 
     /// The next task whose release date has come.
     pub fn release(&mut self, now: Time) -> Option<TaskId> {
-        self.unreleased.pop_if(|id| self.instance.release(*id) <= now)
+        let instance = self.cluster.instance();
+        self.unreleased.pop_if(|id| instance.release(*id) <= now)
     }
 
     /// When the next task is released.
     pub fn next_release(&self) -> Option<Time> {
-        self.unreleased.last().map(|&id| self.instance.release(id))
+        self.unreleased.last().map(|&id| self.instance().release(id))
     }
 }

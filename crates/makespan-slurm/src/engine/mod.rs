@@ -76,6 +76,8 @@ pub struct Pilots {
     over: bool,
     /// How many tasks wait.
     waiting: usize,
+    /// Whether pilots go on when this is dropped.
+    leaves: bool,
 }
 
 impl Pilots {
@@ -113,6 +115,7 @@ impl Pilots {
             pause: SHORTEST,
             over: false,
             waiting: 0,
+            leaves: false,
             options,
         };
         for slot in 0..pilots.slots.len() {
@@ -282,7 +285,9 @@ impl Engine for Pilots {
 /// Nobody is left to give tasks to the pilots.
 impl Drop for Pilots {
     fn drop(&mut self) {
-        self.end_pilots();
+        if !self.leaves {
+            self.end_pilots();
+        }
     }
 }
 

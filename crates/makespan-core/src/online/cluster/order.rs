@@ -147,6 +147,25 @@ impl Cluster<'_> {
         lost
     }
 
+    /// Whether a task may still start: it is among the waiting ones, or released and waits for others that may succeed.
+    pub fn may_start(&self, task: TaskId) -> bool {
+        let Order { released, abandoned, ends, .. } = &self.order;
+        let waits_for_others = || {
+            let at = task.index();
+            released.get(at) == Some(&true) && !abandoned[at] && ends[at] == End::Open && self.run_of(task).is_none()
+        };
+        self.waiting.contains(task) || waits_for_others()
+    }
+
+    /// A task that has not started is taken back: it never will. Returned are those that wait for it, as by [`Cluster::abandon`].
+    pub fn give_up(&mut self, task: TaskId) -> Vec<TaskId> {
+        self.waiting.remove(task);
+        if let Some(abandoned) = self.order.abandoned.get_mut(task.index()) {
+            *abandoned = true;
+        }
+        self.abandon(task)
+    }
+
     /// Refuses processors that some data of a task have not reached.
     pub(super) fn check_data(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(&self.instance)) {

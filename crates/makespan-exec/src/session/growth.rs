@@ -1,0 +1,124 @@
+//! Jobs that come while the run goes on, and are taken back.
+
+use std::time::Duration;
+
+use makespan_core::{Event, Job, ProcSet, TaskId, Time};
+
+use super::Session;
+use super::active::{End, News};
+use crate::ExecuteError;
+use crate::intake::Request;
+use crate::journal::{Cause, Record};
+
+/// For how long a session that ends tries to write its journal.
+const PATIENCE: Time = Time::from_seconds(10);
+
+impl Session<'_> {
+    /// Does what was asked for since the last time.
+    pub(super) fn heed_requests(&mut self) -> Result<(), ExecuteError> {
+        let Some(intake) = &self.options.intake else { return Ok(()) };
+        for request in intake.take() {
+            match request {
+                Request::Append(jobs) => self.append(jobs)?,
+                Request::Cancel(tasks) => self.cancel(&tasks)?,
+                Request::Announce(periods) => _ = self.state.cluster.announce(periods),
+                Request::Leave => {
+                    self.leaves = true;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in jobs, all or none.
+    fn append(&mut self, jobs: Vec<Job>) -> Result<(), ExecuteError> {
+        let first = TaskId(self.state.instance().tasks());
+        let lost = match self.state.cluster.append(jobs) {
+            Ok(lost) => lost,
+            Err(error) => {
+                self.observer.not_grown(&error.to_string());
+                return Ok(());
+            }
+        };
+        let instance = self.state.cluster.instance();
+        let end = TaskId(instance.tasks());
+        let list = self.known.more(instance);
+        self.known.extend(list.clone());
+        self.journal.note(Record::Grown { list });
+        self.files.grow(instance);
+        self.attempts.resize(end.index(), 0);
+        self.count_failures_of(end.0);
+        self.news.push(News::Grown(first..end));
+        self.state.add((first.0..end.0).map(TaskId).filter(|task| lost.binary_search(task).is_err()));
+        if let Some(estimator) = &mut self.estimator {
+            let restated = estimator.grown(self.state.cluster.instance());
+            self.restate(restated, true);
+        }
+        let now = self.now();
+        for task in lost {
+            let reason = "a job that it waits for did not succeed";
+            self.record_end(End::not_started(task, now, ProcSet::new(), reason))?;
+        }
+        Ok(())
+    }
+
+    /// Takes tasks back: those that run are ended, the others do not start. Those that have ended stay as they are.
+    fn cancel(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
+        let runs = |task: &TaskId| self.active.get(task).is_some_and(|active| active.going && active.ending.is_none());
+        let running: Vec<TaskId> = tasks.iter().copied().filter(runs).collect();
+        let has_begun = |task: &TaskId| {
+            self.active.contains_key(task) || self.doubtful.iter().any(|doubtful| doubtful.running.task == *task)
+        };
+        let begun: Vec<TaskId> = tasks.iter().copied().filter(has_begun).collect();
+        self.cancelled.extend(&begun);
+        self.terminate(&running, Cause::Cancel);
+        for &task in tasks.iter().filter(|task| !begun.contains(task)) {
+            self.take_back_waiting(task)?;
+        }
+        Ok(())
+    }
+
+    fn take_back_waiting(&mut self, task: TaskId) -> Result<(), ExecuteError> {
+        let starting = self.starting.len();
+        self.starting.retain(|delayed| delayed.task != task);
+        let was_started = self.starting.len() < starting || self.leave_crowd(task);
+        let unreleased = self.state.unreleased.len();
+        self.state.unreleased.retain(|&other| other != task);
+        let was_to_come = self.state.unreleased.len() < unreleased;
+        if was_started {
+            self.state.end(task);
+        }
+        if !(was_started || was_to_come || self.state.cluster.may_start(task)) {
+            return Ok(());
+        }
+        let now = self.now();
+        let lost = self.state.cluster.give_up(task);
+        self.journal.note(Record::Cancelled { task, at: now });
+        self.state.ended += 1;
+        // One that is to be tried again is not.
+        self.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
+        self.events.push(Event::Failed(task));
+        self.news.push(News::Cancelled(task));
+        self.lose(task, lost, now, &[])
+    }
+
+    /// The session ends; what runs goes on, and is taken over by the next.
+    pub(super) fn leave_running(&mut self) -> Result<(), ExecuteError> {
+        self.call_off();
+        self.starting.clear();
+        self.commit();
+        // What cannot be written is found out by the next session, from the status files.
+        let last = self.now() + PATIENCE;
+        while self.stalled.is_some() && self.now() < last {
+            let _ = self.engine.wait(Duration::from_millis(100));
+            self.commit();
+        }
+        let written = self.journal.commit().map_err(ExecuteError::from);
+        if written.is_ok() {
+            self.tell_news();
+        }
+        self.engine.leave();
+        written
+    }
+}
