@@ -200,17 +200,24 @@ pub(crate) fn execute_on(
     drive_on(machine, instance, Driver::Policy(policy), options, observer)
 }
 
-fn drive_on(
-    machine: Machine<'_>,
+/// A run as a session begins it: what earlier sessions left has ended, or goes on.
+struct Settled {
+    journal: Journal,
+    history: History,
+    goes_on: Vec<Taken>,
+}
+
+/// Opens the journal of a run, takes over what goes on of the earlier sessions, and settles the rest.
+fn settled(
+    storage: &dyn Storage,
+    engine: &mut dyn Engine,
+    (files, lock): (&Files, Option<File>),
     instance: &Instance,
-    mut driver: Driver<'_>,
-    options: &ExecuteOptions,
-    observer: &mut dyn Observer,
-) -> Result<Trace, ExecuteError> {
-    let Machine { storage, engine, files, lock } = machine;
+    (options, observer): (&ExecuteOptions, &mut dyn Observer),
+) -> Result<Settled, ExecuteError> {
     let grows = options.intake.is_some();
     let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all, grows };
-    let mut begun = Journal::begin(storage, &files, instance, how, engine.wall(), lock)?;
+    let mut begun = Journal::begin(storage, files, instance, how, engine.wall(), lock)?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
     let names = begun
@@ -222,7 +229,7 @@ fn drive_on(
     }
     // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
-    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, &files) } else { Vec::new() };
+    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, files) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let outlived =
         |task: &TaskId| format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
@@ -233,7 +240,7 @@ fn drive_on(
         instance: Some(instance).filter(|_| begun.earlier.is_none()),
         options,
         storage,
-        files: old_files.as_ref().unwrap_or(&files),
+        files: old_files.as_ref().unwrap_or(files),
         engine: &mut *engine,
         taken: &taken,
         journal: &mut begun.journal,
@@ -247,10 +254,24 @@ fn drive_on(
     }
     if let Some(list) = earlier {
         let old = (&list, &history);
-        let carried = journal.carried_over(storage, &files, old, instance, options.keep())?;
+        let carried = journal.carried_over(storage, files, old, instance, options.keep())?;
         observer.message(&carried.2);
         (journal, history) = (carried.0, carried.1);
     }
+    Ok(Settled { journal, history, goes_on })
+}
+
+fn drive_on(
+    machine: Machine<'_>,
+    instance: &Instance,
+    mut driver: Driver<'_>,
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ExecuteError> {
+    let Machine { storage, engine, files, lock } = machine;
+    let found = settled(storage, &mut *engine, (&files, lock), instance, (options, &mut *observer))?;
+    let Settled { mut journal, history, goes_on } = found;
+    let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let clock = open_session(engine, &mut journal, instance, &history, (options, &mut *observer))?;
     if let Driver::Policy(policy) = &mut driver {
         policy.recall(&history.told);
@@ -303,6 +324,9 @@ fn drive_on(
         if let Progression::Running(attempt) = &history.tasks[task.index()] {
             session.take_over(task, attempt, gpus)?;
         }
+    }
+    if options.intake.is_some() {
+        session.tell_earlier(&history.tasks);
     }
     session.recall(restated);
     match driver {

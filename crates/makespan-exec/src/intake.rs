@@ -23,6 +23,7 @@ struct Shared {
 pub(crate) enum Request {
     Append(Vec<Job>),
     Cancel(Vec<TaskId>),
+    Withdraw(Vec<TaskId>),
     Announce(Vec<Unavailable>),
     Leave,
 }
@@ -47,6 +48,11 @@ impl Intake {
     /// Takes tasks back: those that run are ended and have failed, the others do not start. Those that have ended stay as they are.
     pub fn cancel(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Cancel(tasks));
+    }
+
+    /// Takes tasks back if none of them has begun, all or none. The observer hears which it was ([`crate::Observer::withdrawn`]).
+    pub fn withdraw(&self, tasks: Vec<TaskId>) {
+        self.ask(Request::Withdraw(tasks));
     }
 
     /// Makes known when processors are to be left alone, in the place of what was said before ([`makespan_core::Cluster::announce`]).

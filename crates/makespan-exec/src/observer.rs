@@ -10,7 +10,8 @@ pub trait Observer {
     /// A task started.
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
 
-    /// A task ended; the reason says why one was not started, or by what it was ended.
+    /// A task ended; the reason says why one was not started, or by what it was ended. Where jobs come while the run goes on, a
+    /// session that resumes it tells again what ended before, without reasons.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
     /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
@@ -38,6 +39,9 @@ pub trait Observer {
 
     /// Jobs that came were not taken in, for this reason.
     fn not_grown(&mut self, _reason: &str) {}
+
+    /// Whether these tasks were taken back ([`crate::Intake::withdraw`]); otherwise one of them had begun, and all stay.
+    fn withdrawn(&mut self, _tasks: &[TaskId], _done: bool) {}
 
     /// A task that had not started was given up, by the policy or by somebody who took it back ([`crate::Intake::cancel`]).
     fn cancelled(&mut self, _task: TaskId, _progress: &Progress<'_>) {}

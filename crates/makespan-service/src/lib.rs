@@ -3,7 +3,16 @@
 //!
 //! [`Service`] is what it does for those who ask; [`words`] are what they say.
 
+pub mod host;
+mod keeper;
+mod prepare;
 mod service;
+mod store;
 pub mod words;
 
+pub use host::Host;
+pub use keeper::{Keeper, KeeperOptions};
 pub use service::Service;
+
+/// The policy that decides.
+pub(crate) const POLICY: &str = "improve";

@@ -550,6 +550,30 @@ pub enum HappeningKind {
     Released,
 }
 
+impl HappeningKind {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Submitted, Self::Started, Self::Ended, Self::Retried, Self::Cancelled, Self::Held, Self::Released];
+
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Started => "started",
+            Self::Ended => "ended",
+            Self::Retried => "retried",
+            Self::Cancelled => "cancelled",
+            Self::Held => "held",
+            Self::Released => "released",
+        }
+    }
+
+    /// The one of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// What a user has done and may do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UserSummary {

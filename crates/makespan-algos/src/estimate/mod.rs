@@ -83,13 +83,20 @@ struct Own {
     told: Option<(Time, bool)>,
 }
 
+impl Default for Medians {
+    /// Of no task.
+    fn default() -> Self {
+        // All tasks together.
+        let groups = vec![Group::default()];
+        Self { own: Vec::new(), groups, kinds: BTreeMap::new(), order: Vec::new(), joined: 0 }
+    }
+}
+
 impl Medians {
     /// For the tasks of this instance; `kinds` says of what kinds a task is, the most specific first. The first task of a bag stands for
     /// all.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
-        // All tasks together.
-        let groups = vec![Group::default()];
-        let mut medians = Self { own: Vec::new(), groups, kinds: BTreeMap::new(), order: Vec::new(), joined: 0 };
+        let mut medians = Self::default();
         medians.enter(instance, kinds);
         let own = &medians.own;
         medians.order = (0..own.len() as u32).collect();

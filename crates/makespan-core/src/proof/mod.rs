@@ -122,6 +122,32 @@ pub enum Proof {
 }
 
 impl Proof {
+    /// What files call its kind.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Alone(_) => "alone",
+            Self::Rejection(_) => "rejection",
+            Self::DualFeasible(_) => "dual_feasible",
+            Self::IntervalPrices(_) => "interval_prices",
+            Self::TimePrices(_) => "time_prices",
+            Self::MachinePrices(_) => "machine_prices",
+            Self::DeadlinePrices(_) => "deadline_prices",
+            Self::MachineTimePrices(_) => "machine_time_prices",
+            Self::PositionPrices(_) => "position_prices",
+            Self::LateWork(_) => "late_work",
+            Self::TimeWindow(_) => "time_window",
+            Self::JobWindows(_) => "job_windows",
+            Self::JobPrices(_) => "job_prices",
+            Self::ResourceWindow(_) => "resource_window",
+            Self::Paths(_) => "paths",
+            Self::PathFlow(_) => "path_flow",
+            Self::Deductions(_) => "deductions",
+            Self::DueBy(_) => "due_by",
+            Self::CostPrices(_) => "cost_prices",
+            Self::TreePrices(_) => "tree_prices",
+        }
+    }
+
     fn kind(&self) -> &dyn Kind {
         match self {
             Self::Alone(proof) => proof,

@@ -145,9 +145,8 @@ impl History {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
         let count = tasks as usize;
-        let (origin, grows) = match records.first() {
-            Some(&Record::Header { origin, grows, .. }) => (origin, grows),
-            _ => return Err(malformed(1, "a journal begins with its header")),
+        let Some(&Record::Header { origin, grows, .. }) = records.first() else {
+            return Err(malformed(1, "a journal begins with its header"));
         };
         let mut history = Self {
             origin,

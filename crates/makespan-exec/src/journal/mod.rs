@@ -50,6 +50,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What to do with a journal that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
     /// Continue it; otherwise there must be none.
     pub resume: bool,

@@ -96,6 +96,8 @@ pub(crate) enum News {
     Interrupted(Run),
     /// These tasks have come.
     Grown(Range<TaskId>),
+    /// Whether these were taken back, all of them.
+    Withdrawn(Vec<TaskId>, bool),
     /// A task that had not started was given up.
     Cancelled(TaskId),
     Told(LogEntry),

@@ -5,10 +5,10 @@ use std::time::Duration;
 use makespan_core::{Event, Job, ProcSet, TaskId, Time};
 
 use super::Session;
-use super::active::{End, News};
+use super::active::{Delayed, End, News};
 use crate::ExecuteError;
 use crate::intake::Request;
-use crate::journal::{Cause, Record};
+use crate::journal::{Cause, Progression, Record};
 
 /// For how long a session that ends tries to write its journal.
 const PATIENCE: Time = Time::from_seconds(10);
@@ -21,6 +21,7 @@ impl Session<'_> {
             match request {
                 Request::Append(jobs) => self.append(jobs)?,
                 Request::Cancel(tasks) => self.cancel(&tasks)?,
+                Request::Withdraw(tasks) => self.withdraw_all(&tasks)?,
                 Request::Announce(periods) => _ = self.state.cluster.announce(periods),
                 Request::Leave => {
                     self.leaves = true;
@@ -77,6 +78,35 @@ impl Session<'_> {
             self.take_back_waiting(task)?;
         }
         Ok(())
+    }
+
+    /// Tells again what ended and what was taken back in earlier sessions: whoever hands jobs in may have missed it.
+    pub fn tell_earlier(&mut self, tasks: &[Progression]) {
+        let ended = self.state.runs.iter().cloned();
+        self.news.extend(ended.map(|run| News::Ended { run, attempt: 0, reason: None, again: false }));
+        let cancelled = (0..).map(TaskId).zip(tasks).filter(|(_, task)| **task == Progression::Cancelled);
+        self.news.extend(cancelled.map(|(task, _)| News::Cancelled(task)));
+    }
+
+    /// Takes tasks back if none has begun.
+    fn withdraw_all(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
+        let done = tasks.iter().all(|&task| self.has_not_begun(task));
+        self.news.push(News::Withdrawn(tasks.to_vec(), done));
+        if done {
+            // What waits for others goes before these.
+            tasks.iter().rev().try_for_each(|&task| self.take_back_waiting(task))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a task is still to be started for the first time, or again.
+    fn has_not_begun(&self, task: TaskId) -> bool {
+        let is_of = |delayed: &Delayed| delayed.task == task;
+        !self.active.contains_key(&task)
+            && (self.starting.iter().any(is_of)
+                || self.is_in_crowd(task)
+                || self.state.unreleased.contains(&task)
+                || self.state.cluster.may_start(task))
     }
 
     fn take_back_waiting(&mut self, task: TaskId) -> Result<(), ExecuteError> {

@@ -177,6 +177,11 @@ impl Session<'_> {
         self.retries.failures.resize(tasks as usize, 0);
     }
 
+    /// Whether a task waits for memory.
+    pub(super) fn is_in_crowd(&self, task: TaskId) -> bool {
+        self.retries.crowded.iter().any(|delayed| delayed.task == task)
+    }
+
     /// A task that waits for memory is taken back; whether it was among those.
     pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
         let before = self.retries.crowded.len();

@@ -200,6 +200,7 @@ impl Session<'_> {
                     self.observer.lost(&run, &reason, attempt, &self.state.progress(now));
                 }
                 News::Grown(tasks) => self.observer.grown(tasks, &self.state.progress(now)),
+                News::Withdrawn(tasks, done) => self.observer.withdrawn(&tasks, done),
                 News::Cancelled(task) => self.observer.cancelled(task, &self.state.progress(now)),
                 News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),

@@ -1,0 +1,428 @@
+//! What a keeper does for those who ask.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use makespan_core::{Estimate, ProcSet, Time, Unavailable};
+use sha2::{Digest, Sha256};
+
+use super::engine::folder_of;
+use super::shared::{Ask, Reply};
+use super::writer::at_position;
+use super::{Keeper, explain, numbers};
+use crate::Service;
+use crate::prepare::{commands, job_of, prepare, refusal};
+use crate::store::{JobRow, Reader, wall};
+use crate::words::{
+    Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
+    Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary,
+    WhatIf, Who,
+};
+
+/// How long one waits for the thread that writes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Most spans of a history.
+const SPANS: usize = 1000;
+/// Most bytes of a part of an output.
+const MOST_BYTES: usize = 1 << 20;
+/// Most elements of a part of a list.
+const MOST_ITEMS: usize = 1000;
+/// Most characters of an idempotency key.
+const LONGEST_KEY: usize = 200;
+
+impl Keeper {
+    /// Asks the thread that writes, and waits for its answer.
+    fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Refusal> {
+        let closing = |what: &str| refusal(RefusalKind::Closing, "", what, "try again in a moment");
+        if self.shared.is_closing() {
+            return Err(closing("the service is about to end"));
+        }
+        let (reply, answer) = mpsc::channel();
+        let sent = self.asks.lock().unwrap_or_else(PoisonError::into_inner).send(ask(reply));
+        sent.map_err(|_| closing("the service is about to end"))?;
+        answer.recv_timeout(PATIENCE).map_err(|_| closing("the service does not answer"))?
+    }
+
+    fn read<T>(&self, act: impl FnOnce(&Reader<'_>) -> Result<T, rusqlite::Error>) -> Result<T, Refusal> {
+        self.shared.readers.read(act).map_err(|error| {
+            refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "look at its disk")
+        })
+    }
+
+    fn row(&self, who: &Who, job: JobNumber) -> Result<JobRow, Refusal> {
+        self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
+    }
+
+    /// Adds what is expected of a job.
+    fn expect(&self, summary: &mut JobSummary) {
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(outlook) = outlook else { return };
+        if let Some(&(start, end)) = outlook.jobs.get(&summary.number).filter(|_| summary.state == State::Waiting) {
+            (summary.expected_start, summary.expected_end) = (Some(start), Some(end));
+        }
+        if summary.state == State::Running {
+            let ends = outlook.running.iter().filter(|(job, ..)| *job == summary.number).map(|(_, _, end, _)| *end);
+            let planned = outlook.jobs.get(&summary.number).map(|(_, end)| *end);
+            summary.expected_end = ends.chain(planned).max_by(f64::total_cmp);
+        }
+    }
+
+    /// Tells the engine of the reservations.
+    fn announce(&self) -> Result<(), Refusal> {
+        let reservations = self.read(|reader| reader.reservations(wall()))?;
+        let began = self.read(|reader| reader.round())?.map_or_else(wall, |round| round.began);
+        let ticks = |at: f64| Time::from_ticks(((at - began).max(0.0) * 1e9) as i64);
+        let period = |one: &Reservation| Unavailable {
+            processors: ProcSet::from_intervals(one.processors.clone()),
+            start: ticks(one.start),
+            end: ticks(one.end),
+        };
+        let periods = reservations.iter().map(period).collect();
+        let delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(intake) = &delivery.intake {
+            intake.announce(periods);
+        }
+        Ok(())
+    }
+}
+
+fn unknown(job: JobNumber) -> Refusal {
+    refusal(RefusalKind::Unknown, "", format!("there is no job {job}"), "see the queue")
+}
+
+fn only_admin(who: &Who, what: &str) -> Result<(), Refusal> {
+    if who.role == Role::Admin {
+        return Ok(());
+    }
+    Err(refusal(RefusalKind::Forbidden, "", format!("only an admin {what}"), "use the token of an admin"))
+}
+
+impl Service for Keeper {
+    fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal> {
+        let receipts = self.submit_many(who, vec![submission], key)?;
+        receipts
+            .into_iter()
+            .next()
+            .ok_or_else(|| refusal(RefusalKind::Conflict, "", "this key was used for nothing", ""))
+    }
+
+    fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal> {
+        if who.role == Role::Reader {
+            return Err(refusal(
+                RefusalKind::Forbidden,
+                "",
+                "a reader submits nothing",
+                "use the token of a submitter",
+            ));
+        }
+        if key.is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
+            let message = format!("a key has 1 to {LONGEST_KEY} characters");
+            return Err(refusal(RefusalKind::BadInput, "Idempotency-Key", message, "write a shorter one"));
+        }
+        let digest = key.map(|_| {
+            let text = serde_json::to_vec(&submissions).unwrap_or_default();
+            Sha256::digest(text).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        });
+        let (count, mut all) = (submissions.len(), Vec::with_capacity(submissions.len()));
+        for (at, submission) in submissions.into_iter().enumerate() {
+            let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host);
+            all.push((submission, prepared.map_err(|refused| at_position(refused, at, count))?));
+        }
+        let key = key.map(str::to_owned).zip(digest);
+        self.ask(|reply| Ask::Submit { who: who.clone(), all, key, reply })
+    }
+
+    fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
+        self.ask(|reply| Ask::Cancel(who.clone(), job, reply))
+    }
+
+    fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
+        self.ask(|reply| Ask::Hold(who.clone(), job, reply))
+    }
+
+    fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
+        self.ask(|reply| Ask::Release(who.clone(), job, reply))
+    }
+
+    fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
+        let after = after.map(|after| after.min(i64::MAX as u64));
+        let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MOST_ITEMS)))?;
+        page.items.iter_mut().for_each(|summary| self.expect(summary));
+        Ok(page)
+    }
+
+    fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
+        let mut row = self.row(who, job)?;
+        self.expect(&mut row.summary);
+        let started = self.read(|reader| reader.tasks(job, None, JobDetail::MOST_TASKS))?;
+        let spec = job_of(&row.spec, &self.shared.platform);
+        let commands = spec.as_ref().map(commands).unwrap_or_default();
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let planned: BTreeMap<u64, f64> = outlook
+            .iter()
+            .flat_map(|outlook| outlook.expected.iter().filter(|one| one.job == job).map(|one| (one.task, one.start)))
+            .collect();
+        let mut known: BTreeMap<u64, crate::store::TaskRow> = started.into_iter().map(|row| (row.task, row)).collect();
+        let order: Vec<u64> = known.keys().copied().collect();
+        let rest = (0..row.summary.tasks).filter(|task| !known.contains_key(task)).take(JobDetail::MOST_TASKS);
+        let all: Vec<u64> = order.into_iter().chain(rest).take(JobDetail::MOST_TASKS).collect();
+        let mut task_list: Vec<TaskDetail> = Vec::with_capacity(all.len());
+        let task = |number: u64| spec.as_ref().ok().and_then(|job| task_of(job, number));
+        for number in all {
+            let kept = known.remove(&number);
+            let (name, command) = match commands.len() {
+                1 if row.summary.tasks > 1 => (number.to_string(), commands[0].1.clone()),
+                _ => commands.get(number as usize).cloned().unwrap_or_default(),
+            };
+            let stated = task(number);
+            let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
+            let waiting = if row.summary.state == State::Held { State::Held } else { waiting };
+            task_list.push(TaskDetail {
+                task: number,
+                name,
+                state: kept.as_ref().map_or(waiting, |kept| kept.state),
+                command,
+                expected_start: planned.get(&number).copied(),
+                started: kept.as_ref().and_then(|kept| kept.started),
+                ended: kept.as_ref().and_then(|kept| kept.ended),
+                processors: kept.as_ref().and_then(|kept| kept.processors.clone()),
+                nodes: kept.as_ref().and_then(|kept| kept.nodes.as_ref()).map_or_else(Vec::new, |nodes| {
+                    nodes.split(',').filter(|node| !node.is_empty()).map(str::to_owned).collect()
+                }),
+                exit: kept.as_ref().and_then(|kept| kept.exit),
+                memory: kept.as_ref().and_then(|kept| kept.memory),
+                attempts: kept.as_ref().map_or(0, |kept| kept.attempts),
+                estimate: stated.as_ref().map_or(0.0, |task| task.profile.longest().seconds()),
+                estimated_by: stated.as_ref().map_or("guess", |task| source_of(task.estimate)).into(),
+                needs: stated.as_ref().map(needs_of).unwrap_or_default(),
+                reason: kept.and_then(|kept| kept.reason),
+            });
+        }
+        task_list.sort_by_key(|task| (order_of(task.state), task.task));
+        let JobRow { summary, after, directory, environment, begin, reason, .. } = row;
+        Ok(JobDetail { summary, task_list, after, directory, environment, begin, reason })
+    }
+
+    fn log(
+        &self,
+        who: &Who,
+        job: JobNumber,
+        task: u64,
+        stream: Stream,
+        from: u64,
+        most: usize,
+    ) -> Result<LogPart, Refusal> {
+        let row = self.row(who, job)?;
+        if task >= row.summary.tasks {
+            let message = format!("job {job} has {} tasks, numbered from 0", row.summary.tasks);
+            return Err(refusal(RefusalKind::Unknown, "", message, ""));
+        }
+        let kept = self.read(|reader| reader.tasks(job, Some(task), 1))?.into_iter().next();
+        let Some(kept) = kept else {
+            return Ok(LogPart { bytes: Vec::new(), size: 0, ended: row.summary.state.is_final() });
+        };
+        let ended = kept.state.is_final();
+        let round = self.read(|reader| reader.round_of(job))?.unwrap_or(1);
+        let ending = match stream {
+            Stream::Out => "out",
+            Stream::Err => "err",
+        };
+        let Some(name) = kept.output.filter(|name| !name.contains('/')) else {
+            return Ok(LogPart { bytes: Vec::new(), size: 0, ended });
+        };
+        let path = folder_of(&self.folder, round).join(format!("{name}.{ending}"));
+        let (bytes, size) = part_of(&path, from, most.min(MOST_BYTES))
+            .map_err(|error| refusal(RefusalKind::Unknown, "", format!("the output cannot be read: {error}"), ""))?;
+        Ok(LogPart { bytes, size, ended })
+    }
+
+    fn picture(&self, who: &Who) -> Arc<Picture> {
+        let picture = Arc::clone(&self.shared.picture.read().unwrap_or_else(PoisonError::into_inner));
+        if who.role != Role::Submitter {
+            return picture;
+        }
+        let mut own = Picture::clone(&picture);
+        for one in own.boxes.iter_mut().filter(|one| one.user != who.user) {
+            one.name.clear();
+            one.user.clear();
+            one.job = JobNumber(0);
+        }
+        Arc::new(own)
+    }
+
+    fn explain(&self, who: &Who, job: JobNumber) -> Result<Explanation, Refusal> {
+        let row = self.row(who, job)?;
+        let mut before = Vec::with_capacity(row.after.len());
+        for &one in &row.after {
+            let everybody = Who { user: String::new(), role: Role::Reader };
+            before.extend(self.read(|reader| reader.job(&everybody, one))?.map(|row| (one, row.summary.state)));
+        }
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut explanation = explain::explain(&row, &before, outlook.as_deref(), wall());
+        if who.role == Role::Submitter {
+            for reason in &mut explanation.why_not {
+                let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
+                reason.jobs.retain(own);
+            }
+        }
+        Ok(explanation)
+    }
+
+    fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal> {
+        if who.role == Role::Reader {
+            return Err(refusal(
+                RefusalKind::Forbidden,
+                "",
+                "a reader submits nothing",
+                "use the token of a submitter",
+            ));
+        }
+        let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host)?;
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(outlook) = outlook else {
+            return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
+        };
+        let mut what_if = explain::what_if(&outlook, &prepared, &self.shared.platform)?;
+        if who.role == Role::Submitter {
+            let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
+            what_if.delays.retain(|delay| own(&delay.job));
+        }
+        Ok(what_if)
+    }
+
+    fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {
+        self.read(|reader| reader.happenings(who, after, limit.clamp(1, MOST_ITEMS)))
+    }
+
+    fn latest(&self) -> u64 {
+        *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait(&self, after: u64, timeout: Duration) -> u64 {
+        self.shared.wait(after, timeout)
+    }
+
+    fn history(&self, who: &Who, start: f64, end: f64, spans: usize) -> Result<Vec<Span>, Refusal> {
+        if !(start.is_finite() && end.is_finite() && start < end) {
+            return Err(refusal(RefusalKind::BadInput, "start", "the time does not end behind its start", "swap them"));
+        }
+        if !(1..=SPANS).contains(&spans) {
+            let message = format!("there are 1 to {SPANS} spans");
+            return Err(refusal(RefusalKind::BadInput, "spans", message, "ask for fewer"));
+        }
+        self.read(|reader| reader.spans(who, (start, end), spans, self.shared.platform.processors()))
+    }
+
+    fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Refusal> {
+        self.read(|reader| reader.users(who))
+    }
+
+    fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
+        let changed = (who.clone(), user.to_owned(), settings.clone());
+        self.ask(|reply| Ask::SetUser(changed.0, changed.1, changed.2, reply))?;
+        let all = self.read(|reader| reader.users(who))?;
+        let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no user {user}"), "");
+        all.into_iter().find(|one| one.user == user).ok_or_else(unknown)
+    }
+
+    fn reservations(&self, _who: &Who) -> Result<Vec<Reservation>, Refusal> {
+        self.read(|reader| reader.reservations(wall()))
+    }
+
+    fn reserve(&self, who: &Who, reservation: Reservation) -> Result<Reservation, Refusal> {
+        only_admin(who, "reserves processors")?;
+        let Reservation { start, end, processors, .. } = &reservation;
+        let bad = |place: &str, what: &str, remedy: &str| Err(refusal(RefusalKind::BadInput, place, what, remedy));
+        if !(start.is_finite() && end.is_finite() && start < end && *end > wall()) {
+            return bad("end", "it does not end behind its start, or is over", "write seconds after 1970");
+        }
+        let there = self.shared.platform.processors();
+        if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {
+            return bad("processors", "there are no such processors", "write ranges such as [[0, 3]]");
+        }
+        let kept = self.ask(|reply| Ask::Reserve(reservation, reply))?;
+        self.announce()?;
+        Ok(kept)
+    }
+
+    fn unreserve(&self, who: &Who, number: u64) -> Result<(), Refusal> {
+        only_admin(who, "takes reservations back")?;
+        let was_there = self.ask(|reply| Ask::Unreserve(number, reply))?;
+        self.announce()?;
+        if was_there {
+            Ok(())
+        } else {
+            Err(refusal(RefusalKind::Unknown, "", format!("there is no reservation {number}"), ""))
+        }
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let counts = self.read(|reader| reader.counts()).unwrap_or_default();
+        let picture = self.shared.picture.read().unwrap_or_else(PoisonError::into_inner).clone();
+        numbers::metrics(&counts, &picture, self.latest(), self.health().accepts)
+    }
+
+    fn health(&self) -> Health {
+        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Health {
+            accepts: self.shared.writes.load(Ordering::Relaxed) && !self.shared.is_closing(),
+            runs: self.shared.runs.load(Ordering::Relaxed),
+            trouble: trouble.into_iter().collect(),
+            since: self.since,
+            version: env!("CARGO_PKG_VERSION").into(),
+            runs_as: numbers::user_of_this_process(),
+        }
+    }
+}
+
+/// A part of a file, and its size.
+fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<(Vec<u8>, u64)> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        file => file?,
+    };
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(from.min(size)))?;
+    let mut bytes = Vec::new();
+    file.take(most as u64).read_to_end(&mut bytes)?;
+    Ok((bytes, size))
+}
+
+/// A task of a job by number; those of a bag are equal.
+fn task_of(job: &makespan_core::Job, number: u64) -> Option<makespan_core::Task> {
+    match &job.work {
+        makespan_core::Work::Task(task) | makespan_core::Work::Bag(task, _) => Some(task.clone()),
+        makespan_core::Work::Graph(graph) => graph.tasks().get(number as usize).map(|one| one.task.clone()),
+    }
+}
+
+fn source_of(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::Stated => "stated",
+        Estimate::Learned { .. } => "history",
+        Estimate::Guessed => "guess",
+    }
+}
+
+/// What a task needs on its fewest processors.
+fn needs_of(task: &makespan_core::Task) -> BTreeMap<String, u64> {
+    let fewest = task.profile.min_processors();
+    task.needs.iter().map(|(name, need)| (name.to_owned(), need.total(fewest))).collect()
+}
+
+/// Those that run first, then those that did not succeed.
+const fn order_of(state: State) -> u8 {
+    match state {
+        State::Running => 0,
+        State::Failed | State::TimedOut => 1,
+        State::Cancelled | State::NotStarted => 2,
+        State::Waiting | State::Held => 3,
+        State::Succeeded => 4,
+    }
+}

@@ -1,0 +1,196 @@
+//! The thread that runs jobs: sessions of a run that grows, one after the other.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use makespan::estimate::Medians;
+use makespan::formats::{Language, read_platform, write_atomic, write_instance};
+use makespan::policy::{Improve, Improving, Renewed};
+use makespan_core::{Estimation, Estimator, Instance, Job, Platform, Restated, Run, TaskId};
+use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder};
+
+use super::admission::Admission;
+use super::owners::{Owners, engine_job};
+use super::shared::{Ask, Shared};
+use super::watcher::Watcher;
+use crate::prepare::unwrapped;
+use crate::store::Round;
+
+/// Between two sessions, where one could not go on.
+const PAUSE: Duration = Duration::from_secs(2);
+/// The share of one core on which the plan is improved.
+const SHARE: f64 = 0.1;
+/// The name of the machines of a round, in its folder.
+const PLATFORM: &str = "platform.json";
+
+/// What the thread needs.
+pub(super) struct Runner {
+    pub shared: Arc<Shared>,
+    pub asks: Sender<Ask>,
+    /// The folder of the service.
+    pub folder: PathBuf,
+    /// How jobs are run: walltimes, grace, the shim.
+    pub options: ExecuteOptions,
+}
+
+impl Runner {
+    /// Runs sessions until the service ends.
+    pub fn run(self) {
+        while !self.shared.is_closing() {
+            match self.round().and_then(|round| self.session(&round)) {
+                Ok(()) => self.shared.relief(),
+                Err(error) => {
+                    self.shared.runs.store(false, Ordering::Relaxed);
+                    self.shared.trouble(&format!("no job is started: {error}"));
+                    thread::sleep(PAUSE);
+                }
+            }
+        }
+        self.shared.runs.store(false, Ordering::Relaxed);
+    }
+
+    /// The round that goes on. One on other machines comes to its end first.
+    fn round(&self) -> Result<Round, String> {
+        let own = digest(&self.shared.platform)?;
+        let read = || self.shared.readers.read(|reader| reader.round()).map_err(|error| error.to_string());
+        loop {
+            match read()? {
+                Some(round) if round.platform == own => return Ok(round),
+                Some(round) => {
+                    let platform =
+                        read_platform(&self.folder_of(&round).join(PLATFORM)).map_err(|error| error.to_string())?;
+                    self.shared.note("the machines are others than before; what runs comes to its end first");
+                    self.on(&round, platform.platform(), true)?;
+                    if self.shared.is_closing() {
+                        return Ok(round);
+                    }
+                    self.begin(&own)?;
+                }
+                None => self.begin(&own)?,
+            }
+        }
+    }
+
+    fn begin(&self, digest: &str) -> Result<(), String> {
+        let (reply, answer) = mpsc::channel();
+        self.asks.send(Ask::Round(digest.to_owned(), reply)).map_err(|error| error.to_string())?;
+        answer.recv().map_err(|error| error.to_string())?
+    }
+
+    fn folder_of(&self, round: &Round) -> PathBuf {
+        folder_of(&self.folder, round.number)
+    }
+
+    fn session(&self, round: &Round) -> Result<(), String> {
+        if self.shared.is_closing() {
+            return Ok(());
+        }
+        self.on(round, &self.shared.platform, false)
+    }
+
+    /// A session on these machines. One that drains ends when nothing runs.
+    fn on(&self, round: &Round, platform: &Platform, drains: bool) -> Result<(), String> {
+        let folder = self.folder_of(round);
+        keep_platform(&folder, platform)?;
+        let intake = Intake::new();
+        let instance = self.open(round, platform, &intake)?;
+        let options = ExecuteOptions {
+            folder: folder.clone(),
+            resume: true,
+            intake: Some(intake.clone()),
+            estimation: Some(self.learning()),
+            ..self.options.clone()
+        };
+        let is_local = self.shared.host.is_local() && !drains;
+        let reserved = if is_local { reserve(&instance, &options) } else { reserve_folder(&instance, &options) };
+        let reserved = reserved.map_err(|error| error.to_string())?;
+        let mut engine = self.shared.host.engine(reserved.folder(), &options, &mut |wake| intake.on_request(wake))?;
+        let policy = |_: &Instance| -> Option<Box<dyn makespan_core::Policy>> {
+            Some(Box::new(Improve::new(Improving::default(), 0).in_background(SHARE)))
+        };
+        let first = policy(&instance).ok_or("no policy")?;
+        let renewed = Renewed::new(first, &instance, policy);
+        let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
+        let begun = || self.shared.readers.read(|reader| reader.begun()).map_err(|error| error.to_string());
+        limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
+        let mut admission = Admission::new(Box::new(renewed), owners, limits);
+        let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains);
+        self.shared.runs.store(true, Ordering::Relaxed);
+        self.shared.relief();
+        let ended = reserved.execute_on(&mut *engine, &mut admission, &mut watcher);
+        self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake = None;
+        ended.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// The jobs of the round; those that come from now on go to the session.
+    fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
+        let mut delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
+        let handed = self.shared.readers.read(|reader| reader.handed(round)).map_err(|error| error.to_string())?;
+        let mut owners = Owners::default();
+        let mut jobs: Vec<Job> = Vec::with_capacity(handed.len());
+        for one in &handed {
+            jobs.push(engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job))?);
+            owners.push(one);
+        }
+        let instance = Instance::new(platform.clone(), jobs, Vec::new()).map_err(|error| error.to_string())?;
+        *self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner) = owners;
+        delivery.upto = handed.last().map_or(0, |last| last.position);
+        delivery.intake = Some(intake.clone());
+        delivery.platform = Some(platform.clone());
+        Ok(instance)
+    }
+
+    /// What ends teaches how long the others take.
+    fn learning(&self) -> Estimation {
+        let shared = Arc::clone(&self.shared);
+        Estimation::new(move |instance| {
+            let mut learning = Learning { medians: Medians::default(), shared: Arc::clone(&shared) };
+            learning.grown(instance);
+            Box::new(learning)
+        })
+    }
+}
+
+/// Medians of what ended, of the same kind first.
+struct Learning {
+    medians: Medians,
+    shared: Arc<Shared>,
+}
+
+impl Estimator for Learning {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        self.medians.ended(instance, run)
+    }
+
+    fn grown(&mut self, instance: &Instance) -> Vec<Restated> {
+        let host = &self.shared.host;
+        self.medians.grow(instance, |task: TaskId| host.kinds(unwrapped(&instance.task(task).command).0))
+    }
+}
+
+/// The folder in which a round is run.
+pub(super) fn folder_of(folder: &Path, round: u64) -> PathBuf {
+    folder.join(format!("round-{round}"))
+}
+
+fn digest(platform: &Platform) -> Result<String, String> {
+    let alone = Instance::new(platform.clone(), Vec::new(), Vec::new()).map_err(|error| error.to_string())?;
+    Ok(fingerprint(&alone))
+}
+
+/// Keeps the machines of a round, for a session that brings it to its end when they are others.
+fn keep_platform(folder: &Path, platform: &Platform) -> Result<(), String> {
+    let path = folder.join(PLATFORM);
+    if path.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let alone = Instance::new(platform.clone(), Vec::new(), Vec::new()).map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    write_instance(&alone, Language::Json, &mut text).map_err(|error| error.to_string())?;
+    write_atomic(&path, |out| out.write_all(&text)).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,42 @@
+//! Numbers for a monitor.
+
+use std::collections::BTreeMap;
+
+use nix::unistd::{Uid, User};
+
+use crate::words::{Metric, Picture, State};
+
+/// As whom commands run.
+pub(super) fn user_of_this_process() -> String {
+    let uid = Uid::effective();
+    User::from_uid(uid).ok().flatten().map_or_else(|| format!("user {uid}"), |user| user.name)
+}
+
+/// The numbers.
+pub(super) fn metrics(counts: &BTreeMap<State, u64>, picture: &Picture, happenings: u64, accepts: bool) -> Vec<Metric> {
+    let gauge = |name, help, value: f64| Metric { name, help, is_counter: false, values: vec![(Vec::new(), value)] };
+    let jobs = State::ALL.iter().map(|state| {
+        let count = counts.get(state).copied().unwrap_or(0);
+        (vec![("state", state.name().to_owned())], count as f64)
+    });
+    let gaps =
+        picture.bounds.iter().filter_map(|bound| Some((vec![("objective", bound.objective.clone())], bound.ratio?)));
+    vec![
+        Metric { name: "makespan_jobs", help: "Jobs by state.", is_counter: false, values: jobs.collect() },
+        Metric {
+            name: "makespan_happenings_total",
+            help: "What has happened to jobs.",
+            is_counter: true,
+            values: vec![(Vec::new(), happenings as f64)],
+        },
+        gauge("makespan_processors", "Processors of the machines.", f64::from(picture.processors)),
+        gauge("makespan_planning_seconds", "How long the last plan took to make.", picture.planning),
+        gauge("makespan_accepts", "Whether submissions are accepted.", f64::from(u8::from(accepts))),
+        Metric {
+            name: "makespan_plan_ratio",
+            help: "How far the plan is from the proved bound, as their ratio.",
+            is_counter: false,
+            values: gaps.collect(),
+        },
+    ]
+}

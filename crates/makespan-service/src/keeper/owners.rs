@@ -1,0 +1,65 @@
+//! Whose the tasks of the engine are.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use makespan_core::{Job, Platform, TaskId, Time, Weight};
+
+use crate::prepare::{job_of, wrap};
+use crate::store::Handed;
+use crate::words::JobNumber;
+
+/// A job in the engine.
+#[derive(Clone, Debug)]
+pub(super) struct Owned {
+    pub first: u64,
+    pub tasks: u64,
+    pub job: JobNumber,
+    pub position: u64,
+    pub title: String,
+    pub user: String,
+}
+
+/// The jobs that the engine has, in the order of their tasks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owners {
+    all: Vec<Owned>,
+    last: BTreeMap<JobNumber, usize>,
+}
+
+impl Owners {
+    /// Adds a job behind all others.
+    pub fn push(&mut self, handed: &Handed) {
+        let first = self.all.last().map_or(0, |last| last.first + last.tasks);
+        self.last.insert(handed.job, self.all.len());
+        let Handed { job, position, title, user, tasks, .. } = handed.clone();
+        self.all.push(Owned { first, tasks, job, position, title, user });
+    }
+
+    /// The job of a task, and which of its tasks it is.
+    pub fn of(&self, task: TaskId) -> Option<(&Owned, u64)> {
+        let behind = self.all.partition_point(|owned| owned.first <= task.0);
+        let owned = self.all.get(behind.checked_sub(1)?)?;
+        (task.0 < owned.first + owned.tasks).then_some((owned, task.0 - owned.first))
+    }
+
+    /// The tasks of a job in the engine.
+    pub fn tasks(&self, job: JobNumber) -> Range<u64> {
+        self.last.get(&job).map_or(0..0, |&at| self.all[at].first..self.all[at].first + self.all[at].tasks)
+    }
+}
+
+/// A job as the engine is given it.
+///
+/// # Errors
+/// Why it does not fit these machines.
+pub(super) fn engine_job(handed: &Handed, platform: &Platform) -> Result<Job, String> {
+    let mut job = job_of(&handed.spec, platform)?;
+    wrap(&mut job, &handed.title, handed.directory.as_deref(), &handed.environment);
+    job.name.clone_from(&handed.name);
+    job.weight = Weight::from_millionths(handed.weight).map_err(|error| error.to_string())?;
+    job.release = Time::from_ticks(handed.release);
+    job.deadline = handed.deadline.map(Time::from_ticks);
+    job.after = handed.after.iter().map(|name| name.as_str().into()).collect();
+    Ok(job)
+}

@@ -1,0 +1,214 @@
+//! What the engine tells goes to the store, and to whoever plans.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, PoisonError};
+
+use makespan_core::{Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
+use makespan_exec::{Measured, Observer, Progress, output_files};
+
+use super::shared::{Ask, Shared, Snapshot};
+use crate::prepare::unwrapped;
+use crate::store::{TaskEnd, wall};
+use crate::words::{JobNumber, State};
+
+/// Most tasks that are planned one by one for those who look.
+const PLANNED: usize = 2000;
+
+/// Watches one session of the engine.
+pub(super) struct Watcher {
+    shared: Arc<Shared>,
+    asks: Sender<Ask>,
+    /// The wall clock at instant 0 of the run.
+    origin: Option<f64>,
+    /// Whether the session has told what it found.
+    told: bool,
+    /// Ends the session when nothing runs.
+    pub drains: bool,
+    /// What happened since the last picture.
+    changes: u64,
+}
+
+impl Watcher {
+    pub fn new(shared: Arc<Shared>, asks: Sender<Ask>, drains: bool) -> Self {
+        Self { shared, asks, origin: None, told: false, drains, changes: 1 }
+    }
+
+    fn instant(&mut self, at: Time, progress: &Progress<'_>) -> f64 {
+        let origin = *self.origin.get_or_insert_with(|| wall() - progress.view.now.seconds());
+        origin + at.seconds()
+    }
+
+    fn send(&mut self, end: TaskEnd) {
+        self.changes += 1;
+        let _ = self.asks.send(Ask::Task(Box::new(end)));
+    }
+
+    /// A task in a state; `None` where nobody knows whose it is.
+    fn task(&self, task: TaskId, state: State) -> Option<TaskEnd> {
+        let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let (owned, number) = owners.of(task)?;
+        Some(TaskEnd {
+            job: owned.job,
+            position: owned.position,
+            task: number,
+            state,
+            started: None,
+            ended: None,
+            processors: None,
+            width: 0,
+            nodes: None,
+            output: None,
+            exit: None,
+            memory: None,
+            reason: None,
+        })
+    }
+
+    fn placed(&self, end: TaskEnd, processors: &ProcSet, view: &View<'_>) -> TaskEnd {
+        let platform = view.instance.platform();
+        let nodes = platform.parts(processors).into_iter().map(|(node, _)| platform.nodes()[node].name.clone());
+        let nodes: Vec<String> = nodes.take(1000).collect();
+        let (width, processors) = (processors.len(), processors.to_string());
+        TaskEnd { width, processors: Some(processors), nodes: Some(nodes.join(",")), ..end }
+    }
+
+    fn ended_as(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
+        let (state, exit) = match run.outcome {
+            Outcome::Succeeded => (State::Succeeded, Some(0)),
+            Outcome::Failed { status } => (State::Failed, Some(status)),
+            Outcome::TimedOut => (State::TimedOut, None),
+            Outcome::NotStarted => (State::NotStarted, None),
+            Outcome::Interrupted => (State::Waiting, None),
+        };
+        let Some(end) = self.task(run.task, state) else { return };
+        let ended = Some(self.instant(run.end, progress));
+        let reason = reason.map(|reason| self.named(reason));
+        if run.outcome == Outcome::NotStarted {
+            return self.send(TaskEnd { ended, reason, ..end });
+        }
+        let started = Some(self.instant(run.start, progress));
+        let memory = run.accounting.map(|accounting| accounting.peak_memory);
+        let end = self.placed(end, &run.processors, &progress.view);
+        self.send(TaskEnd { started, ended, exit, memory, reason, ..end });
+    }
+
+    /// A reason in which the engine names jobs, which are numbers to it.
+    fn named(&self, reason: &str) -> String {
+        match reason.strip_prefix('`').and_then(|rest| rest.split_once("`, which it waits for")) {
+            Some((name, rest)) => {
+                let number = name.split(['-', '/']).next().unwrap_or(name);
+                format!("job {number}, which it waits for{rest}")
+            }
+            None => reason.to_owned(),
+        }
+    }
+
+    /// What runs when the session begins. What ended before was told.
+    fn tell_found(&mut self, progress: &Progress<'_>) {
+        self.told = true;
+        let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let running =
+            progress.view.running.iter().filter_map(|run| owners.of(run.task).map(|(owned, task)| (owned.job, task)));
+        let running: BTreeSet<(JobNumber, u64)> = running.collect();
+        drop(owners);
+        let _ = self.asks.send(Ask::Found(running));
+    }
+
+    /// Whether nothing of the jobs that have begun runs or waits.
+    fn is_drained(&self, progress: &Progress<'_>) -> bool {
+        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_begun = |task: TaskId| {
+            let begun = limits.begun.as_ref();
+            owners.of(task).is_some_and(|(owned, _)| begun.is_some_and(|begun| begun.contains(&owned.job)))
+        };
+        progress.view.running.is_empty() && !progress.view.waiting.iter().any(has_begun)
+    }
+
+    /// What whoever plans needs, where somebody asks.
+    fn picture(&mut self, progress: &Progress<'_>) {
+        let mut wanted = self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::take(&mut *wanted) {
+            return;
+        }
+        drop(wanted);
+        let View { instance, now, waiting, running, .. } = progress.view;
+        let first: TaskSet = waiting.iter().take(PLANNED).collect();
+        let part = instance.residual(&View { waiting: &first, ..progress.view });
+        let running = running.iter().map(|run| (run.clone(), run.expected_end(instance, now))).collect();
+        let origin = wall() - now.seconds();
+        let left_out = waiting.len().saturating_sub(first.len()) as u64;
+        let down = progress.view.down.iter().map(|period| period.processors.clone()).collect();
+        let snapshot = Snapshot { origin, now, part, running, left_out, down, changes: self.changes };
+        let _ = self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).send(snapshot);
+    }
+}
+
+impl Observer for Watcher {
+    fn started(&mut self, running: &Running, progress: &Progress<'_>) {
+        let Some(end) = self.task(running.task, State::Running) else { return };
+        let started = Some(self.instant(running.start, progress));
+        let [out, _] = output_files(std::path::Path::new(""), progress.view.instance, running.task);
+        let output = Some(out.with_extension("").display().to_string());
+        let end = self.placed(end, &running.processors, &progress.view);
+        self.send(TaskEnd { started, output, ..end });
+    }
+
+    fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
+        self.ended_as(run, reason, progress);
+    }
+
+    fn retried(&mut self, run: &Run, reason: Option<&str>, _attempt: u32, progress: &Progress<'_>) {
+        self.lost(run, reason.unwrap_or_default(), 0, progress);
+    }
+
+    fn lost(&mut self, run: &Run, reason: &str, _attempt: u32, _progress: &Progress<'_>) {
+        if let Some(end) = self.task(run.task, State::Waiting) {
+            self.send(TaskEnd { reason: Some(reason.to_owned()), ..end });
+        }
+    }
+
+    fn interrupted(&mut self, run: &Run, progress: &Progress<'_>) {
+        self.lost(run, "it was interrupted with the service", 0, progress);
+    }
+
+    fn measured(&mut self, measured: &Measured<'_>) {
+        let (command, folder) = unwrapped(measured.command);
+        self.shared.host.measured(&Measured { command, ..*measured }, folder);
+    }
+
+    fn grown(&mut self, _tasks: Range<TaskId>, _progress: &Progress<'_>) {
+        self.changes += 1;
+    }
+
+    fn not_grown(&mut self, reason: &str) {
+        self.shared.trouble(&format!("jobs could not be handed to the engine: {reason}"));
+    }
+
+    fn withdrawn(&mut self, tasks: &[TaskId], done: bool) {
+        let _ = self.asks.send(Ask::Withdrawn(tasks.to_vec(), done));
+    }
+
+    fn cancelled(&mut self, task: TaskId, progress: &Progress<'_>) {
+        let ended = Some(self.instant(progress.view.now, progress));
+        if let Some(end) = self.task(task, State::Cancelled) {
+            self.send(TaskEnd { ended, reason: Some("it was cancelled".into()), ..end });
+        }
+    }
+
+    fn message(&mut self, text: &str) {
+        self.shared.note(text);
+    }
+
+    fn tick(&mut self, progress: &Progress<'_>) {
+        if !self.told {
+            self.tell_found(progress);
+        }
+        if self.drains && self.is_drained(progress) {
+            self.shared.leave();
+        }
+        self.picture(progress);
+    }
+}

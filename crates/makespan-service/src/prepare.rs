@@ -1,0 +1,340 @@
+//! A submission becomes jobs of the engine.
+
+use std::collections::BTreeMap;
+
+use makespan::formats::instance::read_json;
+use makespan::formats::list::read_list;
+use makespan::formats::{FormatError, Language, ReadOptions, parse_instance, write_instance};
+use makespan::policy::policy_for;
+use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time, Weight, Work};
+use serde_json::{Map, Value, json};
+
+use crate::host::Host;
+use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
+
+/// Most characters of a name.
+const LONGEST_NAME: usize = 1000;
+/// Most seconds that a task may be expected to run, or allowed to: with more the sum of a long queue has no meaning.
+const LONGEST: f64 = 366.0 * 86_400.0;
+/// Most jobs of a submission.
+const MOST: usize = 100_000;
+/// Farthest priority from 0.
+const PRIORITIES: i32 = 10;
+
+/// A job as it is kept.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// What it is called.
+    pub name: String,
+    /// The native file of it alone, without machines.
+    pub spec: String,
+    /// Fewest processors that one of its tasks needs.
+    pub processors: u32,
+    /// How many tasks it has.
+    pub tasks: u64,
+    /// All its tasks one after the other, in ticks.
+    pub length: i64,
+    /// Its weight in the submission.
+    pub weight: f64,
+    /// The jobs of the same submission that it waits for, by position.
+    pub after: Vec<usize>,
+    /// When it should have ended, in seconds after its submission, by the file.
+    pub deadline: Option<f64>,
+    /// It does not start before, in seconds after its submission, by the file.
+    pub begin: Option<f64>,
+}
+
+/// Refuses something.
+pub fn refusal(kind: RefusalKind, place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Refusal { kind, message: message.into(), place: some(place), remedy: some(remedy) }
+}
+
+fn bad(place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
+    refusal(RefusalKind::BadInput, place, message, remedy)
+}
+
+/// The jobs of a submission, on these machines.
+///
+/// # Errors
+/// [`Refusal`] with the place.
+pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) -> Result<Vec<Prepared>, Refusal> {
+    check(submission)?;
+    let instance = match &submission.content {
+        Content::Command { argv, needs } => command(submission, argv, needs, platform)?,
+        Content::List { text } => read_list("list", text, platform).map_err(|error| of_file(&error))?,
+        Content::Instance { text, file } => file_of_jobs(text, file.as_deref(), platform)?,
+    };
+    // The reader leaves out what the jobs do not need of the machines.
+    let jobs = host.learn(instance.all_submitted());
+    let whole = Instance::new(platform.clone(), jobs, Vec::new()).map_err(|error| of_instance(&error))?;
+    check_jobs(&whole, platform)?;
+    let jobs = whole.all_submitted();
+    let positions: BTreeMap<&str, usize> = jobs.iter().enumerate().map(|(at, job)| (job.name.as_str(), at)).collect();
+    let prefix = match (&submission.content, &submission.name) {
+        (Content::Command { .. }, _) | (_, None) => String::new(),
+        (_, Some(name)) => format!("{name}/"),
+    };
+    let mut prepared = Vec::with_capacity(jobs.len());
+    for (at, job) in jobs.iter().enumerate() {
+        let after = job.after.iter().filter_map(|name| positions.get(&**name).copied()).collect();
+        prepared.push(one(job, &whole, at, &prefix, after, platform)?);
+    }
+    Ok(prepared)
+}
+
+fn one(
+    job: &Job,
+    whole: &Instance,
+    at: usize,
+    prefix: &str,
+    after: Vec<usize>,
+    platform: &Platform,
+) -> Result<Prepared, Refusal> {
+    let id = JobId(at as u32);
+    let tasks: Vec<TaskId> = whole.job(id).different_task_ids().collect();
+    let profiles = || tasks.iter().map(|&task| whole.profile(task));
+    let longest = |sum: i64, ticks: i64| sum.saturating_add(ticks);
+    let equal = i64::try_from(whole.job(id).equal_tasks()).unwrap_or(i64::MAX);
+    let length = profiles().map(|profile| profile.longest().ticks()).fold(0, longest).saturating_mul(equal);
+    let seconds = |time: Time| time.seconds();
+    let mut alone = job.clone();
+    alone.after.clear();
+    let name = format!("{prefix}{}", job.name);
+    Ok(Prepared {
+        spec: spec(alone, platform)?,
+        processors: profiles().map(|profile| profile.min_processors()).min().unwrap_or(1),
+        tasks: job.work.tasks(),
+        length,
+        weight: job.weight.millionths() as f64 / 1e6,
+        after,
+        deadline: job.deadline.map(seconds),
+        begin: (job.release > Time::ZERO).then(|| seconds(job.release)),
+        name,
+    })
+}
+
+/// The native file of a job alone, without machines, weight and dates: these are kept beside it.
+fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
+    let is_best_effort = job.weight == Weight::ZERO;
+    if !is_best_effort {
+        job.weight = Weight::ONE;
+    }
+    (job.deadline, job.release) = (None, Time::ZERO);
+    let alone = Instance::new(platform.clone(), vec![job], Vec::new()).map_err(|error| of_instance(&error))?;
+    let mut text = Vec::new();
+    let failed = |error: &dyn std::fmt::Display| bad("content", format!("a job cannot be kept: {error}"), "");
+    write_instance(&alone, Language::Json, &mut text).map_err(|error| failed(&error))?;
+    let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| failed(&error))?;
+    file.remove("platform");
+    serde_json::to_string(&file).map_err(|error| failed(&error))
+}
+
+/// The job of such a file, on these machines.
+///
+/// # Errors
+/// Why they do not fit any more.
+pub fn job_of(spec: &str, platform: &Platform) -> Result<Job, String> {
+    let instance = read_json("job", spec.as_bytes(), Some(platform)).map_err(|error| error.to_string())?;
+    Ok(instance.submitted(JobId(0)))
+}
+
+/// The words of a command that runs in a folder with an environment; `env` is a program and no shell.
+pub fn wrapped(
+    command: Vec<String>,
+    name: &str,
+    directory: Option<&str>,
+    environment: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let folder = directory.into_iter().flat_map(|directory| ["-C".to_owned(), directory.to_owned()]);
+    // Braces would be taken for what stands for the allotment.
+    let name = format!("MAKESPAN_NAME={}", name.replace(['{', '}', '\0'], "_"));
+    let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
+    ["env".to_owned()].into_iter().chain(folder).chain([name]).chain(variables).chain(command).collect()
+}
+
+/// The command in such words, and the folder.
+pub fn unwrapped(words: &[String]) -> (&[String], Option<&str>) {
+    let (folder, rest) = match words {
+        [env, option, folder, rest @ ..] if env == "env" && option == "-C" => (Some(folder.as_str()), rest),
+        [env, rest @ ..] if env == "env" => (None, rest),
+        _ => return (words, None),
+    };
+    let first = rest.iter().position(|word| !word.contains('=')).unwrap_or(rest.len());
+    (&rest[first..], folder)
+}
+
+/// Puts the tasks of a job into a folder and an environment.
+pub fn wrap(job: &mut Job, name: &str, directory: Option<&str>, environment: &BTreeMap<String, String>) {
+    for task in job.work.tasks_mut() {
+        task.command = wrapped(std::mem::take(&mut task.command), name, directory, environment);
+    }
+}
+
+/// The commands of the tasks of a job, each with its name in the job.
+pub fn commands(job: &Job) -> Vec<(String, Vec<String>)> {
+    match &job.work {
+        Work::Task(task) | Work::Bag(task, _) => vec![(String::new(), task.command.clone())],
+        Work::Graph(graph) => {
+            graph.tasks().iter().map(|one| (one.name.to_string(), one.task.command.clone())).collect()
+        }
+    }
+}
+
+fn check(submission: &Submission) -> Result<(), Refusal> {
+    let Submission { name, directory, environment, weight, priority, deadline, begin, .. } = submission;
+    if let Some(name) = name {
+        if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+            let message = format!("a name has 1 to {LONGEST_NAME} characters and no control characters");
+            return Err(bad("name", message, "write another name"));
+        }
+    }
+    if let Some(directory) = directory
+        && (!directory.starts_with('/') || is_special(directory))
+    {
+        return Err(bad(
+            "directory",
+            "it is no absolute path",
+            "write the path from / on, without {processors} or {gpus}",
+        ));
+    }
+    for (name, value) in environment {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit()) {
+            let message = format!("`{name}` is no name of a variable");
+            return Err(bad("environment", message, "names have letters, digits and _"));
+        }
+        if is_special(value) {
+            let remedy = "leave out NUL, {processors}, {gpus} and {task}";
+            return Err(bad(&format!("environment.{name}"), "its value cannot be passed on", remedy));
+        }
+    }
+    let wrong = |value: &Option<f64>| value.is_some_and(|value| !value.is_finite() || !(0.0..1e11).contains(&value));
+    for (field, value) in [("deadline", deadline), ("begin", begin)] {
+        if wrong(value) {
+            return Err(bad(field, "it is no instant", "write seconds after 1970"));
+        }
+    }
+    if weight.is_some_and(|weight| !weight.is_finite() || !(1e-6..=1e6).contains(&weight)) {
+        return Err(bad("weight", "it is out of range", "write a number from 0.000001 to 1000000"));
+    }
+    if priority.is_some_and(|priority| !(-PRIORITIES..=PRIORITIES).contains(&priority)) {
+        return Err(bad("priority", "it is out of range", "write a number from -10 to 10"));
+    }
+    Ok(())
+}
+
+fn is_special(text: &str) -> bool {
+    text.contains('\0') || ["{processors}", "{gpus}", "{task}"].iter().any(|word| text.contains(word))
+}
+
+fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &Platform) -> Result<Instance, Refusal> {
+    let place = "content.command.argv";
+    let Some(program) = argv.first().filter(|program| !program.is_empty()) else {
+        return Err(bad(place, "there is no program", "write a program and its arguments"));
+    };
+    if program.contains('=') {
+        return Err(bad(place, "the name of the program has a =", "run it by a shell or a script"));
+    }
+    if argv.iter().any(|word| word.contains('\0')) {
+        return Err(bad(place, "an argument has a NUL", "leave it out"));
+    }
+    for (field, value) in [("time", needs.time), ("walltime", needs.walltime)] {
+        if value.is_some_and(|value| !value.is_finite() || value <= 0.0 || value > LONGEST) {
+            let place = format!("content.command.needs.{field}");
+            return Err(bad(&place, "it is no duration", "write seconds above 0, at most 366 days"));
+        }
+    }
+    let mut name = submission.name.clone().unwrap_or_else(|| named(argv));
+    name.truncate(name.char_indices().nth(LONGEST_NAME).map_or(name.len(), |(at, _)| at));
+    let mut job = Map::new();
+    job.insert("name".into(), name.into());
+    job.insert("command".into(), argv.into());
+    job.insert("processors".into(), needs.processors.unwrap_or(1).into());
+    if let Some(time) = needs.time {
+        job.insert("time".into(), time.into());
+    }
+    if let Some(walltime) = needs.walltime {
+        job.insert("walltime".into(), walltime.into());
+    }
+    if !needs.resources.is_empty() {
+        job.insert("needs".into(), json!(needs.resources));
+    }
+    let file = json!({ "version": 2, "jobs": [job] }).to_string();
+    read_json("job", file.as_bytes(), Some(platform)).map_err(|error| of_file(&error))
+}
+
+/// A name for a command that has none: its words as far as they fit a line.
+fn named(argv: &[String]) -> String {
+    let words = match argv {
+        [shell, option, line, ..] if shell == "sh" && option == "-c" => line.clone(),
+        _ => argv.join(" "),
+    };
+    let plain: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
+    let plain = plain.trim().to_owned();
+    if plain.is_empty() { "command".into() } else { plain }
+}
+
+fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<Instance, Refusal> {
+    let options = ReadOptions { machine: Some(platform.clone()), workflows_on_machine: true, ..ReadOptions::default() };
+    let read = parse_instance(text.as_bytes(), file.unwrap_or("file"), &options).map_err(|error| of_file(&error))?;
+    Ok(read.instance)
+}
+
+fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
+    if instance.jobs().len() > MOST {
+        let message = format!("there are {} jobs", instance.jobs().len());
+        return Err(bad("content", message, &format!("submit at most {MOST} at once")));
+    }
+    instance.check_task_names().map_err(|error| of_instance(&error))?;
+    for task in instance.different_task_ids() {
+        if instance.task(task).command.is_empty() {
+            let message = format!("job `{}` has no command", instance.name(task));
+            return Err(bad("content", message, "give every job a command"));
+        }
+        if instance.task(task).command[0].contains('=') {
+            let message = format!("the program of job `{}` has a = in its name", instance.name(task));
+            return Err(bad("content", message, "run it by a shell or a script"));
+        }
+        if instance.profile(task).longest().seconds() > LONGEST {
+            let message = format!("job `{}` is expected to run for more than 366 days", instance.name(task));
+            return Err(bad("content", message, "state a shorter time"));
+        }
+    }
+    let alone =
+        Instance::new(platform.clone(), instance.all_submitted(), Vec::new()).map_err(|error| of_instance(&error))?;
+    policy_for(crate::POLICY, &alone, 0).map(drop).map_err(|error| {
+        bad("content", format!("these jobs cannot be run beside others: {error}"), "run them by `makespan run`")
+    })
+}
+
+fn of_file(error: &FormatError) -> Refusal {
+    let text = error.to_string();
+    let FormatError::Content { place, problem, .. } = error else { return bad("content", text, "") };
+    let at = place.to_string();
+    let at = at.trim_start_matches(':').trim();
+    let place = if at.is_empty() { "content".to_owned() } else { format!("content: {at}") };
+    bad(&place, problem.clone(), "").of_kind(kind_of(problem))
+}
+
+fn of_instance(error: &InstanceError) -> Refusal {
+    let text = error.to_string();
+    bad("content", text.clone(), "").of_kind(kind_of(&text))
+}
+
+/// What kind of problem a sentence of a reader tells.
+fn kind_of(problem: &str) -> RefusalKind {
+    if problem.contains("in a cycle") {
+        RefusalKind::Cycle
+    } else if problem.contains("and the platform has") || problem.contains("fits no") || problem.contains("at least") {
+        RefusalKind::FitsNowhere
+    } else {
+        RefusalKind::BadInput
+    }
+}
+
+impl Refusal {
+    fn of_kind(self, kind: RefusalKind) -> Self {
+        Self { kind, ..self }
+    }
+}

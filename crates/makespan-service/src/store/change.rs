@@ -1,0 +1,318 @@
+//! Changes of what is kept. Each is a part of one transaction.
+
+use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
+
+use super::wall;
+use crate::prepare::{Prepared, refusal};
+use crate::store::hand::Handed;
+use crate::words::{
+    HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
+};
+
+/// A transaction that goes on.
+#[derive(Debug)]
+pub struct Change<'a> {
+    pub(super) transaction: Transaction<'a>,
+    latest: u64,
+    pub(super) taken: Taken,
+}
+
+/// What is to be done when a transaction is on disk.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Jobs for the engine, in this order.
+    pub handed: Vec<Handed>,
+    /// The number of what happened last.
+    pub latest: u64,
+}
+
+/// What a change needs to know of a job.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub user: String,
+    pub state: State,
+    pub held: bool,
+    pub cancelled: bool,
+    pub tasks: u64,
+    pub running: u64,
+    /// Those that ended with success, otherwise, at their walltime, without a start.
+    pub ends: [u64; 4],
+}
+
+impl Known {
+    /// How many tasks have ended.
+    pub fn ended(&self) -> u64 {
+        self.ends.iter().sum()
+    }
+}
+
+/// As a refusal, or the error of the database.
+pub type Answer<T> = Result<Result<T, Refusal>, Error>;
+
+impl<'a> Change<'a> {
+    pub(super) fn new(transaction: Transaction<'a>, latest: u64) -> Self {
+        Self { transaction, latest, taken: Taken::default() }
+    }
+
+    pub(super) fn commit(self) -> Result<Taken, Error> {
+        let Self { transaction, latest, mut taken } = self;
+        transaction.commit()?;
+        taken.latest = latest;
+        Ok(taken)
+    }
+
+    /// A part of the transaction, of which nothing stays where it is refused.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> Answer<T>) -> Answer<T> {
+        let before = (self.latest, self.taken.handed.len());
+        self.transaction.execute_batch("SAVEPOINT part")?;
+        let answer = act(self)?;
+        if answer.is_err() {
+            self.transaction.execute_batch("ROLLBACK TO part")?;
+            self.latest = before.0;
+            self.taken.handed.truncate(before.1);
+        }
+        self.transaction.execute_batch("RELEASE part")?;
+        Ok(answer)
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.transaction
+    }
+
+    /// Notes what happened to a job.
+    pub(super) fn happened(
+        &mut self,
+        job: JobNumber,
+        user: &str,
+        task: Option<u64>,
+        (kind, state): (HappeningKind, State),
+    ) -> Result<(), Error> {
+        let sql =
+            "INSERT INTO happenings (sequence, at, job, user, task, kind, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let mut insert = self.transaction.prepare_cached(sql)?;
+        let next = self.latest + 1;
+        insert.execute(params![
+            next as i64,
+            wall(),
+            job.0 as i64,
+            user,
+            task.map(|task| task as i64),
+            kind.name(),
+            state.name()
+        ])?;
+        self.latest = next;
+        Ok(())
+    }
+
+    pub(super) fn known(&self, job: JobNumber) -> Result<Option<Known>, Error> {
+        let sql = "SELECT user, state, held, cancelled, tasks, running, succeeded, failed, timed_out, not_started \
+                   FROM jobs WHERE number = ?1";
+        let mut select = self.connection().prepare_cached(sql)?;
+        let count = |row: &rusqlite::Row<'_>, at| row.get::<_, i64>(at).map(|count| count as u64);
+        select
+            .query_row([job.0 as i64], |row| {
+                Ok(Known {
+                    user: row.get(0)?,
+                    state: state_of(&row.get::<_, String>(1)?),
+                    held: row.get(2)?,
+                    cancelled: row.get(3)?,
+                    tasks: count(row, 4)?,
+                    running: count(row, 5)?,
+                    ends: [count(row, 6)?, count(row, 7)?, count(row, 8)?, count(row, 9)?],
+                })
+            })
+            .optional()
+    }
+
+    /// A job that somebody may change.
+    pub(super) fn own(&self, who: &Who, job: JobNumber) -> Answer<Known> {
+        let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no job {job}"), "see the queue");
+        if who.role == Role::Reader {
+            return Ok(Err(refusal(
+                RefusalKind::Forbidden,
+                "",
+                "a reader changes nothing",
+                "use the token of a submitter",
+            )));
+        }
+        let known = self.known(job)?.filter(|known| who.role == Role::Admin || known.user == who.user);
+        Ok(known.ok_or_else(unknown))
+    }
+
+    /// The receipts that a key has got for the same content.
+    pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> Answer<Option<Vec<Receipt>>> {
+        let sql = "SELECT digest, receipts FROM keys WHERE user = ?1 AND key = ?2";
+        let mut select = self.connection().prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        let Some((known, receipts)) = select.query_row([&who.user, key], read).optional()? else { return Ok(Ok(None)) };
+        if known != digest {
+            let message = "this idempotency key was used for another submission";
+            return Ok(Err(refusal(RefusalKind::Conflict, "Idempotency-Key", message, "use a new key")));
+        }
+        Ok(Ok(serde_json::from_str(&receipts).ok()))
+    }
+
+    /// Remembers the receipts of a key; those that are older than a week are forgotten.
+    pub fn remember(&self, who: &Who, key: &str, digest: &str, receipts: &[Receipt]) -> Result<(), Error> {
+        let text = serde_json::to_string(receipts).unwrap_or_default();
+        let sql = "INSERT INTO keys (user, key, digest, receipts, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.connection().prepare_cached(sql)?.execute(params![who.user, key, digest, text, wall()])?;
+        let sql = "DELETE FROM keys WHERE at < ?1";
+        self.connection().prepare_cached(sql)?.execute([wall() - 7.0 * 86_400.0])?;
+        Ok(())
+    }
+
+    /// Takes a submission. Where it is refused, the transaction is to be given up.
+    pub fn submit(&mut self, who: &Who, submission: &Submission, prepared: &[Prepared]) -> Answer<Receipt> {
+        if let Err(refused) = self.check(who, submission, prepared.len())? {
+            return Ok(Err(refused));
+        }
+        if let Err(refused) = self.check_length(prepared)? {
+            return Ok(Err(refused));
+        }
+        let now = wall();
+        let environment = serde_json::to_string(&submission.environment).unwrap_or_else(|_| "{}".into());
+        let state = if submission.hold { State::Held } else { State::Waiting };
+        let mut jobs = Vec::with_capacity(prepared.len());
+        for one in prepared {
+            let sql = "INSERT INTO jobs (user, name, state, submitted, weight, priority, deadline, begin, directory, environment, \
+                       spec, processors, length, tasks, held) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+            let earliest = |own: Option<f64>, of_all: Option<f64>, pick: fn(f64, f64) -> f64| match (own, of_all) {
+                (Some(own), Some(of_all)) => Some(pick(own + now, of_all)),
+                (own, of_all) => own.map(|own| own + now).or(of_all),
+            };
+            self.connection().prepare_cached(sql)?.execute(params![
+                who.user,
+                one.name,
+                state.name(),
+                now,
+                one.weight * submission.weight.unwrap_or(1.0),
+                submission.priority.unwrap_or(0),
+                earliest(one.deadline, submission.deadline, f64::min),
+                earliest(one.begin, submission.begin, f64::max),
+                submission.directory,
+                environment,
+                one.spec,
+                one.processors,
+                one.length,
+                one.tasks as i64,
+                submission.hold,
+            ])?;
+            jobs.push(JobNumber(self.connection().last_insert_rowid() as u64));
+        }
+        for (one, &job) in prepared.iter().zip(&jobs) {
+            let before = one.after.iter().map(|&at| jobs[at]).chain(submission.after.iter().copied());
+            for before in before {
+                let sql = "INSERT OR IGNORE INTO waits (job, before) VALUES (?1, ?2)";
+                self.connection().prepare_cached(sql)?.execute([job.0 as i64, before.0 as i64])?;
+            }
+        }
+        for &job in &jobs {
+            self.happened(job, &who.user, None, (HappeningKind::Submitted, state))?;
+        }
+        for job in self.in_order(&jobs, prepared) {
+            self.hand(job)?;
+        }
+        Ok(Ok(Receipt { jobs, submitted: now }))
+    }
+
+    /// The jobs of a submission so that each comes behind those that it waits for.
+    fn in_order(&self, jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
+        let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
+        let mut behind: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+        for (at, one) in prepared.iter().enumerate() {
+            one.after.iter().for_each(|&before| behind[before].push(at));
+        }
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| missing[at] == 0).collect();
+        for next in 0.. {
+            let Some(&at) = order.get(next) else { break };
+            for &other in &behind[at] {
+                missing[other] -= 1;
+                if missing[other] == 0 {
+                    order.push(other);
+                }
+            }
+        }
+        order.into_iter().map(|at| jobs[at]).collect()
+    }
+
+    fn check(&self, who: &Who, submission: &Submission, count: usize) -> Answer<()> {
+        let forbidden = |message: &str, remedy: &str| Ok(Err(refusal(RefusalKind::Forbidden, "", message, remedy)));
+        if who.role == Role::Reader {
+            return forbidden("a reader submits nothing", "use the token of a submitter");
+        }
+        if who.role != Role::Admin && submission.priority.unwrap_or(0) > 0 {
+            return forbidden("only an admin states a priority above 0", "leave it out, or write 0 or less");
+        }
+        for &before in &submission.after {
+            let known = self.known(before)?.filter(|known| who.role == Role::Admin || known.user == who.user);
+            if known.is_none() {
+                let message = format!("there is no job {before} to wait for");
+                return Ok(Err(refusal(RefusalKind::BadInput, "after", message, "name jobs of the queue")));
+            }
+        }
+        let sql = "INSERT OR IGNORE INTO users (user, recent_at) VALUES (?1, ?2)";
+        self.connection().prepare_cached(sql)?.execute(params![who.user, wall()])?;
+        let sql = "SELECT most_waiting FROM users WHERE user = ?1";
+        let most: Option<i64> = self.connection().prepare_cached(sql)?.query_row([&who.user], |row| row.get(0))?;
+        if let Some(most) = most {
+            let there = self.waiting_of(&who.user)?;
+            if there + count as i64 > most {
+                let message = format!("{there} of your jobs wait, these are {count}, and at most {most} may");
+                return Ok(Err(refusal(RefusalKind::Quota, "", message, "submit them when others have ended")));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// How many jobs of a user wait or are held.
+    pub(super) fn waiting_of(&self, user: &str) -> Result<i64, Error> {
+        let sql = "SELECT count(*) FROM jobs WHERE user = ?1 AND state IN ('waiting', 'held')";
+        self.connection().prepare_cached(sql)?.query_row([user], |row| row.get(0))
+    }
+
+    /// Says what a user may do.
+    pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Answer<()> {
+        if who.role != Role::Admin {
+            return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin says what users may do", "")));
+        }
+        let weight = settings.weight.unwrap_or(1.0);
+        if !(1e-3..=1e3).contains(&weight) {
+            return Ok(Err(refusal(
+                RefusalKind::BadInput,
+                "weight",
+                "it is out of range",
+                "write a number from 0.001 to 1000",
+            )));
+        }
+        let sql = "INSERT INTO users (user, weight, most_waiting, most_processors, recent_at) VALUES (?1, ?2, ?3, ?4, ?5) \
+                   ON CONFLICT (user) DO UPDATE SET weight = ?2, most_waiting = ?3, most_processors = ?4";
+        let most = settings.most_waiting.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+        let changed = params![user, weight, most, settings.most_processors, wall()];
+        self.connection().prepare_cached(sql)?.execute(changed)?;
+        Ok(Ok(()))
+    }
+
+    /// Keeps a reservation.
+    pub fn reserve(&self, reservation: Reservation) -> Result<Reservation, Error> {
+        let sql = "INSERT INTO reservations (name, start, stop, processors) VALUES (?1, ?2, ?3, ?4)";
+        let processors = serde_json::to_string(&reservation.processors).unwrap_or_default();
+        let Reservation { name, start, end, .. } = &reservation;
+        self.connection().prepare_cached(sql)?.execute(params![name, start, end, processors])?;
+        Ok(Reservation { number: self.connection().last_insert_rowid() as u64, ..reservation })
+    }
+
+    /// Takes a reservation back; whether it was there.
+    pub fn unreserve(&self, number: u64) -> Result<bool, Error> {
+        let sql = "DELETE FROM reservations WHERE number = ?1";
+        Ok(self.connection().prepare_cached(sql)?.execute([number as i64])? > 0)
+    }
+}
+
+/// The state of this name; one that nobody knows is taken for a failure.
+pub(super) fn state_of(name: &str) -> State {
+    State::of_name(name).unwrap_or(State::Failed)
+}

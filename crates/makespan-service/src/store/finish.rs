@@ -1,0 +1,264 @@
+//! How tasks and jobs start and end.
+
+use rusqlite::{Error, OptionalExtension, params};
+
+use super::change::{Answer, Change, Known, state_of};
+use super::wall;
+use crate::prepare::refusal;
+use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
+
+/// How a task stands, as the engine tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskEnd {
+    /// Whose.
+    pub job: JobNumber,
+    /// Where the job is in the engine.
+    pub position: u64,
+    /// Which task of it.
+    pub task: u64,
+    /// How it stands: `Waiting` where an attempt is over and it waits again, `Cancelled` where it was taken back without a start.
+    pub state: State,
+    /// Since when.
+    pub started: Option<f64>,
+    /// Until when.
+    pub ended: Option<f64>,
+    /// Where, as ranges.
+    pub processors: Option<String>,
+    /// On how many processors.
+    pub width: u32,
+    /// What the machines are called, with commas between.
+    pub nodes: Option<String>,
+    /// The file of its output, without its ending.
+    pub output: Option<String>,
+    /// Its exit status.
+    pub exit: Option<i32>,
+    /// Most bytes that it used.
+    pub memory: Option<u64>,
+    /// Why it ended as it did.
+    pub reason: Option<String>,
+}
+
+/// The column that counts the tasks of a job that stand so.
+const fn column(state: State) -> Option<&'static str> {
+    match state {
+        State::Running => Some("running"),
+        State::Succeeded => Some("succeeded"),
+        State::Failed => Some("failed"),
+        State::TimedOut => Some("timed_out"),
+        State::Cancelled | State::NotStarted => Some("not_started"),
+        State::Held | State::Waiting => None,
+    }
+}
+
+impl Change<'_> {
+    /// Notes how a task stands. What is known already changes nothing.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn note(&mut self, task: &TaskEnd) -> Result<(), Error> {
+        let (job, number) = (task.job.0 as i64, task.task as i64);
+        let sql = "SELECT withdrawn FROM handed WHERE position = ?1";
+        let withdrawn: Option<bool> =
+            self.connection().prepare_cached(sql)?.query_row([task.position as i64], |row| row.get(0)).optional()?;
+        let Some(known) = self.known(task.job)?.filter(|known| !known.state.is_final()) else { return Ok(()) };
+        if withdrawn != Some(false) {
+            return Ok(());
+        }
+        if task.state == State::Cancelled && !known.cancelled {
+            // It was to be held, and nobody was told so.
+            self.withdraw(task.job)?;
+            return self.hand(task.job);
+        }
+        let sql = "SELECT state FROM tasks WHERE job = ?1 AND task = ?2";
+        let before: Option<String> =
+            self.connection().prepare_cached(sql)?.query_row([job, number], |row| row.get(0)).optional()?;
+        let before = before.map_or(State::Waiting, |name| state_of(&name));
+        if before == task.state || before.is_final() {
+            return Ok(());
+        }
+        self.write_task(task)?;
+        for (state, change) in [(before, -1), (task.state, 1)] {
+            if let Some(column) = column(state) {
+                let sql = format!("UPDATE jobs SET {column} = {column} + ?2 WHERE number = ?1");
+                self.connection().prepare_cached(&sql)?.execute([job, change])?;
+            }
+        }
+        if let (Some(started), Some(ended), true) = (task.started, task.ended, task.state != State::NotStarted) {
+            self.use_up(&known.user, (ended - started).max(0.0) * f64::from(task.width))?;
+        }
+        self.follow(task, &known)
+    }
+
+    fn write_task(&self, task: &TaskEnd) -> Result<(), Error> {
+        let starts = i64::from(task.state == State::Running);
+        let sql = "INSERT INTO tasks (job, task, state, started, ended, processors, width, nodes, output, attempts, exit, memory, reason) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (job, task) DO UPDATE SET \
+                   state = ?3, started = coalesce(?4, started), ended = ?5, processors = coalesce(?6, processors), \
+                   width = coalesce(?7, width), nodes = coalesce(?8, nodes), output = coalesce(?9, output), \
+                   attempts = attempts + ?10, exit = ?11, memory = coalesce(?12, memory), reason = ?13";
+        self.connection().prepare_cached(sql)?.execute(params![
+            task.job.0 as i64,
+            task.task as i64,
+            task.state.name(),
+            task.started,
+            task.ended,
+            task.processors,
+            Some(task.width).filter(|&width| width > 0),
+            task.nodes,
+            task.output,
+            starts,
+            task.exit,
+            task.memory.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX)),
+            task.reason,
+        ])?;
+        Ok(())
+    }
+
+    /// The job stands as its tasks do.
+    fn follow(&mut self, task: &TaskEnd, before: &Known) -> Result<(), Error> {
+        let Some(now) = self.known(task.job)? else { return Ok(()) };
+        let state = state_by(&now);
+        let job = task.job.0 as i64;
+        if task.state == State::Running {
+            let sql = "UPDATE jobs SET started = coalesce(started, ?2) WHERE number = ?1";
+            self.connection().prepare_cached(sql)?.execute(params![job, task.started])?;
+        }
+        if task.state.is_final() && task.state != State::Succeeded {
+            let sql = "UPDATE jobs SET reason = coalesce(reason, ?2) WHERE number = ?1";
+            self.connection().prepare_cached(sql)?.execute(params![job, task.reason])?;
+        }
+        let kind = match task.state {
+            State::Running => HappeningKind::Started,
+            State::Waiting | State::Held => HappeningKind::Retried,
+            State::Cancelled => HappeningKind::Cancelled,
+            _ => HappeningKind::Ended,
+        };
+        let sql = "UPDATE jobs SET state = ?2 WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute(params![job, state.name()])?;
+        let of_task = (now.tasks > 1).then_some(task.task);
+        if !state.is_final() {
+            return self.happened(task.job, &before.user, of_task, (kind, state));
+        }
+        if of_task.is_some() {
+            self.happened(task.job, &before.user, of_task, (kind, State::Running))?;
+        }
+        self.finish(task.job, &before.user, state, task.ended)
+    }
+
+    /// A job has come to its end.
+    fn finish(&mut self, job: JobNumber, user: &str, state: State, at: Option<f64>) -> Result<(), Error> {
+        let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1";
+        let ended = at.unwrap_or_else(wall);
+        self.connection().prepare_cached(sql)?.execute(params![job.0 as i64, state.name(), ended])?;
+        let kind = if state == State::Cancelled { HappeningKind::Cancelled } else { HappeningKind::Ended };
+        self.happened(job, user, None, (kind, state))?;
+        self.hand_behind(job)
+    }
+
+    /// A job that the engine has not got will not start, since one that it waits for did not succeed.
+    pub(super) fn give_up(&mut self, job: JobNumber, before: JobNumber) -> Result<(), Error> {
+        let Some(known) = self.known(job)? else { return Ok(()) };
+        let reason = format!("job {before}, which it waits for, did not succeed");
+        let sql = "UPDATE jobs SET reason = ?2, not_started = tasks WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute(params![job.0 as i64, reason])?;
+        self.finish(job, &known.user, State::NotStarted, None)
+    }
+
+    /// Jobs that the engine could not take.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn not_taken(&mut self, (job, position): (JobNumber, u64), reason: &str) -> Result<(), Error> {
+        self.unhand(position)?;
+        let Some(known) = self.known(job)?.filter(|known| !known.state.is_final()) else { return Ok(()) };
+        let sql = "UPDATE jobs SET reason = ?2, not_started = tasks WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute(params![job.0 as i64, reason])?;
+        self.finish(job, &known.user, State::NotStarted, None)
+    }
+
+    /// Takes a job back. Returned is how it stands, and whether the engine is to take it back; otherwise it has ended with this.
+    pub fn cancel(&mut self, who: &Who, job: JobNumber) -> Answer<(State, bool)> {
+        let known = match self.own(who, job)? {
+            Ok(known) => known,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if known.state.is_final() {
+            let message = format!("job {job} has ended: {}", known.state.name().replace('_', " "));
+            return Ok(Err(refusal(RefusalKind::Conflict, "", message, "")));
+        }
+        let sql = "UPDATE jobs SET cancelled = 1 WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        if self.place(job)?.is_some() {
+            return Ok(Ok((known.state, true)));
+        }
+        let sql = "UPDATE jobs SET not_started = tasks, reason = 'it was cancelled' WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        self.finish(job, &known.user, State::Cancelled, None)?;
+        Ok(Ok((State::Cancelled, false)))
+    }
+
+    /// The jobs that somebody took back and that have not ended.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn to_cancel(&self) -> Result<Vec<JobNumber>, Error> {
+        let sql = "SELECT number FROM jobs WHERE state IN ('waiting', 'running') AND cancelled = 1";
+        let jobs: Vec<i64> = {
+            let mut select = self.connection().prepare_cached(sql)?;
+            select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+        };
+        Ok(jobs.into_iter().map(|job| JobNumber(job as u64)).collect())
+    }
+
+    /// The tasks that ran when a session died and do not run now wait again.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn wait_again(&mut self, runs: impl Fn(JobNumber, u64) -> bool) -> Result<(), Error> {
+        let sql = "SELECT job, task FROM tasks WHERE state = 'running'";
+        let all: Vec<(i64, i64)> = {
+            let mut select = self.connection().prepare_cached(sql)?;
+            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?
+        };
+        for (job, task) in all.into_iter().map(|(job, task)| (JobNumber(job as u64), task as u64)) {
+            let Some((position, _)) = self.place(job)?.filter(|_| !runs(job, task)) else { continue };
+            let reason = Some("it was interrupted with the service".to_owned());
+            self.note(&TaskEnd {
+                job,
+                position,
+                task,
+                state: State::Waiting,
+                started: None,
+                ended: None,
+                processors: None,
+                width: 0,
+                nodes: None,
+                output: None,
+                exit: None,
+                memory: None,
+                reason,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// How a job stands whose tasks stand so.
+fn state_by(known: &Known) -> State {
+    let [succeeded, failed, timed_out, not_started] = known.ends;
+    match known.state {
+        _ if known.ended() < known.tasks => {
+            if known.running > 0 || known.ended() > 0 {
+                State::Running
+            } else {
+                State::Waiting
+            }
+        }
+        _ if succeeded == known.tasks => State::Succeeded,
+        _ if known.cancelled => State::Cancelled,
+        _ if failed > 0 => State::Failed,
+        _ if timed_out > 0 => State::TimedOut,
+        _ if not_started > 0 => State::NotStarted,
+        state => state,
+    }
+}

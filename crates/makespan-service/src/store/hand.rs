@@ -1,0 +1,400 @@
+//! Which jobs the engine was given, and in which order.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Error, OptionalExtension, params};
+
+use super::change::{Answer, Change, state_of};
+use super::wall;
+use crate::prepare::{Prepared, refusal};
+use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
+
+/// In how many seconds what somebody used counts half.
+const HALF_LIFE: f64 = 7.0 * 86_400.0;
+/// A step of priority multiplies the weight by so much.
+const STEP: f64 = 8.0;
+/// Ticks of all jobs that an engine is given, one after the other, at most: with more, instants have no numbers.
+const MOST: i64 = i64::MAX / 4;
+
+/// A job as the engine is given it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handed {
+    /// Which.
+    pub job: JobNumber,
+    /// Its place among all that the engine was ever given.
+    pub position: u64,
+    /// What the engine calls it.
+    pub name: String,
+    /// Whose it is.
+    pub user: String,
+    /// What its user calls it.
+    pub title: String,
+    /// How many tasks it has.
+    pub tasks: u64,
+    /// Its weight, in millionths.
+    pub weight: u64,
+    /// Ticks after the beginning of the round.
+    pub release: i64,
+    /// The same.
+    pub deadline: Option<i64>,
+    /// What the engine calls those that it waits for.
+    pub after: Vec<String>,
+    /// The native file of it alone.
+    pub spec: String,
+    /// Where its commands run.
+    pub directory: Option<String>,
+    /// What their environment has besides.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A run of the engine, which several sessions carry out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Counted from 1.
+    pub number: u64,
+    /// When it began.
+    pub began: f64,
+    /// A digest of its machines.
+    pub platform: String,
+}
+
+impl Round {
+    /// The one that goes on.
+    pub(super) fn latest(connection: &Connection) -> Result<Option<Self>, Error> {
+        let sql = "SELECT round, began, platform FROM rounds ORDER BY round DESC LIMIT 1";
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Self { number: row.get::<_, i64>(0)? as u64, began: row.get(1)?, platform: row.get(2)? })
+        };
+        connection.prepare_cached(sql)?.query_row([], read).optional()
+    }
+}
+
+/// What counts now of what was used until an instant.
+pub(super) fn faded(recent: f64, at: f64, now: f64) -> f64 {
+    recent * 0.5_f64.powf((now - at).max(0.0) / HALF_LIFE)
+}
+
+/// What a job is handed with.
+struct Row {
+    user: String,
+    title: String,
+    weight: f64,
+    priority: i32,
+    deadline: Option<f64>,
+    begin: Option<f64>,
+    directory: Option<String>,
+    environment: String,
+    spec: String,
+    tasks: i64,
+    length: i64,
+}
+
+impl Change<'_> {
+    /// The round that goes on.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn round(&self) -> Result<Option<Round>, Error> {
+        Round::latest(self.connection())
+    }
+
+    /// Begins a round.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn begin_round(&self, platform: &str) -> Result<Round, Error> {
+        let number = self.round()?.map_or(1, |round| round.number + 1);
+        let began = wall();
+        let sql = "INSERT INTO rounds (round, began, platform) VALUES (?1, ?2, ?3)";
+        self.connection().prepare_cached(sql)?.execute(params![number as i64, began, platform])?;
+        Ok(Round { number, began, platform: platform.to_owned() })
+    }
+
+    /// Refuses jobs with which the engine would have more to do than there are instants.
+    pub(super) fn check_length(&self, prepared: &[Prepared]) -> Answer<()> {
+        let sum = |total: i64, one: &Prepared| total.saturating_add(one.length);
+        if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
+            return Ok(Ok(()));
+        }
+        let message = "with these jobs all that the service was given takes more than 73 years, one after the other";
+        Ok(Err(refusal(RefusalKind::Quota, "", message, "state shorter times, or submit them later")))
+    }
+
+    /// The length of all jobs that the engine was given in this round.
+    fn length_so_far(&self) -> Result<i64, Error> {
+        let sql =
+            "SELECT total FROM handed WHERE round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
+        Ok(self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+
+    /// Gives a job to the engine, if it waits, is not held and is not there yet, and all that it waits for is there or has succeeded. A job
+    /// that waits for one that did not succeed ends.
+    pub(super) fn hand(&mut self, job: JobNumber) -> Result<(), Error> {
+        let Some(known) = self.known(job)? else { return Ok(()) };
+        if known.state != State::Waiting || known.held || known.cancelled || self.place(job)?.is_some() {
+            return Ok(());
+        }
+        let Some(round) = self.round()? else { return Ok(()) };
+        let mut after = Vec::new();
+        for (before, state) in self.before(job)? {
+            match (state, self.place(before)?) {
+                (State::Succeeded, _) => {}
+                (state, _) if state.is_final() => return self.give_up(job, before),
+                (_, Some((_, name))) => after.push(name),
+                _ => return Ok(()),
+            }
+        }
+        let row = self.row(job)?;
+        let weight = self.weight(job, &row)?;
+        let total = self.length_so_far()?.saturating_add(row.length);
+        let ticks = |instant: f64| ((instant - round.began).max(0.0) * 1e9) as i64;
+        let release = row.begin.filter(|&begin| begin > wall()).map_or(0, ticks);
+        let deadline = row.deadline.map(ticks).filter(|&deadline| deadline > release);
+        let sql = "SELECT count(*) FROM handed WHERE job = ?1";
+        let times: i64 = self.connection().prepare_cached(sql)?.query_row([job.0 as i64], |row| row.get(0))?;
+        let name = if times == 0 { job.to_string() } else { format!("{job}-{}", times + 1) };
+        let sql = "INSERT INTO handed (round, job, name, tasks, total, weight, release, deadline, after) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let names = serde_json::to_string(&after).unwrap_or_default();
+        let (round, number) = (round.number as i64, job.0 as i64);
+        self.connection().prepare_cached(sql)?.execute(params![
+            round,
+            number,
+            name,
+            row.tasks,
+            total,
+            weight as i64,
+            release,
+            deadline,
+            names
+        ])?;
+        self.taken.handed.push(Handed {
+            job,
+            position: self.connection().last_insert_rowid() as u64,
+            name,
+            user: row.user,
+            title: row.title,
+            tasks: row.tasks as u64,
+            weight,
+            release,
+            deadline,
+            after,
+            spec: row.spec,
+            directory: row.directory,
+            environment: serde_json::from_str(&row.environment).unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    /// Gives to the engine what waited for a job, and what waits for that.
+    pub(super) fn hand_behind(&mut self, job: JobNumber) -> Result<(), Error> {
+        let mut open = vec![job];
+        while let Some(job) = open.pop() {
+            let sql = "SELECT job FROM waits JOIN jobs ON jobs.number = waits.job \
+                       WHERE before = ?1 AND state = 'waiting' ORDER BY job";
+            let behind: Vec<i64> = {
+                let mut select = self.connection().prepare_cached(sql)?;
+                select.query_map([job.0 as i64], |row| row.get(0))?.collect::<Result<_, _>>()?
+            };
+            for next in behind.into_iter().map(|next| JobNumber(next as u64)) {
+                let was_there = self.place(next)?.is_some();
+                self.hand(next)?;
+                if !was_there && self.place(next)?.is_some() {
+                    open.push(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a job is in the engine, if it is: its position and its name there.
+    pub(super) fn place(&self, job: JobNumber) -> Result<Option<(u64, String)>, Error> {
+        let sql = "SELECT position, name FROM handed WHERE job = ?1 AND withdrawn = 0 \
+                   AND round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
+        self.connection().prepare_cached(sql)?.query_row([job.0 as i64], read).optional()
+    }
+
+    /// The jobs that a job waits for, and how they stand.
+    fn before(&self, job: JobNumber) -> Result<Vec<(JobNumber, State)>, Error> {
+        let sql = "SELECT number, state FROM waits JOIN jobs ON jobs.number = waits.before WHERE job = ?1";
+        let mut select = self.connection().prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok((JobNumber(row.get::<_, i64>(0)? as u64), state_of(&row.get::<_, String>(1)?)))
+        };
+        select.query_map([job.0 as i64], read)?.collect()
+    }
+
+    fn row(&self, job: JobNumber) -> Result<Row, Error> {
+        let sql = "SELECT user, name, weight, priority, deadline, begin, directory, environment, spec, tasks, length \
+                   FROM jobs WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.query_row([job.0 as i64], |row| {
+            Ok(Row {
+                user: row.get(0)?,
+                title: row.get(1)?,
+                weight: row.get(2)?,
+                priority: row.get(3)?,
+                deadline: row.get(4)?,
+                begin: row.get(5)?,
+                directory: row.get(6)?,
+                environment: row.get(7)?,
+                spec: row.get(8)?,
+                tasks: row.get(9)?,
+                length: row.get(10)?,
+            })
+        })
+    }
+
+    /// What a job counts, in millionths: its weight times that of its priority, times the part of the user. Who used more than that part
+    /// lately counts less, half for each part that was used; and the k-th job that a user has waiting counts 1/k, where
+    /// k is at most 1001.
+    fn weight(&self, job: JobNumber, row: &Row) -> Result<u64, Error> {
+        if row.weight == 0.0 {
+            return Ok(0);
+        }
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM jobs WHERE user = ?1 AND state = 'waiting' AND number < ?2 LIMIT 1000)";
+        let ahead: i64 = {
+            let mut select = self.connection().prepare_cached(sql)?;
+            select.query_row(params![row.user, job.0 as i64], |row| row.get(0))?
+        };
+        let part = self.part_of(&row.user)?;
+        let weight = row.weight * STEP.powi(row.priority) * part / (ahead + 1) as f64;
+        Ok((weight.clamp(1e-6, 1e8) * 1e6) as u64)
+    }
+
+    /// By how much the jobs of a user count, by the user's weight and what all used lately.
+    fn part_of(&self, user: &str) -> Result<f64, Error> {
+        let sql = "SELECT user, weight, recent, recent_at FROM users";
+        let mut select = self.connection().prepare_cached(sql)?;
+        let now = wall();
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?, faded(row.get(2)?, row.get(3)?, now)))
+        };
+        let users: Vec<(String, f64, f64)> = select.query_map([], read)?.collect::<Result<_, _>>()?;
+        let (all, used) = users.iter().fold((0.0, 0.0), |(all, used), one| (all + one.1, used + one.2));
+        let Some((_, weight, own)) = users.into_iter().find(|one| one.0 == user) else { return Ok(1.0) };
+        let (due, share) = (weight / all, if used > 0.0 { own / used } else { 0.0 });
+        Ok(weight * 0.5_f64.powf(share / due))
+    }
+
+    /// Adds to what a user has used.
+    pub(super) fn use_up(&self, user: &str, seconds: f64) -> Result<(), Error> {
+        let now = wall();
+        let sql = "SELECT recent, recent_at FROM users WHERE user = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, f64>(0)?, row.get::<_, f64>(1)?));
+        let known = self.connection().prepare_cached(sql)?.query_row([user], read).optional()?;
+        let (recent, at) = known.unwrap_or((0.0, now));
+        let recent = faded(recent, at, now) + seconds;
+        let sql = "UPDATE users SET used = used + ?2, recent = ?3, recent_at = ?4 WHERE user = ?1";
+        self.connection().prepare_cached(sql)?.execute(params![user, seconds, recent, now])?;
+        Ok(())
+    }
+
+    /// Holds a job that is not in the engine. Where it is, returned are it and all that wait for it there: they are to be taken back first
+    /// ([`Change::withdrawn`]).
+    pub fn hold(&mut self, who: &Who, job: JobNumber) -> Answer<Vec<JobNumber>> {
+        let known = match self.own(who, job)? {
+            Ok(known) => known,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        match known.state {
+            State::Held => return Ok(Ok(Vec::new())),
+            State::Waiting => {}
+            state => {
+                let message =
+                    format!("job {job} is {}; only one that waits can be held", state.name().replace('_', " "));
+                return Ok(Err(refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")));
+            }
+        }
+        if self.place(job)?.is_none() {
+            self.put_aside(job, &known.user)?;
+            return Ok(Ok(Vec::new()));
+        }
+        let mut all = vec![job];
+        for at in 0.. {
+            let Some(&job) = all.get(at) else { break };
+            let sql = "SELECT job FROM waits WHERE before = ?1 ORDER BY job";
+            let behind: Vec<i64> = {
+                let mut select = self.connection().prepare_cached(sql)?;
+                select.query_map([job.0 as i64], |row| row.get(0))?.collect::<Result<_, _>>()?
+            };
+            for next in behind.into_iter().map(|next| JobNumber(next as u64)) {
+                if !all.contains(&next) && self.place(next)?.is_some() {
+                    all.push(next);
+                }
+            }
+        }
+        Ok(Ok(all))
+    }
+
+    fn put_aside(&mut self, job: JobNumber, user: &str) -> Result<(), Error> {
+        let sql = "UPDATE jobs SET held = 1, state = 'held' WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        self.happened(job, user, None, (HappeningKind::Held, State::Held))
+    }
+
+    /// Gives all that waits to the engine, as far as it is not there.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn hand_all(&mut self) -> Result<(), Error> {
+        let all: Vec<i64> = {
+            let sql = "SELECT number FROM jobs WHERE state = 'waiting' ORDER BY number";
+            let mut select = self.connection().prepare_cached(sql)?;
+            select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+        };
+        for job in all.into_iter().map(|job| JobNumber(job as u64)) {
+            self.hand(job)?;
+            self.hand_behind(job)?;
+        }
+        Ok(())
+    }
+
+    /// The engine could not take a job.
+    pub(super) fn unhand(&self, position: u64) -> Result<(), Error> {
+        let sql = "DELETE FROM handed WHERE position = ?1";
+        self.connection().prepare_cached(sql)?.execute([position as i64]).map(drop)
+    }
+
+    /// The engine has taken jobs back, since the first of them is to be held.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn withdrawn(&mut self, jobs: &[JobNumber]) -> Result<(), Error> {
+        for job in jobs {
+            self.withdraw(*job)?;
+        }
+        match jobs.first() {
+            Some(&job) => match self.known(job)? {
+                Some(known) => self.put_aside(job, &known.user),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// A job is not in the engine any more.
+    pub(super) fn withdraw(&mut self, job: JobNumber) -> Result<(), Error> {
+        let sql = "UPDATE handed SET withdrawn = 1 WHERE job = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        Ok(())
+    }
+
+    /// Ends a hold.
+    pub fn release(&mut self, who: &Who, job: JobNumber) -> Answer<State> {
+        let known = match self.own(who, job)? {
+            Ok(known) => known,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if known.state != State::Held {
+            let message = format!("job {job} is {} and not held", known.state.name().replace('_', " "));
+            return Ok(Err(refusal(RefusalKind::Conflict, "", message, "")));
+        }
+        let sql = "UPDATE jobs SET held = 0, state = 'waiting' WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        self.happened(job, &known.user, None, (HappeningKind::Released, State::Waiting))?;
+        self.hand(job)?;
+        self.hand_behind(job)?;
+        Ok(Ok(self.known(job)?.map_or(State::Waiting, |known| known.state)))
+    }
+}

@@ -1,0 +1,162 @@
+//! What a service keeps: a database of `SQLite` with a write-ahead log, whose every commit is on disk before it is told.
+
+mod change;
+mod finish;
+mod hand;
+mod read;
+mod schema;
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+pub use change::{Change, Taken};
+pub use finish::TaskEnd;
+pub use hand::{Handed, Round};
+pub use read::{JobRow, Reader, TaskRow};
+
+/// The name of the database.
+const FILE: &str = "store.sqlite";
+/// How long one waits for another that writes.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many may read at once.
+const READERS: usize = 4;
+/// Statements that are kept ready.
+const READY: usize = 128;
+
+/// The folder of a service, which no other process uses meanwhile.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    writer: Connection,
+    /// The number of what happened last.
+    latest: u64,
+    _lock: File,
+}
+
+/// Connections to read with.
+#[derive(Debug)]
+pub struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// The wall clock, in seconds after 1970.
+pub fn wall() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+fn open(path: &Path, writes: bool) -> Result<Connection, rusqlite::Error> {
+    let access = if writes { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(READY);
+    if writes {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+    }
+    Ok(connection)
+}
+
+impl Store {
+    /// Opens the store in a folder, which is made where it is missing; only its owner may look into it.
+    ///
+    /// # Errors
+    /// In words, with the path: another service uses it, it is not ours, it cannot be read or written.
+    pub fn open(folder: &Path) -> Result<Self, String> {
+        Self::with_steps(folder, &schema::STEPS)
+    }
+
+    fn with_steps(folder: &Path, steps: &[&str]) -> Result<Self, String> {
+        let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
+        let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
+        let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
+        let path = folder.join(FILE);
+        private(&path).map_err(|error| at(&path, &error))?;
+        let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
+        schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
+        let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
+        let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
+        Ok(Self { folder, writer, latest: latest as u64, _lock: lock })
+    }
+
+    /// Its folder, as an absolute path.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The number of what happened last.
+    pub fn latest(&self) -> u64 {
+        self.latest
+    }
+
+    /// Does several changes at one instant, all or none. When this returns they are on disk.
+    ///
+    /// # Errors
+    /// What the database says; then nothing is changed.
+    pub fn change<T>(
+        &mut self,
+        act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<(T, Taken), rusqlite::Error> {
+        let transaction: Transaction<'_> = self.writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut change = Change::new(transaction, self.latest);
+        let done = act(&mut change)?;
+        let taken = change.commit()?;
+        self.latest = taken.latest;
+        Ok((done, taken))
+    }
+
+    /// Connections to read with.
+    pub fn readers(&self) -> Readers {
+        Readers { path: self.folder.join(FILE), idle: Mutex::new(Vec::new()) }
+    }
+}
+
+impl Readers {
+    /// Reads, beside those that write.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn read<T>(&self, act: impl FnOnce(&Reader<'_>) -> Result<T, rusqlite::Error>) -> Result<T, rusqlite::Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = idle.map_or_else(|| open(&self.path, false), Ok)?;
+        let done = {
+            let instant = connection.unchecked_transaction()?;
+            let done = act(&Reader(&instant))?;
+            instant.finish()?;
+            done
+        };
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < READERS {
+            idle.push(connection);
+        }
+        Ok(done)
+    }
+}
+
+/// Makes a file that only its owner reads.
+fn private(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::metadata(path).map(drop),
+        made => made.map(drop),
+    }
+}
+
+fn locked(path: &Path) -> Result<File, String> {
+    private(path).map_err(|error| error.to_string())?;
+    let file = OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err("another service uses this store; stop it, or name another --store".into())
+        }
+        Err(TryLockError::Error(error)) => Err(error.to_string()),
+    }
+}

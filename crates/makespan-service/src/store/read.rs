@@ -1,0 +1,404 @@
+//! What is asked of a store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_iter};
+
+use super::change::state_of;
+use super::hand::{Handed, Round, faded};
+use crate::words::{
+    Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, Span, State, UserSummary, Who,
+};
+
+/// One instant of the store.
+#[derive(Debug)]
+pub struct Reader<'a>(pub(super) &'a Connection);
+
+/// What is kept of a job beside its line.
+#[derive(Clone, Debug)]
+pub struct JobRow {
+    /// Its line of the queue; expected instants are not in it.
+    pub summary: JobSummary,
+    /// The native file of it alone.
+    pub spec: String,
+    /// Where its commands run.
+    pub directory: Option<String>,
+    /// What their environment has besides.
+    pub environment: BTreeMap<String, String>,
+    /// It does not start before.
+    pub begin: Option<f64>,
+    /// Why it ended as it did.
+    pub reason: Option<String>,
+    /// The jobs that it waits for.
+    pub after: Vec<JobNumber>,
+}
+
+/// What is kept of a task that started or ended.
+#[derive(Clone, Debug)]
+pub struct TaskRow {
+    /// Which task of its job.
+    pub task: u64,
+    /// How it stands.
+    pub state: State,
+    /// See [`super::TaskEnd`].
+    pub started: Option<f64>,
+    /// See there.
+    pub ended: Option<f64>,
+    /// See there.
+    pub processors: Option<String>,
+    /// See there.
+    pub nodes: Option<String>,
+    /// See there.
+    pub output: Option<String>,
+    /// How often it was started.
+    pub attempts: u32,
+    /// See there.
+    pub exit: Option<i32>,
+    /// See there.
+    pub memory: Option<u64>,
+    /// See there.
+    pub reason: Option<String>,
+}
+
+const SUMMARY: &str = "number, name, user, state, submitted, started, ended, processors, weight, priority, deadline, tasks, \
+                       succeeded + failed + timed_out + not_started";
+
+fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
+    Ok(row.get::<_, i64>(at)? as u64)
+}
+
+fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
+    Ok(JobSummary {
+        number: JobNumber(number(row, 0)?),
+        name: row.get(1)?,
+        user: row.get(2)?,
+        state: state_of(&row.get::<_, String>(3)?),
+        submitted: row.get(4)?,
+        expected_start: None,
+        expected_end: None,
+        started: row.get(5)?,
+        ended: row.get(6)?,
+        processors: row.get(7)?,
+        weight: row.get(8)?,
+        priority: row.get(9)?,
+        deadline: row.get(10)?,
+        tasks: number(row, 11)?,
+        tasks_ended: number(row, 12)?,
+    })
+}
+
+impl Reader<'_> {
+    /// The jobs that somebody may see, behind one or, newest first, before it.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn jobs(
+        &self,
+        who: &Who,
+        filter: &Filter,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Page<JobSummary>, Error> {
+        let mut conditions = vec!["1".to_owned()];
+        let mut values: Vec<Value> = Vec::new();
+        if !filter.state.is_empty() {
+            let names: Vec<String> = filter.state.iter().map(|state| format!("'{}'", state.name())).collect();
+            conditions.push(format!("state IN ({})", names.join(", ")));
+        }
+        let own = (who.role == Role::Submitter).then_some(&who.user);
+        for user in own.into_iter().chain(&filter.user) {
+            values.push(user.clone().into());
+            conditions.push(format!("user = ?{}", values.len()));
+        }
+        if let Some(text) = &filter.text {
+            values.push(text.clone().into());
+            conditions.push(format!("instr(lower(name), lower(?{})) > 0", values.len()));
+        }
+        let all = conditions.join(" AND ");
+        let sql = format!("SELECT count(*) FROM jobs WHERE {all}");
+        let total = self.0.prepare_cached(&sql)?.query_row(params_from_iter(&values), |row| number(row, 0))?;
+        let (sign, order) = if filter.newest { ("<", "DESC") } else { (">", "ASC") };
+        let place = after.map_or_else(String::new, |after| format!("AND number {sign} {after}"));
+        let sql = format!("SELECT {SUMMARY} FROM jobs WHERE {all} {place} ORDER BY number {order} LIMIT {}", limit + 1);
+        let mut select = self.0.prepare(&sql)?;
+        let mut items: Vec<JobSummary> =
+            select.query_map(params_from_iter(&values), summary)?.collect::<Result<_, _>>()?;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().map(|last| last.number.0).filter(|_| more);
+        Ok(Page { items, next, total })
+    }
+
+    /// A job that somebody may see.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn job(&self, who: &Who, job: JobNumber) -> Result<Option<JobRow>, Error> {
+        let sql = format!("SELECT {SUMMARY}, spec, directory, environment, begin, reason FROM jobs WHERE number = ?1");
+        let row = self.0.prepare_cached(&sql)?.query_row([job.0 as i64], |row| {
+            let environment: String = row.get(15)?;
+            Ok(JobRow {
+                summary: summary(row)?,
+                spec: row.get(13)?,
+                directory: row.get(14)?,
+                environment: serde_json::from_str(&environment).unwrap_or_default(),
+                begin: row.get(16)?,
+                reason: row.get(17)?,
+                after: Vec::new(),
+            })
+        });
+        let Some(row) = row.optional()?.filter(|row| may_see(who, &row.summary.user)) else { return Ok(None) };
+        let sql = "SELECT before FROM waits WHERE job = ?1 ORDER BY before";
+        let mut select = self.0.prepare_cached(sql)?;
+        let after =
+            select.query_map([job.0 as i64], |row| Ok(JobNumber(number(row, 0)?)))?.collect::<Result<_, _>>()?;
+        Ok(Some(JobRow { after, ..row }))
+    }
+
+    /// The tasks of a job that started or ended: those that run first, then those that did not succeed.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn tasks(&self, job: JobNumber, only: Option<u64>, limit: usize) -> Result<Vec<TaskRow>, Error> {
+        let sql = "SELECT task, state, started, ended, processors, nodes, output, attempts, exit, memory, reason FROM tasks \
+                   WHERE job = ?1 AND (?2 IS NULL OR task = ?2) ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'succeeded' THEN 2 \
+                   ELSE 1 END, task LIMIT ?3";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            Ok(TaskRow {
+                task: number(row, 0)?,
+                state: state_of(&row.get::<_, String>(1)?),
+                started: row.get(2)?,
+                ended: row.get(3)?,
+                processors: row.get(4)?,
+                nodes: row.get(5)?,
+                output: row.get(6)?,
+                attempts: row.get(7)?,
+                exit: row.get(8)?,
+                memory: row.get::<_, Option<i64>>(9)?.map(|bytes| bytes as u64),
+                reason: row.get(10)?,
+            })
+        };
+        let only = only.map(|task| i64::try_from(task).unwrap_or(i64::MAX));
+        select.query_map(params![job.0 as i64, only, limit as i64], read)?.collect()
+    }
+
+    /// The tasks that ended last, newest first: their job, its name and user, and where and when they ran.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn past(&self, limit: usize) -> Result<Vec<(JobNumber, String, String, TaskRow)>, Error> {
+        let sql = "SELECT tasks.task, tasks.state, tasks.started, tasks.ended, tasks.processors, tasks.job, jobs.name, jobs.user FROM tasks \
+                   JOIN jobs ON jobs.number = tasks.job WHERE tasks.ended IS NOT NULL AND tasks.started IS NOT NULL \
+                   AND tasks.processors IS NOT NULL ORDER BY tasks.ended DESC LIMIT ?1";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            let task = TaskRow {
+                task: number(row, 0)?,
+                state: state_of(&row.get::<_, String>(1)?),
+                started: row.get(2)?,
+                ended: row.get(3)?,
+                processors: row.get(4)?,
+                nodes: None,
+                output: None,
+                attempts: 0,
+                exit: None,
+                memory: None,
+                reason: None,
+            };
+            Ok((JobNumber(number(row, 5)?), row.get(6)?, row.get(7)?, task))
+        };
+        select.query_map([limit as i64], read)?.collect()
+    }
+
+    /// What happened behind a number, as far as somebody may know it.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Error> {
+        let sql = "SELECT sequence, at, job, user, task, kind, state FROM happenings WHERE sequence > ?1 AND (?2 IS NULL OR user = ?2) \
+                   ORDER BY sequence LIMIT ?3";
+        let own = (who.role == Role::Submitter).then_some(&who.user);
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            Ok(Happening {
+                sequence: number(row, 0)?,
+                at: row.get(1)?,
+                job: JobNumber(number(row, 2)?),
+                user: row.get(3)?,
+                task: row.get::<_, Option<i64>>(4)?.map(|task| task as u64),
+                kind: HappeningKind::of_name(&row.get::<_, String>(5)?).unwrap_or(HappeningKind::Ended),
+                state: state_of(&row.get::<_, String>(6)?),
+            })
+        };
+        select.query_map(params![after, own, limit as i64], read)?.collect()
+    }
+
+    /// How many jobs stand how.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn counts(&self) -> Result<BTreeMap<State, u64>, Error> {
+        let mut select = self.0.prepare_cached("SELECT state, count(*) FROM jobs GROUP BY state")?;
+        let read = |row: &Row<'_>| Ok((state_of(&row.get::<_, String>(0)?), number(row, 1)?));
+        select.query_map([], read)?.collect()
+    }
+
+    /// What happened in each of so many spans of equal length, on so many processors.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn spans(
+        &self,
+        who: &Who,
+        (start, end): (f64, f64),
+        spans: usize,
+        processors: u32,
+    ) -> Result<Vec<Span>, Error> {
+        let own = (who.role == Role::Submitter).then_some(&who.user);
+        let length = (end - start) / spans as f64;
+        let one = |at: usize| {
+            let (from, to) = (start + length * at as f64, start + length * (at + 1) as f64);
+            let count = |condition: &str| -> Result<u64, Error> {
+                let sql = format!("SELECT count(*) FROM jobs WHERE {condition} AND (?3 IS NULL OR user = ?3)");
+                self.0.prepare_cached(&sql)?.query_row(params![from, to, own], |row| number(row, 0))
+            };
+            let sql = "SELECT avg(started - submitted) FROM jobs WHERE started >= ?1 AND started < ?2 AND (?3 IS NULL OR user = ?3)";
+            let wait = self.0.prepare_cached(sql)?.query_row(params![from, to, own], |row| row.get(0))?;
+            let sql = "SELECT coalesce(sum((min(coalesce(ended, ?2), ?2) - max(tasks.started, ?1)) * width), 0.0) FROM tasks \
+                       WHERE (tasks.ended >= ?1 OR tasks.state = 'running') AND tasks.started < ?2";
+            let used: f64 = self.0.prepare_cached(sql)?.query_row(params![from, to], |row| row.get(0))?;
+            Ok(Span {
+                start: from,
+                end: to,
+                submitted: count("submitted >= ?1 AND submitted < ?2")?,
+                ended: count("ended >= ?1 AND ended < ?2")?,
+                failed: count("ended >= ?1 AND ended < ?2 AND state <> 'succeeded'")?,
+                wait,
+                use_of_processors: (used / (length * f64::from(processors.max(1)))).clamp(0.0, 1.0),
+            })
+        };
+        (0..spans).map(one).collect()
+    }
+
+    /// The users that somebody may see.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Error> {
+        let sql = "SELECT users.user, weight, most_waiting, most_processors, used, recent, recent_at, \
+                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND state IN ('waiting', 'held')), \
+                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND state = 'running'), \
+                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND ended IS NOT NULL) FROM users ORDER BY users.user";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            Ok(UserSummary {
+                user: row.get(0)?,
+                weight: row.get(1)?,
+                most_waiting: row.get::<_, Option<i64>>(2)?.map(|most| most as u64),
+                most_processors: row.get(3)?,
+                used: row.get(4)?,
+                share: faded(row.get(5)?, row.get(6)?, super::wall()),
+                waiting: number(row, 7)?,
+                running: number(row, 8)?,
+                ended: number(row, 9)?,
+            })
+        };
+        let mut users: Vec<UserSummary> = select.query_map([], read)?.collect::<Result<_, _>>()?;
+        let all: f64 = users.iter().map(|user| user.share).sum();
+        users.iter_mut().for_each(|user| user.share = if all > 0.0 { user.share / all } else { 0.0 });
+        users.retain(|user| may_see(who, &user.user));
+        Ok(users)
+    }
+
+    /// The reservations that end later than an instant.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn reservations(&self, now: f64) -> Result<Vec<Reservation>, Error> {
+        let sql = "SELECT number, name, start, stop, processors FROM reservations WHERE stop > ?1 ORDER BY start";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            let processors: String = row.get(4)?;
+            Ok(Reservation {
+                number: number(row, 0)?,
+                name: row.get(1)?,
+                start: row.get(2)?,
+                end: row.get(3)?,
+                processors: serde_json::from_str(&processors).unwrap_or_default(),
+            })
+        };
+        select.query_map([now], read)?.collect()
+    }
+
+    /// The jobs of which some task has started.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn begun(&self) -> Result<BTreeSet<JobNumber>, Error> {
+        let mut select = self.0.prepare_cached("SELECT number FROM jobs WHERE state = 'running'")?;
+        select.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
+    }
+
+    /// The round that goes on.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn round(&self) -> Result<Option<Round>, Error> {
+        Round::latest(self.0)
+    }
+
+    /// The round in which a job was given to the engine last.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn round_of(&self, job: JobNumber) -> Result<Option<u64>, Error> {
+        let sql = "SELECT round FROM handed WHERE job = ?1 ORDER BY position DESC LIMIT 1";
+        self.0.prepare_cached(sql)?.query_row([job.0 as i64], |row| number(row, 0)).optional()
+    }
+
+    /// All jobs that the engine was given in a round, in that order.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn handed(&self, round: &Round) -> Result<Vec<Handed>, Error> {
+        let sql = "SELECT job, position, handed.name, jobs.name, user, handed.tasks, handed.weight, release, handed.deadline, after, spec, \
+                   directory, environment FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 ORDER BY position";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            let (after, environment): (String, String) = (row.get(9)?, row.get(12)?);
+            Ok(Handed {
+                job: JobNumber(number(row, 0)?),
+                position: number(row, 1)?,
+                name: row.get(2)?,
+                title: row.get(3)?,
+                user: row.get(4)?,
+                tasks: number(row, 5)?,
+                weight: number(row, 6)?,
+                release: row.get(7)?,
+                deadline: row.get(8)?,
+                after: serde_json::from_str(&after).unwrap_or_default(),
+                spec: row.get(10)?,
+                directory: row.get(11)?,
+                environment: serde_json::from_str(&environment).unwrap_or_default(),
+            })
+        };
+        select.query_map([round.number as i64], read)?.collect()
+    }
+
+    /// The user of each job that has not ended, and the limits of users.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn limits(&self) -> Result<BTreeMap<String, u32>, Error> {
+        let mut select =
+            self.0.prepare_cached("SELECT user, most_processors FROM users WHERE most_processors IS NOT NULL")?;
+        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    }
+}
+
+fn may_see(who: &Who, user: &str) -> bool {
+    who.role != Role::Submitter || who.user == user
+}

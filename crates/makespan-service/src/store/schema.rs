@@ -1,0 +1,153 @@
+//! The tables, and how older ones become them.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Marks the database as ours in its header: `Mksv`.
+const APPLICATION: i64 = 0x4d6b_7376;
+
+/// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
+/// another step behind it.
+pub(super) const STEPS: [&str; 1] = [
+    // Instants are seconds after 1970. `spec` is the native file of the job alone; `environment` is a JSON object. What is counted in a
+    // job is of its tasks. In `handed` are the jobs that
+    // the engine was given, in this order; `total` is
+    // the length of all until then.
+    "CREATE TABLE jobs (
+         number INTEGER PRIMARY KEY AUTOINCREMENT,
+         user TEXT NOT NULL,
+         name TEXT NOT NULL,
+         state TEXT NOT NULL,
+         submitted REAL NOT NULL,
+         weight REAL NOT NULL,
+         priority INTEGER NOT NULL,
+         deadline REAL,
+         begin REAL,
+         directory TEXT,
+         environment TEXT NOT NULL,
+         spec TEXT NOT NULL,
+         processors INTEGER NOT NULL,
+         length INTEGER NOT NULL,
+         tasks INTEGER NOT NULL,
+         held INTEGER NOT NULL,
+         cancelled INTEGER NOT NULL DEFAULT 0,
+         running INTEGER NOT NULL DEFAULT 0,
+         succeeded INTEGER NOT NULL DEFAULT 0,
+         failed INTEGER NOT NULL DEFAULT 0,
+         timed_out INTEGER NOT NULL DEFAULT 0,
+         not_started INTEGER NOT NULL DEFAULT 0,
+         started REAL,
+         ended REAL,
+         reason TEXT
+     ) STRICT;
+     CREATE INDEX jobs_by_state ON jobs (state, number);
+     CREATE INDEX jobs_by_user ON jobs (user, state, number);
+     CREATE INDEX jobs_by_submission ON jobs (submitted);
+     CREATE INDEX jobs_by_start ON jobs (started) WHERE started IS NOT NULL;
+     CREATE INDEX jobs_by_end ON jobs (ended) WHERE ended IS NOT NULL;
+     CREATE TABLE waits (
+         job INTEGER NOT NULL REFERENCES jobs (number),
+         before INTEGER NOT NULL REFERENCES jobs (number),
+         PRIMARY KEY (job, before)
+     ) STRICT, WITHOUT ROWID;
+     CREATE INDEX waits_by_before ON waits (before);
+     CREATE TABLE rounds (
+         round INTEGER PRIMARY KEY,
+         began REAL NOT NULL,
+         platform TEXT NOT NULL
+     ) STRICT;
+     CREATE TABLE handed (
+         position INTEGER PRIMARY KEY AUTOINCREMENT,
+         round INTEGER NOT NULL REFERENCES rounds (round),
+         job INTEGER NOT NULL REFERENCES jobs (number),
+         name TEXT NOT NULL,
+         tasks INTEGER NOT NULL,
+         total INTEGER NOT NULL,
+         weight INTEGER NOT NULL,
+         release INTEGER NOT NULL,
+         deadline INTEGER,
+         after TEXT NOT NULL,
+         withdrawn INTEGER NOT NULL DEFAULT 0
+     ) STRICT;
+     CREATE INDEX handed_by_job ON handed (job);
+     CREATE TABLE tasks (
+         job INTEGER NOT NULL REFERENCES jobs (number),
+         task INTEGER NOT NULL,
+         state TEXT NOT NULL,
+         started REAL,
+         ended REAL,
+         processors TEXT,
+         width INTEGER,
+         nodes TEXT,
+         output TEXT,
+         attempts INTEGER NOT NULL DEFAULT 0,
+         exit INTEGER,
+         memory INTEGER,
+         reason TEXT,
+         PRIMARY KEY (job, task)
+     ) STRICT, WITHOUT ROWID;
+     CREATE INDEX tasks_by_state ON tasks (state);
+     CREATE INDEX tasks_by_end ON tasks (ended) WHERE ended IS NOT NULL;
+     CREATE TABLE happenings (
+         sequence INTEGER PRIMARY KEY,
+         at REAL NOT NULL,
+         job INTEGER NOT NULL,
+         user TEXT NOT NULL,
+         task INTEGER,
+         kind TEXT NOT NULL,
+         state TEXT NOT NULL
+     ) STRICT;
+     CREATE TABLE users (
+         user TEXT PRIMARY KEY,
+         weight REAL NOT NULL DEFAULT 1,
+         most_waiting INTEGER,
+         most_processors INTEGER,
+         used REAL NOT NULL DEFAULT 0,
+         recent REAL NOT NULL DEFAULT 0,
+         recent_at REAL NOT NULL DEFAULT 0
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE keys (
+         user TEXT NOT NULL,
+         key TEXT NOT NULL,
+         digest TEXT NOT NULL,
+         receipts TEXT NOT NULL,
+         at REAL NOT NULL,
+         PRIMARY KEY (user, key)
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE reservations (
+         number INTEGER PRIMARY KEY AUTOINCREMENT,
+         name TEXT NOT NULL,
+         start REAL NOT NULL,
+         stop REAL NOT NULL,
+         processors TEXT NOT NULL
+     ) STRICT;",
+];
+
+/// Brings a database to the newest version.
+///
+/// # Errors
+/// In words: it is not ours, or of a later version, or cannot be read.
+pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
+    let fail = |error: rusqlite::Error| error.to_string();
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (application, version) = (number("application_id").map_err(fail)?, number("user_version").map_err(fail)?);
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fail)?;
+    if application != APPLICATION && (application != 0 || version != 0 || tables != 0) {
+        return Err("it is the database of another program; name another folder".into());
+    }
+    let known = steps.len() as i64;
+    if version > known {
+        return Err(format!(
+            "a later version of makespan made it (its tables are of version {version}, known are {known})"
+        ));
+    }
+    for step in steps.iter().skip(usize::try_from(version).unwrap_or(0)) {
+        transaction.execute_batch(step).map_err(fail)?;
+    }
+    if version < known {
+        transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;
+        transaction.pragma_update(None, "user_version", known).map_err(fail)?;
+    }
+    transaction.commit().map_err(fail)
+}

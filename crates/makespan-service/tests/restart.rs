@@ -1,0 +1,169 @@
+//! A service that ends or is killed at any instant: nothing acknowledged is lost, nothing that finished runs again, and what runs goes
+//! on.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state};
+use makespan_core::Platform;
+use makespan_service::host::ThisMachine;
+use makespan_service::words::{Filter, JobNumber, State, Stream, Submission};
+use makespan_service::{Keeper, KeeperOptions, Service};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const FOLDER: &str = "MAKESPAN_TEST_FOLDER";
+
+/// A job that notes its begin and its end.
+fn noting(folder: &Path, name: &str, seconds: f64) -> Submission {
+    let log = folder.join(format!("log-{name}"));
+    let text = format!("echo begin >>{0}; sleep {seconds}; echo end >>{0}", log.display());
+    Submission { name: Some(name.into()), ..script(&text) }
+}
+
+fn noted(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(format!("log-{name}"))).unwrap_or_default()
+}
+
+#[test]
+fn what_runs_goes_on_when_a_service_ends_and_the_next_takes_it_over() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (at, store) = (temporary.path(), temporary.path().join("store"));
+    let first = keeper(&store);
+    let [runs, waits] = ["runs", "waits"].map(|name| submit(&first, noting(at, name, 1.0)));
+    let also = submit(&first, noting(at, "also", 0.0));
+    let held = submit(&first, Submission { hold: true, ..noting(at, "held", 0.0) });
+    let behind = submit(&first, Submission { after: vec![held], ..noting(at, "behind", 0.0) });
+    until_state(&first, runs, State::Running);
+    first.close();
+    let second = keeper(&store);
+    for job in [runs, waits, also] {
+        until_state(&second, job, State::Succeeded);
+    }
+    assert_eq!((state(&second, held), state(&second, behind)), (State::Held, State::Waiting));
+    second.release(&admin(), held).unwrap();
+    until_state(&second, behind, State::Succeeded);
+    for name in ["runs", "waits", "also", "held", "behind"] {
+        assert_eq!(noted(at, name), "begin\nend\n", "{name}");
+    }
+    let sequence: Vec<u64> = second.happenings(&admin(), 0, 1000).unwrap().iter().map(|one| one.sequence).collect();
+    assert_eq!(sequence, (1..=sequence.len() as u64).collect::<Vec<_>>());
+    // Another service on the same store is refused.
+    let options = KeeperOptions::new(&store);
+    let refused = Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).err().unwrap();
+    assert!(refused.contains("another service"), "{refused}");
+}
+
+#[test]
+fn on_other_machines_what_has_begun_comes_to_its_end_first() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (at, store) = (temporary.path(), temporary.path().join("store"));
+    let first = keeper_on(&store, 2);
+    let jobs: Vec<JobNumber> = (0..6).map(|job| submit(&first, noting(at, &job.to_string(), 0.7))).collect();
+    until("two run", || jobs.iter().filter(|&&job| state(&first, job) == State::Running).count() == 2);
+    first.close();
+    let second = keeper_on(&store, 3);
+    jobs.iter().for_each(|&job| until_state(&second, job, State::Succeeded));
+    (0..6).for_each(|job| assert_eq!(noted(at, &job.to_string()), "begin\nend\n", "job {job}"));
+    until("the new machines are shown", || second.picture(&admin()).processors == 3);
+}
+
+/// Not a test of its own: the service that is killed. It acknowledges each name that it is given on a line of its own.
+#[test]
+fn helper() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let folder = Path::new(&folder);
+    let keeper = keeper(&folder.join("store"));
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let (name, seconds) = line.split_once(' ').unwrap();
+        let job = submit(&keeper, noting(folder, name, seconds.parse().unwrap()));
+        println!("took {name} {job}");
+    }
+}
+
+fn spawn(folder: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "helper", "--nocapture"]).env(FOLDER, folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// Kills a service so many times while it takes and runs jobs.
+fn kills(count: usize, seed: u64) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut taken: BTreeMap<String, JobNumber> = BTreeMap::new();
+    let mut given = 0;
+    for _ in 0..count {
+        let mut child = spawn(folder);
+        let mut input: ChildStdin = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (send, answers) = std::sync::mpsc::channel();
+        let reader =
+            std::thread::spawn(move || output.lines().map_while(Result::ok).for_each(|line| _ = send.send(line)));
+        let end = Instant::now() + Duration::from_millis(random.random_range(20..700));
+        while Instant::now() < end {
+            let _ = writeln!(input, "j{given} {}", f64::from(random.random_range(0..30_u32)) / 100.0);
+            given += 1;
+            std::thread::sleep(Duration::from_millis(random.random_range(0..60)));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        reader.join().unwrap();
+        for line in answers.try_iter().filter(|line| line.starts_with("took ")) {
+            let words: Vec<&str> = line.split(' ').collect();
+            taken.insert(words[1].to_owned(), JobNumber(words[2].parse().unwrap()));
+        }
+    }
+    assert!(taken.len() >= count, "{} jobs were taken in {count} lives", taken.len());
+    let last = keeper(&folder.join("store"));
+    let open = Filter { state: vec![State::Waiting, State::Running, State::Held], ..Filter::default() };
+    let begun = Instant::now();
+    while last.jobs(&admin(), &open, None, 1).unwrap().total > 0 {
+        assert!(begun.elapsed() < 4 * PATIENCE, "{:?} {:?}", last.jobs(&admin(), &open, None, 5), last.health());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let all = last.jobs(&admin(), &Filter::default(), None, 1000).unwrap();
+    assert!(all.total as usize >= taken.len() && all.total <= given);
+    for (name, job) in &taken {
+        let found = last.job(&admin(), *job).unwrap();
+        let stands = (&found.summary.name, found.summary.state);
+        let error = last.log(&admin(), *job, 0, Stream::Err, 0, 1000).unwrap().bytes;
+        assert_eq!(stands, (name, State::Succeeded), "{found:?} {}", String::from_utf8_lossy(&error));
+    }
+    for job in all.items {
+        let lines = noted(folder, &job.name);
+        // What its own process died with may have begun before; it has ended once.
+        assert_eq!(lines.matches("end").count(), 1, "job {} of {taken:?}: {lines}", job.name);
+        assert_eq!(lines.matches("begin").count(), 1, "job {}: {lines}", job.name);
+    }
+    let mut sequence = 0;
+    loop {
+        let part = last.happenings(&admin(), sequence, 1000).unwrap();
+        let Some(end) = part.last().map(|one| one.sequence) else { break };
+        assert!(part.iter().map(|one| one.sequence).eq(sequence + 1..=end));
+        sequence = end;
+    }
+    assert_eq!(sequence, last.latest());
+}
+
+#[test]
+fn twenty_kills_lose_nothing_and_repeat_nothing() {
+    kills(20, 1);
+}
+
+/// The run of record: `cargo test -p makespan-service --test restart -- --ignored --nocapture three_hundred`.
+#[test]
+#[ignore = "it takes minutes"]
+fn three_hundred_kills() {
+    for seed in 2..17 {
+        kills(20, seed);
+        println!("{} kills", (seed - 1) * 20);
+    }
+}
