@@ -103,7 +103,7 @@ fn one(
     let name = format!("{prefix}{}", job.name);
     Ok(Prepared {
         spec: spec(alone, platform)?,
-        processors: profiles().map(|profile| profile.min_processors()).min().unwrap_or(1),
+        processors: profiles().map(makespan_core::Profile::min_processors).min().unwrap_or(1),
         tasks: job.work.tasks(),
         length,
         weight: job.weight.millionths() as f64 / 1e6,
@@ -183,11 +183,11 @@ pub fn commands(job: &Job) -> Vec<(String, Vec<String>)> {
 
 fn check(submission: &Submission) -> Result<(), Refusal> {
     let Submission { name, directory, environment, weight, priority, deadline, begin, .. } = submission;
-    if let Some(name) = name {
-        if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-            let message = format!("a name has 1 to {LONGEST_NAME} characters and no control characters");
-            return Err(bad("name", message, "write another name"));
-        }
+    if let Some(name) = name
+        && (name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control))
+    {
+        let message = format!("a name has 1 to {LONGEST_NAME} characters and no control characters");
+        return Err(bad("name", message, "write another name"));
     }
     if let Some(directory) = directory
         && (!directory.starts_with('/') || is_special(directory))

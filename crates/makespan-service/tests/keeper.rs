@@ -182,7 +182,7 @@ fn users_have_no_more_than_they_may() {
     let held = vec![Submission { hold: true, ..script("true") }; 6];
     assert_eq!(keeper.submit_many(&ann, held, None).unwrap_err().kind, RefusalKind::Quota);
     let users = keeper.users(&admin()).unwrap();
-    assert!(users[0].used > 0.9 && users[0].share == 1.0, "{users:?}");
+    assert!(users[0].used > 0.9 && users[0].share > 0.999, "{users:?}");
 }
 
 #[test]

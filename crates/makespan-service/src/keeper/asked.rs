@@ -49,7 +49,7 @@ impl Keeper {
         answer.recv_timeout(PATIENCE).map_err(|_| closing("the service does not answer"))?
     }
 
-    fn read<T>(&self, act: impl FnOnce(&Reader<'_>) -> Result<T, rusqlite::Error>) -> Result<T, Refusal> {
+    fn read<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, Refusal> {
         self.shared.readers.read(act).map_err(|error| {
             refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "look at its disk")
         })
@@ -76,7 +76,7 @@ impl Keeper {
     /// Tells the engine of the reservations.
     fn announce(&self) -> Result<(), Refusal> {
         let reservations = self.read(|reader| reader.reservations(wall()))?;
-        let began = self.read(|reader| reader.round())?.map_or_else(wall, |round| round.began);
+        let began = self.read(Reader::round)?.map_or_else(wall, |round| round.began);
         let ticks = |at: f64| Time::from_ticks(((at - began).max(0.0) * 1e9) as i64);
         let period = |one: &Reservation| Unavailable {
             processors: ProcSet::from_intervals(one.processors.clone()),
@@ -363,7 +363,7 @@ impl Service for Keeper {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let counts = self.read(|reader| reader.counts()).unwrap_or_default();
+        let counts = self.read(Reader::counts).unwrap_or_default();
         let picture = self.shared.picture.read().unwrap_or_else(PoisonError::into_inner).clone();
         numbers::metrics(&counts, &picture, self.latest(), self.health().accepts)
     }

@@ -18,7 +18,7 @@ use super::owners::{Owners, engine_job};
 use super::shared::{Ask, Shared};
 use super::watcher::Watcher;
 use crate::prepare::unwrapped;
-use crate::store::Round;
+use crate::store::{Reader, Round};
 
 /// Between two sessions, where one could not go on.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -56,7 +56,7 @@ impl Runner {
     /// The round that goes on. One on other machines comes to its end first.
     fn round(&self) -> Result<Round, String> {
         let own = digest(&self.shared.platform)?;
-        let read = || self.shared.readers.read(|reader| reader.round()).map_err(|error| error.to_string());
+        let read = || self.shared.readers.read(Reader::round).map_err(|error| error.to_string());
         loop {
             match read()? {
                 Some(round) if round.platform == own => return Ok(round),
@@ -115,7 +115,7 @@ impl Runner {
         let first = policy(&instance).ok_or("no policy")?;
         let renewed = Renewed::new(first, &instance, policy);
         let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
-        let begun = || self.shared.readers.read(|reader| reader.begun()).map_err(|error| error.to_string());
+        let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
         limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
         let mut admission = Admission::new(Box::new(renewed), owners, limits);
         let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains);

@@ -141,7 +141,6 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
 pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let there: Vec<Job> = outlook.instance.all_submitted();
-    let known = there.len();
     let mut jobs = there.clone();
     let name = |at: usize| format!("new {at}");
     for (at, one) in prepared.iter().enumerate() {
@@ -156,7 +155,7 @@ pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platf
     let after = plan_of(outlook, jobs)?;
     let mut delays: Vec<Delay> = Vec::new();
     for (job, start) in &before.starts {
-        let (Some(number), Some(later)) = (outlook.number_of(job), after.starts.get(job)) else { continue };
+        let (Some(number), Some(later)) = (number_of(job), after.starts.get(job)) else { continue };
         if (later - start).abs() >= 0.5 {
             delays.push(Delay { job: number, seconds: later - start });
         }
@@ -166,7 +165,6 @@ pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platf
     let of_new = |times: &BTreeMap<String, f64>| {
         (0..prepared.len()).filter_map(|at| times.get(&name(at))).map(|at| outlook.origin + at).collect::<Vec<f64>>()
     };
-    debug_assert!(known <= before.starts.len() + outlook.instance.jobs().len());
     let (starts, ends) = (of_new(&after.starts), of_new(&after.ends));
     Ok(WhatIf { starts, ends, delays, before: before.bounds, after: after.bounds })
 }
@@ -193,9 +191,7 @@ fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
     Ok(Plan { starts, ends, bounds: pictured(&instance, &schedule, &bounds, outlook.now) })
 }
 
-impl Outlook {
-    /// The number of a job of the engine: its name begins with it.
-    fn number_of(&self, name: &str) -> Option<JobNumber> {
-        name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
-    }
+/// The number of a job of the engine: its name begins with it.
+fn number_of(name: &str) -> Option<JobNumber> {
+    name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }

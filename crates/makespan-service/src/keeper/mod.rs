@@ -24,7 +24,7 @@ use std::time::Duration;
 use makespan_exec::ExecuteOptions;
 
 use crate::host::Host;
-use crate::store::{Store, wall};
+use crate::store::{Reader, Store, wall};
 use crate::words::Picture;
 use engine::Runner;
 use planner::{Drawer, Outlook};
@@ -101,7 +101,7 @@ impl Keeper {
             writes: AtomicBool::new(true),
             runs: AtomicBool::new(false),
         });
-        let limits = shared.readers.read(|reader| reader.limits()).map_err(|error| error.to_string())?;
+        let limits = shared.readers.read(Reader::limits).map_err(|error| error.to_string())?;
         shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = limits;
         let outlook = Arc::new(Mutex::new(None));
         let execution = ExecuteOptions {

@@ -9,7 +9,7 @@ use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time};
 
 use super::shared::{Shared, Snapshot};
-use crate::store::wall;
+use crate::store::{Reader, wall};
 use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, State};
 
 /// Between two looks at the engine.
@@ -116,7 +116,7 @@ impl Drawer {
             changes = snapshot.changes;
             let begun = Instant::now();
             version += 1;
-            self.draw(snapshot, version);
+            self.draw(&snapshot, version);
             rest = begun.elapsed() * SHARE;
             rest = rest.min(LONGEST);
             last = Some(Instant::now());
@@ -135,10 +135,10 @@ impl Drawer {
         }
     }
 
-    fn draw(&self, snapshot: Snapshot, version: u64) {
+    fn draw(&self, snapshot: &Snapshot, version: u64) {
         let begun = Instant::now();
-        let outlook = self.outlook_of(&snapshot);
-        let picture = self.picture(&snapshot, outlook.as_ref().ok(), version, begun.elapsed());
+        let outlook = self.outlook_of(snapshot);
+        let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
         if let Err(error) = &outlook {
             self.shared.note(&format!("no plan can be shown: {error}"));
         }
@@ -219,7 +219,7 @@ impl Drawer {
         drop(owners);
         boxes.extend(outlook.into_iter().flat_map(|outlook| &outlook.expected).map(box_of));
         boxes.extend(self.past(Picture::MOST.saturating_sub(boxes.len()).min(PAST)));
-        let counts = self.shared.readers.read(|reader| reader.counts()).unwrap_or_default();
+        let counts = self.shared.readers.read(Reader::counts).unwrap_or_default();
         let count = |state: State| counts.get(&state).copied().unwrap_or(0);
         let remarks: VecDeque<String> = self.shared.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Picture {

@@ -66,7 +66,7 @@ impl Watcher {
         })
     }
 
-    fn placed(&self, end: TaskEnd, processors: &ProcSet, view: &View<'_>) -> TaskEnd {
+    fn placed(end: TaskEnd, processors: &ProcSet, view: &View<'_>) -> TaskEnd {
         let platform = view.instance.platform();
         let nodes = platform.parts(processors).into_iter().map(|(node, _)| platform.nodes()[node].name.clone());
         let nodes: Vec<String> = nodes.take(1000).collect();
@@ -84,18 +84,18 @@ impl Watcher {
         };
         let Some(end) = self.task(run.task, state) else { return };
         let ended = Some(self.instant(run.end, progress));
-        let reason = reason.map(|reason| self.named(reason));
+        let reason = reason.map(Self::named);
         if run.outcome == Outcome::NotStarted {
             return self.send(TaskEnd { ended, reason, ..end });
         }
         let started = Some(self.instant(run.start, progress));
         let memory = run.accounting.map(|accounting| accounting.peak_memory);
-        let end = self.placed(end, &run.processors, &progress.view);
+        let end = Self::placed(end, &run.processors, &progress.view);
         self.send(TaskEnd { started, ended, exit, memory, reason, ..end });
     }
 
     /// A reason in which the engine names jobs, which are numbers to it.
-    fn named(&self, reason: &str) -> String {
+    fn named(reason: &str) -> String {
         match reason.strip_prefix('`').and_then(|rest| rest.split_once("`, which it waits for")) {
             Some((name, rest)) => {
                 let number = name.split(['-', '/']).next().unwrap_or(name);
@@ -152,7 +152,7 @@ impl Observer for Watcher {
         let started = Some(self.instant(running.start, progress));
         let [out, _] = output_files(std::path::Path::new(""), progress.view.instance, running.task);
         let output = Some(out.with_extension("").display().to_string());
-        let end = self.placed(end, &running.processors, &progress.view);
+        let end = Self::placed(end, &running.processors, &progress.view);
         self.send(TaskEnd { started, output, ..end });
     }
 

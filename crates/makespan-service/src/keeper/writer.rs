@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use makespan_core::TaskId;
+use makespan_exec::Intake;
 
 use super::shared::{Ask, Reply, Shared};
 use crate::prepare::refusal;
-use crate::store::{Change, Store};
+use crate::store::{Change, Reader, Store};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
 /// Most that is done at one instant.
@@ -75,7 +76,6 @@ impl Writer {
 
     /// Writes all of it. Returned is what is to be tried again.
     fn write(&mut self, asks: Vec<Ask>) -> Vec<Ask> {
-        let mut after = After::default();
         let (mut holding, shared) = (std::mem::take(&mut self.holding), Arc::clone(&self.shared));
         let done = self.store.change(|change| {
             let mut after = After::default();
@@ -85,13 +85,15 @@ impl Writer {
             Ok(after)
         });
         self.holding = holding;
-        match done {
+        let after = match done {
             Ok((done, taken)) => {
-                self.shared.writes.store(true, Ordering::Relaxed);
-                after = done;
+                if !self.shared.writes.swap(true, Ordering::Relaxed) {
+                    self.shared.relief();
+                }
                 self.shared.happened(taken.latest);
                 let refused = self.shared.deliver(&taken.handed);
                 self.drop_refused(&refused);
+                done
             }
             Err(error) => {
                 let first = self.shared.writes.swap(false, Ordering::Relaxed);
@@ -101,16 +103,16 @@ impl Writer {
                 }
                 return asks.into_iter().filter_map(|ask| refuse(ask, &error)).collect();
             }
-        }
+        };
         after.answers.into_iter().for_each(|answer| answer());
         if !after.cancel.is_empty() {
-            self.shared.ask_engine(&after.cancel, |intake, tasks| intake.cancel(tasks));
+            self.shared.ask_engine(&after.cancel, Intake::cancel);
         }
         for (jobs, reply) in after.withdraw {
             let Some(&first) = jobs.first() else { continue };
             let waiting = self.holding.entry(first).or_insert_with(|| (jobs.clone(), Vec::new()));
             waiting.1.push(reply);
-            self.shared.ask_engine(&jobs, |intake, tasks| intake.withdraw(tasks));
+            self.shared.ask_engine(&jobs, Intake::withdraw);
         }
         if after.limits {
             self.renew_limits();
@@ -126,14 +128,14 @@ impl Writer {
         let done = self.store.change(|change| {
             refused.iter().try_for_each(|(job, position, why)| change.not_taken((*job, *position), why))
         });
-        if let Ok((_, taken)) = done {
+        if let Ok(((), taken)) = done {
             self.shared.happened(taken.latest);
         }
     }
 
     /// Reads who may use how much.
     fn renew_limits(&self) {
-        if let Ok(processors) = self.shared.readers.read(|reader| reader.limits()) {
+        if let Ok(processors) = self.shared.readers.read(Reader::limits) {
             self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
         }
     }
@@ -142,7 +144,9 @@ impl Writer {
 /// Sends an answer when all is on disk.
 fn answer<T: Send + 'static>(after: &mut After, reply: &Reply<T>, answer: Result<T, Refusal>) {
     let reply = reply.clone();
-    after.answers.push(Box::new(move || _ = reply.send(answer)));
+    after.answers.push(Box::new(move || {
+        let _ = reply.send(answer);
+    }));
 }
 
 fn heed(
@@ -196,7 +200,9 @@ fn heed(
             change.begin_round(platform)?;
             change.hand_all()?;
             let reply = reply.clone();
-            after.answers.push(Box::new(move || _ = reply.send(Ok(()))));
+            after.answers.push(Box::new(move || {
+                let _ = reply.send(Ok(()));
+            }));
         }
         Ask::End => {}
     }

@@ -213,14 +213,14 @@ impl<'a> Change<'a> {
         for &job in &jobs {
             self.happened(job, &who.user, None, (HappeningKind::Submitted, state))?;
         }
-        for job in self.in_order(&jobs, prepared) {
+        for job in Self::in_order(&jobs, prepared) {
             self.hand(job)?;
         }
         Ok(Ok(Receipt { jobs, submitted: now }))
     }
 
     /// The jobs of a submission so that each comes behind those that it waits for.
-    fn in_order(&self, jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
+    fn in_order(jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
         let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
         for (at, one) in prepared.iter().enumerate() {

@@ -43,7 +43,7 @@ pub struct Store {
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reader>>,
 }
 
 /// The wall clock, in seconds after 1970.
@@ -124,18 +124,15 @@ impl Readers {
     ///
     /// # Errors
     /// What the database says.
-    pub fn read<T>(&self, act: impl FnOnce(&Reader<'_>) -> Result<T, rusqlite::Error>) -> Result<T, rusqlite::Error> {
+    pub fn read<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, rusqlite::Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = idle.map_or_else(|| open(&self.path, false), Ok)?;
-        let done = {
-            let instant = connection.unchecked_transaction()?;
-            let done = act(&Reader(&instant))?;
-            instant.finish()?;
-            done
-        };
+        let reader = idle.map_or_else(|| open(&self.path, false).map(Reader), Ok)?;
+        let instant = reader.0.unchecked_transaction()?;
+        let done = act(&reader)?;
+        instant.finish()?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < READERS {
-            idle.push(connection);
+            idle.push(reader);
         }
         Ok(done)
     }

@@ -11,9 +11,9 @@ use crate::words::{
     Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, Span, State, UserSummary, Who,
 };
 
-/// One instant of the store.
+/// A connection that reads the store, at one instant.
 #[derive(Debug)]
-pub struct Reader<'a>(pub(super) &'a Connection);
+pub struct Reader(pub(super) Connection);
 
 /// What is kept of a job beside its line.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
     })
 }
 
-impl Reader<'_> {
+impl Reader {
     /// The jobs that somebody may see, behind one or, newest first, before it.
     ///
     /// # Errors
@@ -347,7 +347,7 @@ impl Reader<'_> {
     /// # Errors
     /// What the database says.
     pub fn round(&self) -> Result<Option<Round>, Error> {
-        Round::latest(self.0)
+        Round::latest(&self.0)
     }
 
     /// The round in which a job was given to the engine last.

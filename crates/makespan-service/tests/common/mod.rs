@@ -12,7 +12,7 @@ use makespan_service::words::{Content, JobNumber, Needs, Role, State, Submission
 use makespan_service::{Keeper, KeeperOptions, Service};
 
 /// How long anything may take on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A service on this folder, on so many processors.
 pub fn keeper_on(folder: &Path, processors: u32) -> Keeper {
