@@ -22,7 +22,7 @@ pub use place::{ClientOptions, default_store, write_url};
 /// Most bytes of an answer.
 const MAX_ANSWER: u64 = 256 << 20;
 /// How long an answer may take to begin.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often something is asked again for which no connection could be made.
 const TRIES: u32 = 3;
 

@@ -56,16 +56,14 @@ impl ClientOptions {
             }
         };
         let file = self.token_file.clone().or_else(|| environment("MAKESPAN_TOKEN_FILE").map(PathBuf::from));
-        let file = match file.or_else(|| store.map(|store| store.join("token")).filter(|path| path.exists())) {
-            Some(file) => file,
-            None => {
-                return Err(ClientError::Setup(
-                    "no token is known; name its file with --token-file or MAKESPAN_TOKEN_FILE, or the store of the service \
-                     with MAKESPAN_STORE"
-                        .into(),
-                ));
-            }
-        };
+        let file = file.or_else(|| store.map(|store| store.join("token")).filter(|path| path.exists()));
+        let file = file.ok_or_else(|| {
+            ClientError::Setup(
+                "no token is known; name its file with --token-file or MAKESPAN_TOKEN_FILE, or the store of the service with \
+                 MAKESPAN_STORE"
+                    .into(),
+            )
+        })?;
         let token = read_private(&file).map_err(setup)?.trim().to_owned();
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ClientError::Setup(format!("{}: there is no token in it", file.display())));

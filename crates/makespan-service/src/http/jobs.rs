@@ -56,7 +56,7 @@ pub struct Changed {
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read as one of the two, so that errors have their places")]
 pub(super) enum Sent {
-    One(Submission),
+    One(Box<Submission>),
     Several(Submissions),
 }
 

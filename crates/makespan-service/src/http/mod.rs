@@ -1,7 +1,7 @@
 //! The server through which the service is asked over HTTP: REST below `/api/v1`, a stream of events, and the page at `/`.
 //!
 //! Each file holds one part of it: `server` accepts connections, `guard` decides who may go on, `jobs`, `plan`, `people`, `logs`, `events`
-//! and `monitor` answer, and `routes` says which path is answered by what, from which the OpenAPI document is made.
+//! and `monitor` answer, and `routes` says which path is answered by what, from which the `OpenAPI` document is made.
 
 mod app;
 mod body;

@@ -21,10 +21,12 @@ pub struct Problem {
     pub detail: String,
     /// Where: a field such as `content.argv`, or a line of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub place: Option<Box<str>>,
     /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub remedy: Option<Box<str>>,
     /// After how many seconds it may be tried again; also in the header `Retry-After`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
@@ -47,14 +49,14 @@ impl Problem {
     /// With where it is.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
-        self.place = Some(place.into());
+        self.place = Some(place.into().into());
         self
     }
 
     /// With what to do.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
+        self.remedy = Some(remedy.into().into());
         self
     }
 
@@ -114,6 +116,7 @@ impl From<Refusal> for Problem {
             RefusalKind::Closing => Some(5),
             _ => None,
         };
+        let (place, remedy) = (place.map(Into::into), remedy.map(Into::into));
         Self { place, remedy, retry_after, ..Self::new(status, word, title, message) }
     }
 }

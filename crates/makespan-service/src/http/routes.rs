@@ -1,4 +1,4 @@
-//! Which path is answered by what, and the OpenAPI document that is made of it.
+//! Which path is answered by what, and the `OpenAPI` document that is made of it.
 
 use std::sync::{Arc, OnceLock};
 
