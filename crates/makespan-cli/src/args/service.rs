@@ -12,11 +12,11 @@ use super::Format;
 /// Which service is asked, and by which token.
 #[derive(Args)]
 pub struct ConnectionOptions {
-    /// Where the service is, such as http://127.0.0.1:8321 [default: MAKESPAN_URL, or what the service wrote into its store]
+    /// Where the service is, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or what the service wrote into its store]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// File with the token, which only its owner may read [default: MAKESPAN_TOKEN_FILE, or `token` in the store of the service, which
-    /// MAKESPAN_STORE names, else ~/.local/share/makespan/service]
+    /// File with the token, which only its owner may read [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the service, which
+    /// `MAKESPAN_STORE` names, else ~/.local/share/makespan/service]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Who certifies the service, as certificates in PEM, instead of those whom browsers know
@@ -172,7 +172,7 @@ pub struct LogsOptions {
 pub struct TokenCommands {
     #[command(subcommand)]
     pub action: TokenAction,
-    /// The store of the service [default: MAKESPAN_STORE, or ~/.local/share/makespan/service]
+    /// The store of the service [default: `MAKESPAN_STORE`, or ~/.local/share/makespan/service]
     #[arg(long, value_name = "FOLDER", global = true)]
     pub store: Option<PathBuf>,
 }

@@ -111,7 +111,6 @@ impl Counts {
 }
 
 impl App {
-    #[expect(clippy::too_many_arguments, reason = "it is called once")]
     pub(super) fn new(
         service: Arc<dyn Service>,
         tokens: Arc<Tokens>,

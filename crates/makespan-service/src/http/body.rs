@@ -83,8 +83,12 @@ fn is_json(content_type: &str) -> bool {
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        // A question mark is a part whose name was not read.
         let path = error.path().to_string();
-        let place = if path == "." { "body".to_owned() } else { path };
+        let place = match path.trim_end_matches('?').trim_end_matches('.') {
+            "" => "body".to_owned(),
+            place => place.to_owned(),
+        };
         Problem::bad_input(error.inner().to_string()).at(place)
     })?;
     reader.end().map_err(|error| Problem::bad_input(error.to_string()).at("body"))?;

@@ -67,8 +67,9 @@ pub(super) async fn events(
         };
     let progress = app.hub.watch();
     let now = *progress.borrow();
+    let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
     // A number that was not reached is of another store.
-    let after = last.or(stated).unwrap_or(now.latest).min(now.latest);
+    let after = last.or(stated).unwrap_or(latest).min(latest);
     let following = Following {
         _counting: Counting::new(app.clone(), |counts| &counts.streams),
         closing: app.closing.clone(),

@@ -20,7 +20,7 @@ fn json_that_is_none_is_refused_with_its_place() {
         (&format!("{command},\"weight\":\"2\"}}"), "weight"),
         (&format!("{command},\"hold\":1}}"), "hold"),
         (&format!("{command},\"after\":[1,-2]}}"), "after[1]"),
-        (&format!("{command},\"name\":\"a\",\"name\":\"b\"}}"), "name"),
+        (&format!("{command},\"name\":\"a\",\"name\":\"b\"}}"), "body"),
         (r#"{"content":{"command":{"argv":["a",1]}}}"#, "content.command.argv[1]"),
         (r#"{"content":{"command":{"argv":["a"],"needs":{"cores":1}}}}"#, "content.command.needs.cores"),
         (r#"{"content":{"shell":{}}}"#, "content"),
@@ -209,8 +209,8 @@ proptest! {
         let mut left = Vec::new();
         let _ = std::io::Read::read_to_end(&mut stream, &mut left);
         prop_assert!(!left.starts_with(b"HTTP/1.1 5"));
-        let answer = site.send(&site.alice, "POST /api/v1/jobs", &body);
-        prop_assert!((400..500).contains(&answer.status), "{}", answer.status);
+        let sent = site.send(&site.alice, "POST /api/v1/jobs", &body);
+        prop_assert!((400..500).contains(&sent.status), "{}", sent.status);
         let path = path.replace([' ', '#'], "");
         let mut stream = site.connect();
         let _ = write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\n{}\r\nConnection: close\r\n\r\n", bearer(&site.alice));

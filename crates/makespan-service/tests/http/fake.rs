@@ -5,7 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use makespan_service::Service;
-use makespan_service::words::*;
+use makespan_service::words::{
+    BoundPicture, BoxPicture, Content, Delay, Explanation, Filter, Happening, HappeningKind, Health, JobDetail,
+    JobNumber, JobSummary, LogPart, Metric, NodePicture, Page, Picture, Reason, Receipt, Refusal, RefusalKind,
+    Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary, WhatIf, Who,
+};
 
 #[derive(Default)]
 pub struct Fake {

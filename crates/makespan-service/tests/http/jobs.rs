@@ -53,7 +53,9 @@ fn a_key_is_taken_once() {
 #[test]
 fn lists_come_in_parts() {
     let site = Site::new();
-    (1..=25).for_each(|index| drop(site.submit(&site.alice, &format!("j\u{e4}&{index}"))));
+    for index in 1..=25 {
+        site.submit(&site.alice, &format!("j\u{e4}&{index}"));
+    }
     let mut path = "/api/v1/jobs?limit=10&newest=true&text=j%C3%A4%26&state=waiting,running&user=alice".to_owned();
     let mut seen = Vec::new();
     loop {

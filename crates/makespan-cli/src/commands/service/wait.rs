@@ -13,7 +13,7 @@ use crate::args::JobsOptions;
 use crate::output::{complain, emit};
 
 /// How long a service may be away before the wait is given up.
-const AWAY: Duration = Duration::from_secs(600);
+const AWAY: Duration = Duration::from_mins(10);
 /// How long to wait before it is asked again.
 const AGAIN: Duration = Duration::from_secs(1);
 
