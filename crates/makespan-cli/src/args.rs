@@ -9,6 +9,7 @@ mod history;
 mod machines;
 mod needs;
 mod project;
+mod service;
 mod shards;
 mod simulate;
 mod slurm;
@@ -34,6 +35,10 @@ pub use history::{
 pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
+pub use service::{
+    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, QueueOptions, ServeHttpOptions, SubmitOptions,
+    TokenAction, TokenCommands,
+};
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
@@ -71,6 +76,24 @@ pub enum Command {
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     Run(RunOptions),
+    /// Submit jobs to a service
+    Submit(SubmitOptions),
+    /// Show the jobs of a service that wait and run
+    Queue(QueueOptions),
+    /// Show a job of a service, and why it does not run now
+    Job(JobOptions),
+    /// Take jobs of a service back
+    Cancel(JobsOptions),
+    /// Let jobs of a service wait until they are released
+    Hold(JobsOptions),
+    /// Let jobs of a service start that are held
+    Release(JobsOptions),
+    /// Print what a job of a service prints
+    Logs(LogsOptions),
+    /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
+    Wait(JobsOptions),
+    /// Make, list and remove the tokens of a service
+    Token(TokenCommands),
     /// Serve a node of a pilot: `run --on slurm` starts it there
     Agent(AgentOptions),
     /// Compute a shard of `reproduce` or `compare`: these start it with --on or --shards

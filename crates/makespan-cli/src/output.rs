@@ -95,6 +95,14 @@ pub fn shown(name: &str) -> Cow<'_, str> {
     escaped(name, is_control)
 }
 
+/// At most this many characters, the last of which says that there are more.
+pub fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
 /// Whether it moves the cursor, ends a line or turns the text around it.
 fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

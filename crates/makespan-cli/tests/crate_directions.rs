@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// For each crate, those of ours that it may depend on.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("makespan-core", &[]),
     ("makespan-bounds", &["makespan-core"]),
     ("makespan-algos", &["makespan-core", "makespan-bounds"]),
@@ -20,6 +20,10 @@ const ALLOWED: [(&str, &[&str]); 12] = [
         &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim", "makespan"],
     ),
     (
+        "makespan-service",
+        &["makespan-core", "makespan-exec", "makespan-history", "makespan-slurm", "makespan-formats", "makespan"],
+    ),
+    (
         "makespan-cli",
         &[
             "makespan-core",
@@ -30,6 +34,7 @@ const ALLOWED: [(&str, &[&str]); 12] = [
             "makespan-formats",
             "makespan",
             "makespan-lab",
+            "makespan-service",
         ],
     ),
     ("makespan-example", &[]),

@@ -12,7 +12,7 @@ use crate::args::{
     Format, HistoryAction, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
     HistoryOptions,
 };
-use crate::output::{check_target, csv_names, emit, shown, table, write_file};
+use crate::output::{check_target, csv_names, emit, shortened, shown, table, write_file};
 use crate::summary::{bytes, figure};
 
 /// Records that are shown as text.
@@ -173,14 +173,6 @@ fn age(now: i64, then: i64) -> String {
         seconds if seconds < 172_800 => format!("{} h", seconds / 3600),
         seconds => format!("{} d", seconds / 86_400),
     }
-}
-
-/// At most this many characters, the last of which says that there are more.
-fn shortened(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn record(entry: &Entry) -> serde_json::Value {

@@ -1,0 +1,110 @@
+//! `makespan job`
+
+use std::process::ExitCode;
+
+use makespan_service::client::ClientError;
+use makespan_service::words::{Explanation, JobNumber, JobSummary, TaskDetail};
+use miette::Result;
+use serde_json::Value;
+
+use super::{connect, fail, now, relative, span};
+use crate::args::{Format, JobOptions};
+use crate::output::{emit, shortened, shown, table, wrapped};
+
+/// Tasks that are shown as text.
+const SHOWN: usize = 20;
+
+pub fn job(options: &JobOptions) -> Result<ExitCode> {
+    let client = connect(&options.connection)?;
+    let number = JobNumber(options.job);
+    let value: Value = client.get(&format!("jobs/{number}")).map_err(fail)?;
+    if options.format == Format::Json {
+        emit(&format!("{value:#}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let strange = |error: serde_json::Error| {
+        fail(ClientError::Strange { url: client.url().to_owned(), message: error.to_string() })
+    };
+    let summary: JobSummary = serde_json::from_value(value.clone()).map_err(strange)?;
+    let tasks: Vec<TaskDetail> = serde_json::from_value(value["task_list"].clone()).map_err(strange)?;
+    let mut text = told(&summary, &value);
+    if summary.state.is_final() {
+        text += &tasks_told(&tasks, summary.tasks);
+    } else {
+        text += &tasks_told(&tasks, summary.tasks);
+        let explanation: Explanation = client.get(&format!("jobs/{number}/explain")).map_err(fail)?;
+        text += &explained(&explanation);
+    }
+    emit(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(summary: &JobSummary, value: &Value) -> String {
+    let now = now();
+    let line = |label: &str, text: String| format!("{label:<11}{}\n", shown(&text));
+    let mut text = line("job", format!("{} {}", summary.number, summary.name));
+    text += &line("state", summary.state.name().replace('_', " "));
+    text += &line("user", summary.user.clone());
+    text += &line("submitted", relative(Some(summary.submitted), now));
+    text += &match summary.started {
+        Some(started) => line("started", relative(Some(started), now)),
+        None => line("starts", relative(summary.expected_start, now)),
+    };
+    text += &match summary.ended {
+        Some(ended) => line("ended", relative(Some(ended), now)),
+        None => line("ends", relative(summary.expected_end, now)),
+    };
+    text += &line("processors", summary.processors.to_string());
+    text += &line("weight", format!("{}, priority {}", summary.weight, summary.priority));
+    if let Some(deadline) = summary.deadline {
+        text += &line("deadline", relative(Some(deadline), now));
+    }
+    for (label, key) in [("folder", "directory"), ("reason", "reason")] {
+        if let Some(said) = value[key].as_str() {
+            text += &line(label, said.to_owned());
+        }
+    }
+    if let Some(after) = value["after"].as_array().filter(|after| !after.is_empty()) {
+        let numbers: Vec<String> = after.iter().map(Value::to_string).collect();
+        text += &line("after", numbers.join(", "));
+    }
+    text
+}
+
+fn tasks_told(tasks: &[TaskDetail], all: u64) -> String {
+    let rows = tasks.iter().take(SHOWN).map(|task| {
+        let time = match (task.started, task.ended) {
+            (Some(started), Some(ended)) => span(ended - started),
+            _ => format!("~{}", span(task.estimate)),
+        };
+        let end = task.exit.map_or("-".into(), |exit| exit.to_string());
+        let place = task.processors.clone().unwrap_or_else(|| "-".into());
+        vec![
+            task.task.to_string(),
+            task.state.name().replace('_', " "),
+            end,
+            time,
+            shortened(&shown(&place), 14),
+            shortened(&shown(&task.command.join(" ")), 34),
+        ]
+    });
+    let left = all.saturating_sub(tasks.len().min(SHOWN) as u64);
+    let rest = if left > 0 { format!("and {left} more tasks\n") } else { String::new() };
+    format!("\n{}{rest}", table(&["task", "state", "exit", "time", "cores", ""], 2, rows))
+}
+
+fn explained(explanation: &Explanation) -> String {
+    if explanation.why_not.is_empty() && explanation.early.is_none() {
+        return String::new();
+    }
+    let now = now();
+    let mut text = String::from("\n");
+    if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
+        text +=
+            &format!("with 80 % it starts between {} and {}\n", relative(Some(early), now), relative(Some(late), now));
+    }
+    for reason in &explanation.why_not {
+        text += &wrapped("why not now:", 2, &reason.text);
+    }
+    text
+}

@@ -1,0 +1,58 @@
+//! `makespan logs`
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use makespan_service::words::{JobNumber, Stream};
+use miette::{Result, miette};
+
+use super::{connect, fail};
+use crate::args::LogsOptions;
+use crate::output::harmless;
+
+/// How often a task that prints nothing is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
+    let client = connect(&options.connection)?;
+    let stream = if options.err { Stream::Err } else { Stream::Out };
+    let mut from = 0;
+    loop {
+        let part = match client.log(JobNumber(options.job), options.task, stream, from) {
+            Ok(part) => part,
+            // A service that starts again goes on where it was.
+            Err(error) if options.follow && from > 0 && error.is_passing() => {
+                std::thread::sleep(LOOK * 4);
+                continue;
+            }
+            Err(error) => return Err(fail(error)),
+        };
+        from += part.bytes.len() as u64;
+        if !printed(&part.bytes)? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let all = from >= part.size || part.bytes.is_empty();
+        if all && (part.ended || !options.follow) {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if all {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Prints the bytes as they are; on a terminal without what would move its cursor. False where nobody reads any more.
+fn printed(bytes: &[u8]) -> Result<bool> {
+    let mut out = io::stdout().lock();
+    let written = if out.is_terminal() {
+        out.write_all(harmless(&String::from_utf8_lossy(bytes)).as_bytes())
+    } else {
+        out.write_all(bytes)
+    };
+    match written.and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(miette!("cannot write to standard output: {error}")),
+    }
+}

@@ -1,0 +1,106 @@
+//! The verbs that ask a service.
+
+mod job;
+mod listen;
+mod logs;
+mod queue;
+mod submit;
+mod token;
+mod wait;
+
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use makespan_core::Time;
+use makespan_service::client::{Client, ClientError, ClientOptions};
+use makespan_service::words::JobNumber;
+use miette::{Report, Result, miette};
+
+use crate::args::{ConnectionOptions, JobsOptions};
+use crate::output::emit;
+
+pub use job::job;
+#[allow(unused_imports, reason = "`serve` calls it")]
+pub use listen::listen;
+pub use logs::logs;
+pub use queue::queue;
+pub use submit::submit;
+pub use token::token;
+pub use wait::wait;
+
+fn connect(options: &ConnectionOptions) -> Result<Client> {
+    Client::open(&ClientOptions::from(options)).map_err(fail)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn fail(error: ClientError) -> Report {
+    miette!("{error}")
+}
+
+/// Cancels, holds or releases jobs: all that can be; the first that cannot is the error.
+pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
+    let client = connect(&options.connection)?;
+    let mut first = None;
+    for &job in &options.jobs {
+        match client.change(JobNumber(job), what) {
+            Ok(state) => emit(&format!("job {job} is {}\n", state.name().replace('_', " ")))?,
+            Err(error) => {
+                let report = miette!("job {job}: {error}");
+                match &first {
+                    None => first = Some(report),
+                    Some(_) => {
+                        crate::output::complain(&format!("error: {}", crate::output::shown(&report.to_string())))
+                    }
+                }
+            }
+        }
+    }
+    first.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// Now, in seconds after 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// A duration of an option, in seconds.
+fn seconds(option: &str, text: &str) -> Result<f64> {
+    Ok(Time::parse(text).map_err(|error| miette!("--{option}: {error}"))?.seconds())
+}
+
+/// A duration in two units at most.
+fn span(seconds: f64) -> String {
+    let whole = seconds.abs().round() as u64;
+    let text = match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{}:{:02} min", whole / 60, whole % 60),
+        3600..172_800 => format!("{}:{:02} h", whole / 3600, whole % 3600 / 60),
+        _ => format!("{} d", whole / 86_400),
+    };
+    if seconds < -0.5 { format!("-{text}") } else { text }
+}
+
+/// An instant as seen from now: `in 5 s`, `5 s ago`.
+fn relative(instant: Option<f64>, now: f64) -> String {
+    match instant {
+        None => "-".into(),
+        Some(instant) if instant >= now => format!("in {}", span(instant - now)),
+        Some(instant) => format!("{} ago", span(now - instant)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_short() {
+        let spans =
+            [(0.4, "0 s"), (59.0, "59 s"), (61.0, "1:01 min"), (3660.0, "1:01 h"), (200_000.0, "2 d"), (-5.0, "-5 s")];
+        for (seconds, text) in spans {
+            assert_eq!(span(seconds), text);
+        }
+        assert_eq!(relative(Some(10.0), 4.0), "in 6 s");
+        assert_eq!(relative(Some(4.0), 10.0), "6 s ago");
+    }
+}

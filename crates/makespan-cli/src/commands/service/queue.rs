@@ -1,0 +1,122 @@
+//! `makespan queue`
+
+use std::process::ExitCode;
+
+use makespan_service::words::{JobSummary, State};
+use miette::Result;
+use serde_json::json;
+
+use super::{connect, fail, now, relative};
+use crate::args::{AnyState, Format, QueueOptions};
+use crate::output::{emit, shortened, table};
+
+/// Jobs that are shown as text.
+const SHOWN: usize = 1000;
+/// Columns of the table.
+const WIDTH: usize = 80;
+
+pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
+    let client = connect(&options.connection)?;
+    let mut query = String::new();
+    let states: Vec<&str> = match &options.state[..] {
+        [] => vec![State::Held.name(), State::Waiting.name(), State::Running.name()],
+        stated if stated.contains(&AnyState::Any) => Vec::new(),
+        stated => stated
+            .iter()
+            .filter_map(|state| if let AnyState::One(state) = state { Some(state.name()) } else { None })
+            .collect(),
+    };
+    if !states.is_empty() {
+        query += &format!("state={}", states.join(","));
+    }
+    if let Some(user) = &options.user {
+        let bytes = user.bytes().map(|byte| format!("%{byte:02X}"));
+        query += &format!("&user={}", bytes.collect::<String>());
+    }
+    let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
+    let page = client.jobs(&query, limit.max(1)).map_err(fail)?;
+    if options.format == Format::Json {
+        emit(&format!("{:#}\n", json!({ "total": page.total, "jobs": page.items })))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if page.items.is_empty() {
+        emit("no jobs\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let shown = page.items.len() as u64;
+    let rest = if page.total > shown { format!("\n{} of {} jobs\n", shown, page.total) } else { String::new() };
+    emit(&(rows(&page.items, now()) + &rest))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A table of at most 80 columns; names and users are cut to what is left of the line.
+fn rows(jobs: &[JobSummary], now: f64) -> String {
+    const USER: usize = 12;
+    let heading = ["job", "user", "state", "cores", "tasks", "starts", "ends", "name"];
+    let mut rows: Vec<Vec<String>> = jobs.iter().map(|job| cells(job, now)).collect();
+    for row in &mut rows {
+        row[1] = shortened(&row[1], USER);
+    }
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
+    };
+    // Two spaces are between columns.
+    let before: usize = (0..heading.len() - 1).map(|column| width(column) + 2).sum();
+    let left = WIDTH.saturating_sub(before).max(heading[7].len());
+    for row in &mut rows {
+        row[7] = shortened(&row[7], left);
+    }
+    // The table puts figures to the right, and names are none.
+    let longest = rows.iter().map(|row| row[7].chars().count()).max().unwrap_or(0);
+    for row in &mut rows {
+        row[7] = format!("{:<longest$}", row[7]);
+    }
+    let mut heading = heading.map(str::to_owned);
+    heading[7] = format!("{:<longest$}", heading[7]);
+    table(&heading.each_ref().map(String::as_str), 3, rows)
+}
+
+fn cells(job: &JobSummary, now: f64) -> Vec<String> {
+    let tasks = if job.tasks == 1 { "1".to_owned() } else { format!("{}/{}", job.tasks_ended, job.tasks) };
+    vec![
+        job.number.to_string(),
+        crate::output::shown(&job.user).into_owned(),
+        job.state.name().replace('_', " "),
+        job.processors.to_string(),
+        tasks,
+        relative(job.started.or(job.expected_start), now),
+        relative(job.ended.or(job.expected_end), now),
+        crate::output::shown(&job.name).into_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_service::words::JobNumber;
+
+    use super::*;
+
+    #[test]
+    fn the_table_has_80_columns_and_one_line_a_job() {
+        let job = JobSummary {
+            number: JobNumber(123_456),
+            name: "a very long name\nwith a line break that goes on and on".into(),
+            user: "somebody-with-a-long-name".into(),
+            state: State::NotStarted,
+            submitted: 0.0,
+            expected_start: Some(100_000.0),
+            expected_end: Some(172_000.0),
+            started: None,
+            ended: None,
+            processors: 128,
+            weight: 1.0,
+            priority: 0,
+            deadline: None,
+            tasks: 2000,
+            tasks_ended: 1500,
+        };
+        let text = rows(&[job], 0.0);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}

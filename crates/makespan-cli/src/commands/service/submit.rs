@@ -1,0 +1,210 @@
+//! `makespan submit`
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use makespan_formats::list::Template;
+use makespan_service::client::Client;
+use makespan_service::words::{BoundPicture, Content, JobNumber, Needs, Receipt, Submission, WhatIf};
+use miette::{Result, miette};
+use serde_json::json;
+
+use super::wait::wait_for;
+use super::{connect, fail, now, relative, seconds, span};
+use crate::args::{Format, SubmitOptions};
+use crate::input::{STANDARD_INPUT, standard_input};
+use crate::makefile::is_makefile;
+use crate::output::emit;
+use crate::snakefile::is_snakefile;
+
+/// Most bytes of a file; the service takes no more.
+const MAX_BYTES: u64 = 15 << 20;
+/// Delays that are shown.
+const SHOWN: usize = 10;
+
+pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
+    let client = connect(&options.connection)?;
+    let submission = submission(options, &client)?;
+    if options.what_if {
+        let what_if = client.what_if(&submission).map_err(fail)?;
+        let text = match options.format {
+            Format::Json => format!("{:#}\n", json!(what_if)),
+            Format::Text => told(&what_if),
+        };
+        emit(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let receipt = client.submit(&submission).map_err(fail)?;
+    match options.format {
+        Format::Json => emit(&format!("{:#}\n", json!(receipt)))?,
+        Format::Text => emit(&format!("{}\n", submitted(&receipt)))?,
+    }
+    if options.wait { wait_for(&client, &receipt.jobs) } else { Ok(ExitCode::SUCCESS) }
+}
+
+fn submitted(receipt: &Receipt) -> String {
+    match &receipt.jobs[..] {
+        [] => "nothing is to be done".into(),
+        [job] => format!("job {job}"),
+        [first, .., last] if last.0 - first.0 + 1 == receipt.jobs.len() as u64 => format!("jobs {first} to {last}"),
+        jobs => {
+            let numbers: Vec<String> = jobs.iter().map(JobNumber::to_string).collect();
+            format!("jobs {}", numbers.join(", "))
+        }
+    }
+}
+
+fn submission(options: &SubmitOptions, client: &Client) -> Result<Submission> {
+    let now = now();
+    let after_now = |option: &str, text: &Option<String>| -> Result<Option<f64>> {
+        text.as_ref().map(|text| Ok(now + seconds(option, text)?)).transpose()
+    };
+    Ok(Submission {
+        content: content(options)?,
+        name: options.name.clone(),
+        directory: directory(options, client)?,
+        environment: environment(&options.env)?,
+        weight: options.weight,
+        priority: options.priority,
+        deadline: after_now("deadline", &options.deadline)?,
+        begin: after_now("begin", &options.begin)?,
+        hold: options.hold,
+        after: options.after.iter().copied().map(JobNumber).collect(),
+    })
+}
+
+fn content(options: &SubmitOptions) -> Result<Content> {
+    if let Some(path) = &options.file {
+        return read(path);
+    }
+    if options.command.iter().any(|word| word == ":::") {
+        return template(options);
+    }
+    let time = |option: &str, text: &Option<String>| text.as_ref().map(|text| seconds(option, text)).transpose();
+    let mut resources = BTreeMap::new();
+    resources.extend(options.memory.map(|amount| ("memory".to_owned(), amount)));
+    resources.extend(options.gpus.map(|amount| ("gpus".to_owned(), amount)));
+    for stated in &options.resource {
+        let (name, amount) = stated
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| miette!("--resource {stated}: write its name and the amount, such as licence=1"))?;
+        let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("--resource {stated}: {error}"))?;
+        if resources.insert(name.to_owned(), amount).is_some() {
+            return Err(miette!("--resource {stated}: `{name}` is stated twice; state it once"));
+        }
+    }
+    let needs = Needs {
+        processors: options.processors,
+        time: time("time", &options.time)?,
+        walltime: time("walltime", &options.walltime)?,
+        resources,
+    };
+    Ok(Content::Command { argv: options.command.clone(), needs })
+}
+
+/// The list that a template with its arguments is.
+fn template(options: &SubmitOptions) -> Result<Content> {
+    let needs = options.processors.is_some()
+        || options.time.is_some()
+        || options.walltime.is_some()
+        || options.memory.is_some()
+        || options.gpus.is_some()
+        || !options.resource.is_empty();
+    if needs {
+        return Err(miette!(
+            "what one command needs is not known for those of :::; write a list with notes, such as: gzip a #: cores=2 time=90s"
+        ));
+    }
+    let mut groups = options.command.split(|word| word == ":::");
+    let words = groups.next().unwrap_or_default().join(" ");
+    let sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
+    let lines = Template::parse(&words).and_then(|template| template.lines(&sources));
+    let lines = lines.map_err(|error| miette!("{error}"))?;
+    Ok(Content::List { text: lines.join("\n") + "\n" })
+}
+
+/// A file as it is sent: its text and what it is called. The service knows by them what it is, as `run` does.
+fn read(path: &Path) -> Result<Content> {
+    let name = path.display().to_string();
+    if is_makefile(path) || is_snakefile(path) {
+        return Err(miette!(
+            "{name}: a service does not read it; submit what does: makespan submit -- make, or: makespan submit -- snakemake"
+        ));
+    }
+    let bytes = if path.as_os_str() == STANDARD_INPUT {
+        standard_input(MAX_BYTES)?
+    } else {
+        let metadata = path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
+        if metadata.len() > MAX_BYTES {
+            return Err(miette!("{name}: it has more than {MAX_BYTES} bytes; submit it in parts"));
+        }
+        std::fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?
+    };
+    let text = String::from_utf8(bytes)
+        .map_err(|_| miette!("{name}: the text is not UTF-8; what is compressed is unpacked before it is submitted"))?;
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Content::Instance { text, file: file.filter(|_| path.as_os_str() != STANDARD_INPUT) })
+}
+
+/// Where the commands run: here, if the service is on this machine.
+fn directory(options: &SubmitOptions, client: &Client) -> Result<Option<String>> {
+    let folder = match &options.directory {
+        Some(folder) => {
+            std::path::absolute(folder).map_err(|error| miette!("--directory {}: {error}", folder.display()))?
+        }
+        None if ["//127.", "//localhost", "//[::1]"].iter().any(|here| client.url().contains(here)) => {
+            std::env::current_dir().map_err(|error| miette!("there is no present folder: {error}"))?
+        }
+        None => return Ok(None),
+    };
+    folder.into_os_string().into_string().map(Some).map_err(|folder| {
+        miette!("{}: the name of the folder is not UTF-8; name another with --directory", folder.display())
+    })
+}
+
+fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
+    let mut environment = BTreeMap::new();
+    for pair in stated {
+        let (name, value) = pair
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| miette!("--env {pair}: write the name and the value, such as LANG=C"))?;
+        if environment.insert(name.to_owned(), value.to_owned()).is_some() {
+            return Err(miette!("--env {pair}: `{name}` is stated twice; state it once"));
+        }
+    }
+    Ok(environment)
+}
+
+/// What would become of a submission, for people.
+fn told(what_if: &WhatIf) -> String {
+    let now = now();
+    let first = what_if.starts.iter().copied().reduce(f64::min);
+    let last = what_if.ends.iter().copied().reduce(f64::max);
+    let mut text = format!("it would start {} and end {}\n", relative(first, now), relative(last, now));
+    for delay in what_if.delays.iter().take(SHOWN) {
+        let when = if delay.seconds < 0.0 { "earlier" } else { "later" };
+        text += &format!("job {} would start {} {when}\n", delay.job, span(delay.seconds.abs()));
+    }
+    if what_if.delays.len() > SHOWN {
+        text += &format!("and {} more jobs would start at other times\n", what_if.delays.len() - SHOWN);
+    }
+    if what_if.delays.is_empty() {
+        text += "no other job would start at another time\n";
+    }
+    for after in &what_if.after {
+        let before = what_if.before.iter().find(|before| before.objective == after.objective);
+        let ratio = |bound: &BoundPicture| bound.ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"));
+        text += &format!(
+            "{}: {}, and {} without it; at most {} times the best possible, and {} without it\n",
+            after.objective.replace('_', " "),
+            span(after.plan),
+            before.map_or("-".into(), |before| span(before.plan)),
+            ratio(after),
+            before.map_or("-".into(), ratio),
+        );
+    }
+    text
+}

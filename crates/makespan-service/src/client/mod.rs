@@ -1,0 +1,295 @@
+//! A blocking client of the service, for the command line.
+
+mod events;
+mod place;
+
+use std::io::Read;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use ureq::http::{Response, StatusCode};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body};
+
+use crate::http::{Changed, Problem, Receipts, Submissions};
+use crate::words::{JobNumber, JobSummary, LogPart, Page, Receipt, State, Stream, Submission, WhatIf};
+
+pub use events::Events;
+pub use place::{ClientOptions, default_store, write_url};
+
+/// Most bytes of an answer.
+const MAX_ANSWER: u64 = 256 << 20;
+/// How long an answer may take to begin.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How often something is asked again for which no connection could be made.
+const TRIES: u32 = 3;
+
+/// Why the service could not be asked, or what it refused.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The service refused.
+    #[error("{}", said(.0))]
+    Refused(Box<Problem>),
+    /// The service cannot be reached.
+    #[error(
+        "{url}: the service cannot be reached: {message}; start it with `makespan serve`, or name another one with --url"
+    )]
+    Unreachable {
+        /// Where it should be.
+        url: String,
+        /// Why.
+        message: String,
+    },
+    /// What answers is not the service.
+    #[error("{url}: what answers is not the service: {message}")]
+    Strange {
+        /// Where it should be.
+        url: String,
+        /// Why.
+        message: String,
+    },
+    /// It is not known where the service is, or by which token to ask.
+    #[error("{0}")]
+    Setup(String),
+}
+
+/// A problem in one sentence.
+fn said(problem: &Problem) -> String {
+    let place = problem.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    let remedy = problem.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    format!("{place}{}{remedy}", problem.detail)
+}
+
+impl ClientError {
+    /// Whether asking again later may help.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused(problem) => problem.status == StatusCode::SERVICE_UNAVAILABLE,
+            Self::Strange { .. } | Self::Setup(_) => false,
+        }
+    }
+}
+
+/// Asks a service.
+pub struct Client {
+    agent: Agent,
+    url: String,
+    token: String,
+}
+
+impl Client {
+    /// Finds the service and the token, from the options or the environment.
+    ///
+    /// # Errors
+    /// [`ClientError::Setup`] where one of them is not known, or others may read the token.
+    pub fn open(options: &ClientOptions) -> Result<Self, ClientError> {
+        let (url, token) = options.found()?;
+        let roots = match &options.ca {
+            None => RootCerts::WebPki,
+            Some(path) => {
+                let wrong = |message: String| ClientError::Setup(format!("{}: {message}", path.display()));
+                let pem = std::fs::read(path).map_err(|error| wrong(format!("cannot read: {error}")))?;
+                let items: Vec<PemItem<'_>> = parse_pem(&pem)
+                    .collect::<Result<_, _>>()
+                    .map_err(|error| wrong(format!("no certificates in PEM can be read: {error}")))?;
+                let certificates = items.into_iter().filter_map(|item| match item {
+                    PemItem::Certificate(certificate) => Some(certificate.to_owned()),
+                    _ => None,
+                });
+                let certificates: Vec<Certificate<'static>> = certificates.collect();
+                if certificates.is_empty() {
+                    return Err(wrong("there is no certificate in it; it begins with BEGIN CERTIFICATE".into()));
+                }
+                RootCerts::new_with_certs(&certificates)
+            }
+        };
+        // A proxy would see the token, and a redirection would lead it away.
+        let agent = Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .timeout_connect(Some(Duration::from_secs(10)))
+            .timeout_recv_response(Some(PATIENCE))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .build()
+            .new_agent();
+        Ok(Self { agent, url, token })
+    }
+
+    /// Where the service is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Reads what is at a path below `/api/v1/`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.json(self.repeated(|| self.agent.get(self.at(path)).header("Authorization", self.bearer()).call())?)
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}/api/v1/{path}", self.url)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    /// Sends what may be sent again without harm, where no answer came.
+    fn repeated(&self, send: impl Fn() -> Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, ClientError> {
+        let mut tries = 1;
+        loop {
+            match send() {
+                Ok(response) => return self.accepted(response),
+                Err(ureq::Error::Io(_)) if tries < TRIES => {
+                    std::thread::sleep(Duration::from_millis(200) * tries);
+                    tries += 1;
+                }
+                Err(error) => return Err(self.unreachable(&error)),
+            }
+        }
+    }
+
+    fn unreachable(&self, error: &dyn std::fmt::Display) -> ClientError {
+        ClientError::Unreachable { url: self.url.clone(), message: error.to_string() }
+    }
+
+    fn strange(&self, message: String) -> ClientError {
+        ClientError::Strange { url: self.url.clone(), message }
+    }
+
+    /// An answer that is no problem.
+    fn accepted(&self, mut response: Response<Body>) -> Result<Response<Body>, ClientError> {
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().unwrap_or_default();
+        match serde_json::from_slice::<Problem>(&text) {
+            Ok(problem) => Err(ClientError::Refused(Box::new(problem))),
+            Err(_) => Err(self.strange(format!("it answers with status {status}"))),
+        }
+    }
+
+    fn json<T: DeserializeOwned>(&self, mut response: Response<Body>) -> Result<T, ClientError> {
+        let bytes = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        let bytes = bytes.map_err(|error| self.unreachable(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.strange(error.to_string()))
+    }
+
+    fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        key: Option<&str>,
+    ) -> Result<T, ClientError> {
+        let body = serde_json::to_vec(body).map_err(|error| ClientError::Setup(error.to_string()))?;
+        let answer = self.repeated(|| {
+            let mut request = self.agent.post(self.at(path)).header("Authorization", self.bearer());
+            if let Some(key) = key {
+                request = request.header("Idempotency-Key", key);
+            }
+            request.header("Content-Type", "application/json").send(&body[..])
+        });
+        self.json(answer?)
+    }
+
+    /// Submits something, once: where no answer comes it is sent again with the same key.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn submit(&self, submission: &Submission) -> Result<Receipt, ClientError> {
+        self.post("jobs", submission, Some(&new_key()?))
+    }
+
+    /// Submits several, all or none, as [`Client::submit`].
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn submit_many(&self, submissions: Vec<Submission>) -> Result<Vec<Receipt>, ClientError> {
+        let receipts: Receipts = self.post("jobs", &Submissions { submissions }, Some(&new_key()?))?;
+        Ok(receipts.receipts)
+    }
+
+    /// What would become of a submission.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn what_if(&self, submission: &Submission) -> Result<WhatIf, ClientError> {
+        self.post("what-if", submission, None)
+    }
+
+    /// Does something to a job: `cancel`, `hold` or `release`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn change(&self, job: JobNumber, what: &str) -> Result<State, ClientError> {
+        let changed: Changed = self.post(&format!("jobs/{job}/{what}"), &(), None)?;
+        Ok(changed.state)
+    }
+
+    /// All jobs of a query such as `state=running&user=me`, at most so many.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn jobs(&self, query: &str, most: usize) -> Result<Page<JobSummary>, ClientError> {
+        let mut all = Page { items: Vec::new(), next: None, total: 0 };
+        loop {
+            let after = all.next.map_or_else(String::new, |next| format!("&after={next}"));
+            let limit = (most - all.items.len()).clamp(1, 1000);
+            let part: Page<JobSummary> = self.get(&format!("jobs?limit={limit}{after}&{query}"))?;
+            all.items.extend(part.items);
+            (all.next, all.total) = (part.next, part.total);
+            if all.next.is_none() || all.items.len() >= most {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// A part of what a task printed, from a byte on.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn log(&self, job: JobNumber, task: u64, stream: Stream, from: u64) -> Result<LogPart, ClientError> {
+        let name = match stream {
+            Stream::Out => "out",
+            Stream::Err => "err",
+        };
+        let path = self.at(&format!("jobs/{job}/logs/{task}/{name}?from={from}&most=1048576"));
+        let mut response = self.repeated(|| self.agent.get(&path).header("Authorization", self.bearer()).call())?;
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let size = header("makespan-log-size").and_then(|size| size.parse().ok());
+        let ended = header("makespan-log-ended").map(|ended| ended == "true");
+        let (Some(size), Some(ended)) = (size, ended) else {
+            return Err(self.strange("it does not say how much was printed".into()));
+        };
+        let mut bytes = Vec::new();
+        let read = response.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut bytes);
+        read.map_err(|error| self.unreachable(&error))?;
+        Ok(LogPart { bytes, size, ended })
+    }
+
+    /// What happens, from now on or after a number.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn events(&self, after: Option<u64>) -> Result<Events, ClientError> {
+        let after = after.map_or_else(String::new, |after| format!("?after={after}"));
+        let request = self.agent.get(self.at(&format!("events{after}"))).header("Authorization", self.bearer());
+        let sent = request.config().timeout_per_read(Some(PATIENCE)).build().call();
+        let response = self.accepted(sent.map_err(|error| self.unreachable(&error))?)?;
+        Ok(Events::new(response.into_body().into_reader()))
+    }
+}
+
+/// A key that no other submission has.
+fn new_key() -> Result<String, ClientError> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|error| ClientError::Setup(format!("no random numbers: {error}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,93 @@
+//! Where the service is, and by which token it is asked.
+
+use std::path::{Path, PathBuf};
+
+use super::ClientError;
+use crate::tokens::{TokenError, read_private, write_private};
+
+/// Where the service is, and by which token it is asked.
+#[derive(Clone, Debug, Default)]
+pub struct ClientOptions {
+    /// Its address, such as `http://127.0.0.1:8321`; else that of `MAKESPAN_URL`, else what the store says.
+    pub url: Option<String>,
+    /// The file of the token; else that of `MAKESPAN_TOKEN_FILE`, else that of the store.
+    pub token_file: Option<PathBuf>,
+    /// Who certifies the service, in PEM, instead of those whom browsers know.
+    pub ca: Option<PathBuf>,
+    /// The store of the service; else that of `MAKESPAN_STORE`, else the one of this user.
+    pub store: Option<PathBuf>,
+}
+
+/// The store where none is named: that of `MAKESPAN_STORE`, else `makespan/service` in the data folder of this user.
+pub fn default_store() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named("MAKESPAN_STORE").or_else(|| {
+        let data = named("XDG_DATA_HOME").filter(|path| path.is_absolute());
+        data.or_else(|| named("HOME").map(|home| home.join(".local/share"))).map(|data| data.join("makespan/service"))
+    })
+}
+
+/// Writes into a store where its service is.
+///
+/// # Errors
+/// [`TokenError::File`].
+pub fn write_url(store: &Path, url: &str) -> Result<(), TokenError> {
+    write_private(&store.join("url"), format!("{url}\n").as_bytes())
+}
+
+impl ClientOptions {
+    /// The address and the token.
+    pub(super) fn found(&self) -> Result<(String, String), ClientError> {
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let store = self.store.clone().or_else(default_store);
+        let setup = |error: TokenError| ClientError::Setup(error.to_string());
+        let url = match self.url.clone().or_else(|| environment("MAKESPAN_URL")) {
+            Some(url) => url,
+            None => {
+                let path = store.as_ref().map(|store| store.join("url")).filter(|path| path.exists());
+                let path = path.ok_or_else(|| {
+                    ClientError::Setup(
+                        "no service is known; start one with `makespan serve`, or name it with --url or MAKESPAN_URL, or its store \
+                         with MAKESPAN_STORE"
+                            .into(),
+                    )
+                })?;
+                read_private(&path).map_err(setup)?
+            }
+        };
+        let file = self.token_file.clone().or_else(|| environment("MAKESPAN_TOKEN_FILE").map(PathBuf::from));
+        let file = file.or_else(|| store.map(|store| store.join("token")).filter(|path| path.exists()));
+        let file = file.ok_or_else(|| {
+            ClientError::Setup(
+                "no token is known; name its file with --token-file or MAKESPAN_TOKEN_FILE, or the store of the service with \
+                 MAKESPAN_STORE"
+                    .into(),
+            )
+        })?;
+        let token = read_private(&file).map_err(setup)?.trim().to_owned();
+        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ClientError::Setup(format!("{}: there is no token in it", file.display())));
+        }
+        Ok((checked(url.trim())?, token))
+    }
+}
+
+/// An address of a service without a path. Elsewhere than on this machine it is encrypted: a token passes.
+fn checked(url: &str) -> Result<String, ClientError> {
+    let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
+    let parsed: ureq::http::Uri =
+        url.parse().map_err(|_| wrong("it is no address of a service; write one such as http://127.0.0.1:8321"))?;
+    let scheme = parsed.scheme_str().unwrap_or_default();
+    let Some(authority) = parsed.authority().filter(|_| matches!(scheme, "http" | "https")) else {
+        return Err(wrong("it is no address of a service; write one such as http://127.0.0.1:8321"));
+    };
+    if parsed.path() != "/" || parsed.query().is_some() || authority.as_str().contains('@') {
+        return Err(wrong("write the address alone, such as http://127.0.0.1:8321"));
+    }
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    if scheme == "http" && !is_here {
+        return Err(wrong("the token would pass unencrypted; write https, or tunnel: ssh -L 8321:127.0.0.1:8321 HOST"));
+    }
+    Ok(format!("{scheme}://{authority}"))
+}

@@ -1,0 +1,96 @@
+//! What is sent: JSON of a limited size, within a limited time.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderMap, StatusCode, header};
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+
+/// Most bytes of what is submitted.
+pub(super) const MAX_SUBMISSION: usize = 16 << 20;
+/// Most bytes of anything else.
+pub(super) const MAX_OTHER: usize = 64 << 10;
+/// A sender that has not stopped at once is listened to for this long, so that it sees why it is refused.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads a body of at most so many bytes as JSON.
+pub(super) async fn bytes(headers: &HeaderMap, body: Body, most: usize, patience: Duration) -> Result<Bytes, Problem> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !is_json(content_type) {
+        let said =
+            if content_type.is_empty() { "none is stated".into() } else { format!("`{content_type}` is stated") };
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Problem::new(status, "media_type", "Another media type is read", said)
+            .at("header.content-type")
+            .remedy("send JSON in UTF-8, with the header Content-Type: application/json"));
+    }
+    let announced = body.size_hint().lower();
+    if announced > most as u64 {
+        if !headers.contains_key(header::EXPECT) {
+            drain(body).await;
+        }
+        return Err(too_large(most));
+    }
+    match tokio::time::timeout(patience, gathered(body, most)).await {
+        Ok(read) => read,
+        Err(_) => Err(Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too_slow",
+            "It took too long",
+            format!("the body was not there after {} s", patience.as_secs_f64()),
+        )),
+    }
+}
+
+async fn gathered(body: Body, most: usize) -> Result<Bytes, Problem> {
+    let mut stream = body.into_data_stream();
+    let mut all = Vec::new();
+    while let Some(part) = stream.next().await {
+        let part = part.map_err(|_| Problem::bad_input("the body ended before its end").at("body"))?;
+        if all.len() + part.len() > most {
+            drain(Body::from_stream(stream)).await;
+            return Err(too_large(most));
+        }
+        all.extend_from_slice(&part);
+    }
+    Ok(all.into())
+}
+
+/// Reads on and keeps nothing: who sends more than is taken sees the answer only when all is sent.
+async fn drain(body: Body) {
+    let all = async {
+        let mut stream = body.into_data_stream();
+        while let Some(Ok(_)) = stream.next().await {}
+    };
+    let _ = tokio::time::timeout(PATIENCE, all).await;
+}
+
+fn too_large(most: usize) -> Problem {
+    let detail = format!("the body has more than {most} bytes");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", detail).at("body").remedy("send it in parts")
+}
+
+fn is_json(content_type: &str) -> bool {
+    let mut parts = content_type.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    is_json && parts.all(|part| part.is_empty() || part.replace('"', "").eq_ignore_ascii_case("charset=utf-8"))
+}
+
+/// Reads JSON; what is wrong is told with its place.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        // A question mark is a part whose name was not read.
+        let path = error.path().to_string();
+        let place = match path.trim_end_matches('?').trim_end_matches('.') {
+            "" => "body".to_owned(),
+            place => place.to_owned(),
+        };
+        Problem::bad_input(error.inner().to_string()).at(place)
+    })?;
+    reader.end().map_err(|error| Problem::bad_input(error.to_string()).at("body"))?;
+    Ok(value)
+}

@@ -1,0 +1,161 @@
+//! What happens, as a stream of server-sent events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use super::app::{App, Counting, Pace};
+use super::guard::Asker;
+use super::hub::{Progress, written};
+use super::problem::Problem;
+use super::query::Query;
+
+/// Most events that are sent at once.
+const BATCH: usize = 256;
+/// How long a stream waits before it asks again for what could not be read.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What a stream begins with, as the event `begin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Latest {
+    /// After which number it begins.
+    pub latest: u64,
+}
+
+/// What happens from now on, or after a number.
+///
+/// Events without a name hold a `Happening`; their `id` is its number. The event `begin` comes first and tells after which number the
+/// stream begins, as `{"latest": 12}`; the event `plan` tells the version of a new plan, as `{"version": 7}`. A comment comes where nothing
+/// else does for 15 seconds.
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    tag = "events",
+    params(
+        ("after" = Option<u64>, Query, description = "After which number; without it, and without the header, from now on"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "As `after`; it comes before it"),
+    ),
+    responses(
+        (status = 200, description = "A stream", content_type = "text/event-stream", body = String),
+        (status = 400, description = "The number is none", body = Problem),
+    )
+)]
+pub(super) async fn events(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    mut query: Query,
+) -> Result<Response, Problem> {
+    let stated: Option<u64> = query.value("after")?;
+    query.finish()?;
+    let last =
+        match headers.get("last-event-id") {
+            None => None,
+            Some(value) if value.is_empty() => None,
+            Some(value) => Some(value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(|| {
+                Problem::bad_input("Last-Event-ID is no number of an event").at("header.last-event-id")
+            })?),
+        };
+    let progress = app.hub.watch();
+    let now = *progress.borrow();
+    let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
+    // A number that was not reached is of another store.
+    let after = last.or(stated).unwrap_or(latest).min(latest);
+    let following = Following {
+        _counting: Counting::new(app.clone(), |counts| &counts.streams),
+        closing: app.closing.clone(),
+        app,
+        asker,
+        progress,
+        after,
+        plan: now.plan,
+        begun: false,
+    };
+    let body = Body::from_stream(stream::unfold(following, |mut following| async move {
+        following.next().await.map(|bytes| (Ok::<Bytes, std::convert::Infallible>(bytes), following))
+    }));
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// A stream of events. It makes the next ones only when the ones before are taken, so a slow client costs no memory.
+struct Following {
+    /// It counts until it is dropped.
+    _counting: Counting,
+    app: Arc<App>,
+    asker: Asker,
+    progress: watch::Receiver<Progress>,
+    closing: watch::Receiver<bool>,
+    after: u64,
+    plan: u64,
+    begun: bool,
+}
+
+impl Following {
+    /// The next bytes; none when the server is to stop, or the token is taken away.
+    async fn next(&mut self) -> Option<Bytes> {
+        if !self.begun {
+            self.begun = true;
+            let after = self.after;
+            return Some(format!("retry: 2000\nid: {after}\nevent: begin\ndata: {{\"latest\":{after}}}\n\n").into());
+        }
+        let alive = tokio::time::Instant::now() + self.app.limits.alive;
+        loop {
+            if *self.closing.borrow() || !self.app.tokens.holds(&self.asker.token) {
+                return None;
+            }
+            let now = *self.progress.borrow_and_update();
+            if self.after < now.latest {
+                let text = self.batch(now.latest).await;
+                if !text.is_empty() {
+                    return Some(text.into());
+                }
+                if self.after < now.latest {
+                    continue;
+                }
+            }
+            if self.plan != now.plan {
+                self.plan = now.plan;
+                return Some(format!("event: plan\ndata: {{\"version\":{}}}\n\n", now.plan).into());
+            }
+            tokio::select! {
+                changed = self.progress.changed() => if changed.is_err() { return None },
+                _ = self.closing.changed() => return None,
+                () = tokio::time::sleep_until(alive) => return Some(Bytes::from_static(b": alive\n\n")),
+            }
+        }
+    }
+
+    /// What happened next that the asker may know; it is empty where that is nothing.
+    async fn batch(&mut self, latest: u64) -> String {
+        if let Some((text, reached)) = self.app.hub.after(&self.asker.who, self.after, BATCH) {
+            self.after = reached;
+            return text;
+        }
+        let after = self.after;
+        let asked =
+            self.app.ask(Pace::Quick, &self.asker.who, move |service, who| service.happenings(who, after, BATCH));
+        let Ok(happenings) = asked.await else {
+            tokio::time::sleep(AGAIN).await;
+            return String::new();
+        };
+        // Fewer than asked for are all that there were up to the number that was known before.
+        self.after = match happenings.last() {
+            Some(last) if happenings.len() == BATCH => last.sequence,
+            last => last.map_or(latest, |last| last.sequence.max(latest)),
+        };
+        happenings.iter().filter_map(written).collect()
+    }
+}

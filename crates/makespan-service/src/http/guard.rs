@@ -1,0 +1,196 @@
+//! Who may go on: each request passes here first, and each answer last.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::app::App;
+use super::limits::{Counted, network};
+use super::problem::Problem;
+use crate::words::{Role, Who};
+
+/// Most bytes of an address.
+const MAX_ADDRESS: usize = 8192;
+/// Most bytes of a header `Authorization`.
+const MAX_TOKEN: usize = 256;
+/// What a page may do: load what this server has, and nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// How a request came here.
+#[derive(Clone, Copy)]
+pub(super) struct Peer {
+    /// From where.
+    pub(super) from: SocketAddr,
+    /// At which own address.
+    pub(super) at: SocketAddr,
+    /// Whether it is encrypted.
+    pub(super) tls: bool,
+}
+
+/// Who asks, and by which token.
+#[derive(Clone)]
+pub(super) struct Asker {
+    pub(super) who: Who,
+    pub(super) token: String,
+}
+
+impl Asker {
+    /// Refuses those who change nothing.
+    pub(super) fn may_change(&self) -> Result<&Who, Problem> {
+        match self.who.role {
+            Role::Reader => Err(Problem::forbidden("a reader changes nothing").remedy("use the token of a submitter")),
+            Role::Submitter | Role::Admin => Ok(&self.who),
+        }
+    }
+}
+
+/// Lets a request pass that may, and adds to its answer what browsers must know.
+pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let response = match admit(&app, &mut request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    app.counts.answered(response.status());
+    secured(response)
+}
+
+fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
+    let peer = *request.extensions().get::<Peer>().ok_or_else(Problem::internal)?;
+    let asker =
+        token(request.headers())?.map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("it is not known")));
+    let counted = match &asker {
+        Some(Ok((_, id))) => Counted::Token(id.clone()),
+        _ => Counted::Address(network(peer.from.ip())),
+    };
+    app.buckets.take(counted, Instant::now()).map_err(too_many)?;
+    if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > MAX_ADDRESS) {
+        let detail = format!("the address has more than {MAX_ADDRESS} bytes");
+        return Err(Problem::new(StatusCode::URI_TOO_LONG, "too_large", "Too large", detail));
+    }
+    check_host(app, request, peer)?;
+    check_origin(app, request.headers(), peer)?;
+    if request.headers().contains_key(header::UPGRADE) {
+        return Err(Problem::bad_input("there is no other protocol here, and there are no websockets")
+            .at("header.upgrade")
+            .remedy("follow what happens at /api/v1/events"));
+    }
+    match asker {
+        Some(found) => {
+            let (who, token) = found?;
+            request.extensions_mut().insert(Asker { who, token });
+        }
+        None if needs_token(request.uri().path()) => return Err(unknown_token("there is none")),
+        None => {}
+    }
+    Ok(())
+}
+
+/// The page has nothing secret in it, the description neither; of its health the service tells strangers one word.
+fn needs_token(path: &str) -> bool {
+    path.starts_with("/api/") && !matches!(path, "/api/v1/health" | "/api/v1/openapi.json")
+}
+
+/// The token of a request, if it has one.
+fn token(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let wrong = || unknown_token("the header Authorization does not say `Bearer TOKEN`");
+    let (scheme, token) = value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(wrong)?;
+    if values.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") || value.len() > MAX_TOKEN {
+        return Err(wrong());
+    }
+    Ok(Some(token.trim()))
+}
+
+fn unknown_token(why: &str) -> Problem {
+    let detail = format!("a token is needed, and {why}");
+    Problem::new(StatusCode::UNAUTHORIZED, "token", "A token is needed", detail)
+        .at("header.authorization")
+        .remedy("send the header Authorization: Bearer TOKEN; who started the service finds one in the file `token` of its store")
+}
+
+fn too_many(seconds: u32) -> Problem {
+    let detail = "more requests came than are answered in a second";
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "Too many requests", detail).retry(seconds)
+}
+
+/// The host that a request is meant for.
+fn host(request: &Request) -> Result<Authority, Problem> {
+    if let Some(authority) = request.uri().authority() {
+        return Ok(authority.clone());
+    }
+    let mut values = request.headers().get_all(header::HOST).iter();
+    let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
+    value.and_then(|value| value.parse().ok()).ok_or_else(|| {
+        Problem::bad_input("the request does not say for which host it is")
+            .at("header.host")
+            .remedy("send one header Host")
+    })
+}
+
+/// A page from elsewhere whose name leads to this machine (DNS rebinding) says that name: it is refused.
+fn check_host(app: &App, request: &Request, peer: Peer) -> Result<(), Problem> {
+    let host = host(request)?;
+    if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    let name = host.host().trim_start_matches('[').trim_end_matches(']');
+    let own =
+        name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if own {
+        return Ok(());
+    }
+    let status = StatusCode::MISDIRECTED_REQUEST;
+    Err(Problem::new(status, "other_host", "Another host is meant", format!("`{name}` is not this machine"))
+        .at("header.host")
+        .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
+}
+
+/// Pages from elsewhere ask nothing here.
+fn check_origin(app: &App, headers: &HeaderMap, peer: Peer) -> Result<(), Problem> {
+    let refused = |what: &str| {
+        Err(Problem::forbidden(format!("the request comes from a page that is not of this service: {what}"))
+            .remedy("open the page of the service itself"))
+    };
+    let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok()).unwrap_or("none");
+    let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    if !matches!(site, "same-origin" | "none") && !navigates {
+        return refused(&format!("Sec-Fetch-Site is `{}`", site.escape_default()));
+    }
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    for origin in headers.get_all(header::ORIGIN) {
+        let origin = String::from_utf8_lossy(origin.as_bytes()).to_ascii_lowercase();
+        let own = |scheme: &str| origin == format!("{scheme}://{}", host.to_ascii_lowercase());
+        let same =
+            if app.behind_proxy { own("https") || own("http") } else { own(if peer.tls { "https" } else { "http" }) };
+        if !same {
+            return refused(&format!("its origin is `{}`", origin.escape_default()));
+        }
+    }
+    Ok(())
+}
+
+/// Adds what browsers must know to an answer.
+fn secured(mut response: Response) -> Response {
+    const HEADERS: [(HeaderName, &str); 6] = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

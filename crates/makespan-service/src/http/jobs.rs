@@ -1,0 +1,293 @@
+//! Jobs: they are submitted, looked at and changed.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::app::{App, Pace};
+use super::body::{MAX_SUBMISSION, bytes, parse};
+use super::guard::Asker;
+use super::problem::Problem;
+use super::query::{Query, Segments};
+use crate::words::{Filter, JobDetail, JobNumber, JobSummary, Page, Receipt, State as JobState, Submission};
+use crate::{Service, words};
+
+/// Jobs of a part of the list, where nothing else is asked for.
+const PART: usize = 100;
+/// Most jobs of a part of the list.
+const MAX_PART: usize = 1000;
+/// Most characters of an idempotency key.
+const MAX_KEY: usize = 200;
+
+/// Several submissions, of which all are taken or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Submissions {
+    /// Each of them.
+    pub submissions: Vec<Submission>,
+}
+
+/// What several submissions became.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Receipts {
+    /// Of each of them.
+    pub receipts: Vec<Receipt>,
+}
+
+/// How a job stands after it was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Changed {
+    /// Which.
+    pub job: JobNumber,
+    /// How it stands.
+    pub state: JobState,
+}
+
+/// One submission or several.
+#[derive(ToSchema)]
+#[schema(as = SubmissionOrSubmissions)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is read as one of the two, so that errors have their places")]
+pub(super) enum Sent {
+    One(Box<Submission>),
+    Several(Submissions),
+}
+
+/// What comes of it.
+#[derive(ToSchema)]
+#[schema(as = ReceiptOrReceipts)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "one of the two is sent")]
+pub(super) enum Taken {
+    One(Receipt),
+    Several(Receipts),
+}
+
+/// Submits one thing, or several of which all are taken or none. It is on disk when this is answered.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs",
+    tag = "jobs",
+    params(("Idempotency-Key" = Option<String>, Header, description = "A text of the client's choice: the same key with the same content is taken once, whatever is repeated")),
+    request_body(content = Sent),
+    responses(
+        (status = 201, description = "It was taken", body = Taken, headers(("Location" = String, description = "Of one job, where it is"))),
+        (status = 400, description = "It is not right", body = Problem),
+        (status = 408, description = "It came too slowly", body = Problem),
+        (status = 409, description = "The key was used for something else", body = Problem),
+        (status = 413, description = "It is too large", body = Problem),
+        (status = 415, description = "It is no JSON", body = Problem),
+        (status = 422, description = "It fits nowhere, or its jobs wait for each other in a circle", body = Problem),
+        (status = 507, description = "The disk is full", body = Problem),
+    )
+)]
+pub(super) async fn submit(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    query: Query,
+    body: Body,
+) -> Result<Response, Problem> {
+    /// What tells several from one.
+    #[derive(Deserialize)]
+    struct Several {
+        submissions: Option<IgnoredAny>,
+    }
+    query.finish()?;
+    let who = asker.may_change()?;
+    let key = key(&headers)?;
+    let bytes = bytes(&headers, body, MAX_SUBMISSION, app.limits.body).await?;
+    if parse::<Several>(&bytes)?.submissions.is_some() {
+        let Submissions { submissions } = parse(&bytes)?;
+        let receipts = app
+            .ask(Pace::Quick, who, move |service, who| service.submit_many(who, submissions, key.as_deref()))
+            .await?;
+        return Ok((StatusCode::CREATED, Json(Receipts { receipts })).into_response());
+    }
+    let submission: Submission = parse(&bytes)?;
+    let receipt =
+        app.ask(Pace::Quick, who, move |service, who| service.submit(who, submission, key.as_deref())).await?;
+    let location = match receipt.jobs[..] {
+        [job] => HeaderValue::try_from(format!("/api/v1/jobs/{job}")).ok(),
+        _ => None,
+    };
+    let mut response = (StatusCode::CREATED, Json(receipt)).into_response();
+    if let Some(location) = location {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// The idempotency key of a request.
+fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let mut values = headers.get_all("idempotency-key").iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let key = value.to_str().ok().filter(|key| {
+        (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) && values.next().is_none()
+    });
+    key.map(|key| Some(key.to_owned())).ok_or_else(|| {
+        Problem::bad_input(format!(
+            "an idempotency key has 1 to {MAX_KEY} visible characters of ASCII, and there is one"
+        ))
+        .at("header.idempotency-key")
+    })
+}
+
+/// The queue and what was: jobs in the order of their numbers, in parts.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs",
+    tag = "jobs",
+    params(
+        ("state" = Option<Vec<words::State>>, Query, description = "Of these states; may be stated several times, or with commas", style = Form, explode),
+        ("user" = Option<String>, Query, description = "Of this user"),
+        ("text" = Option<String>, Query, description = "With this in their names"),
+        ("newest" = Option<bool>, Query, description = "The newest first"),
+        ("after" = Option<u64>, Query, description = "Behind this, which the part before has as `next`"),
+        ("limit" = Option<usize>, Query, description = "At most so many, 1 to 1000; 100 where nothing is stated"),
+    ),
+    responses(
+        (status = 200, description = "A part of the list", body = Page<JobSummary>, headers(("Link" = String, description = "The next part, as rel=\"next\""))),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    mut query: Query,
+) -> Result<Response, Problem> {
+    let filter = filter(&mut query)?;
+    let after: Option<u64> = query.value("after")?;
+    let limit: Option<usize> = query.value("limit")?;
+    query.finish()?;
+    let limit = limit.unwrap_or(PART);
+    if !(1..=MAX_PART).contains(&limit) {
+        return Err(Problem::bad_input(format!("`limit` is not between 1 and {MAX_PART}")).at("query.limit"));
+    }
+    let asked = filter.clone();
+    let page = app.ask(Pace::Quick, &asker.who, move |service, who| service.jobs(who, &asked, after, limit)).await?;
+    let link = page.next.and_then(|next| HeaderValue::try_from(next_part(&filter, next, limit)).ok());
+    let mut response = Json(page).into_response();
+    if let Some(link) = link {
+        response.headers_mut().insert(header::LINK, link);
+    }
+    Ok(response)
+}
+
+fn filter(query: &mut Query) -> Result<Filter, Problem> {
+    let mut state = Vec::new();
+    for name in query.all("state").iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+        state.push(JobState::of_name(name).ok_or_else(|| {
+            let known: Vec<&str> = JobState::ALL.iter().map(|state| state.name()).collect();
+            Problem::bad_input(format!("`{name}` is no state"))
+                .at("query.state")
+                .remedy(format!("known are: {}", known.join(", ")))
+        })?);
+    }
+    Ok(Filter {
+        state,
+        user: query.text("user")?,
+        text: query.text("text")?,
+        newest: query.value("newest")?.unwrap_or_default(),
+    })
+}
+
+/// Where the next part of a list is.
+fn next_part(filter: &Filter, next: u64, limit: usize) -> String {
+    let mut words = form_urlencoded::Serializer::new(String::new());
+    for state in &filter.state {
+        words.append_pair("state", state.name());
+    }
+    for (name, value) in [("user", &filter.user), ("text", &filter.text)] {
+        if let Some(value) = value {
+            words.append_pair(name, value);
+        }
+    }
+    if filter.newest {
+        words.append_pair("newest", "true");
+    }
+    words.append_pair("after", &next.to_string()).append_pair("limit", &limit.to_string());
+    format!("</api/v1/jobs?{}>; rel=\"next\"", words.finish())
+}
+
+/// One job.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs/{job}",
+    tag = "jobs",
+    params(("job" = u64, Path, description = "Its number")),
+    responses(
+        (status = 200, description = "All that is known of it", body = JobDetail),
+        (status = 400, description = "The number is none", body = Problem),
+        (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
+    )
+)]
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    segments: Segments,
+    query: Query,
+) -> Result<Json<JobDetail>, Problem> {
+    query.finish()?;
+    let job = segments.job()?;
+    app.ask(Pace::Quick, &asker.who, move |service, who| service.job(who, job)).await.map(Json)
+}
+
+/// Changes a job by what the service does to it.
+async fn change(
+    app: &Arc<App>,
+    asker: &Asker,
+    segments: &Segments,
+    query: Query,
+    change: fn(&dyn Service, &words::Who, JobNumber) -> Result<JobState, words::Refusal>,
+) -> Result<Json<Changed>, Problem> {
+    query.finish()?;
+    let (who, job) = (asker.may_change()?, segments.job()?);
+    let state = app.ask(Pace::Quick, who, move |service, who| change(service, who, job)).await?;
+    Ok(Json(Changed { job, state }))
+}
+
+macro_rules! changes {
+    ($($(#[$doc:meta])* $name:ident: $method:ident $path:literal $change:ident;)*) => {$(
+        $(#[$doc])*
+        #[utoipa::path(
+            $method,
+            path = $path,
+            tag = "jobs",
+            params(("job" = u64, Path, description = "Its number")),
+            responses(
+                (status = 200, description = "How it stands then", body = Changed),
+                (status = 400, description = "The number is none", body = Problem),
+                (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
+                (status = 409, description = "It does not stand so that this can be done", body = Problem),
+                (status = 507, description = "The disk is full", body = Problem),
+            )
+        )]
+        pub(super) async fn $name(
+            State(app): State<Arc<App>>,
+            Extension(asker): Extension<Asker>,
+            segments: Segments,
+            query: Query,
+        ) -> Result<Json<Changed>, Problem> {
+            change(&app, &asker, &segments, query, |service, who, job| service.$change(who, job)).await
+        }
+    )*};
+}
+
+changes! {
+    /// Takes a job back: it does not start, or is ended.
+    cancel: post "/api/v1/jobs/{job}/cancel" cancel;
+    /// Takes a job back: it does not start, or is ended.
+    delete: delete "/api/v1/jobs/{job}" cancel;
+    /// Lets a job wait until it is released.
+    hold: post "/api/v1/jobs/{job}/hold" hold;
+    /// Ends a hold.
+    release: post "/api/v1/jobs/{job}/release" release;
+}

@@ -1,0 +1,156 @@
+//! How the service is, for people and for monitors.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::app::{App, Pace};
+use super::guard::Asker;
+use super::problem::Problem;
+use super::query::Query;
+use crate::words::{Health, Metric, Role, Who};
+
+/// How the service is. To those without a token nothing but the first two is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct HealthAnswer {
+    /// Whether it accepts submissions.
+    pub accepts: bool,
+    /// Whether jobs are started.
+    pub runs: bool,
+    /// What is wrong, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Vec<String>>,
+    /// Since when it is up, seconds after 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<f64>,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// As whom commands run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_as: Option<String>,
+}
+
+/// How the service is. It needs no token.
+#[utoipa::path(
+    get,
+    path = "/api/v1/health",
+    tag = "service",
+    security((), ("token" = [])),
+    responses(
+        (status = 200, description = "It accepts submissions", body = HealthAnswer),
+        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 503, description = "It does not", body = HealthAnswer),
+    )
+)]
+pub(super) async fn health(
+    State(app): State<Arc<App>>,
+    asker: Option<Extension<Asker>>,
+    query: Query,
+) -> Result<Response, Problem> {
+    query.finish()?;
+    let nobody = Who { user: String::new(), role: Role::Reader };
+    let Health { accepts, runs, trouble, since, version, runs_as } =
+        app.ask(Pace::Quick, &nobody, |service, _| Ok(service.health())).await?;
+    let status = if accepts { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let answer = if asker.is_some() {
+        HealthAnswer {
+            accepts,
+            runs,
+            trouble: Some(trouble),
+            since: Some(since),
+            version: Some(version),
+            runs_as: Some(runs_as),
+        }
+    } else {
+        HealthAnswer { accepts, runs, trouble: None, since: None, version: None, runs_as: None }
+    };
+    Ok((status, Json(answer)).into_response())
+}
+
+/// Numbers for a monitor, as Prometheus reads them; for readers and admins.
+#[utoipa::path(
+    get,
+    path = "/api/v1/metrics",
+    tag = "service",
+    responses(
+        (status = 200, description = "The text format of Prometheus, version 0.0.4", content_type = "text/plain; version=0.0.4", body = String),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn metrics(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    query: Query,
+) -> Result<Response, Problem> {
+    query.finish()?;
+    if asker.who.role == Role::Submitter {
+        return Err(Problem::forbidden("these numbers are of all users").remedy("use the token of a reader"));
+    }
+    let mut metrics = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.metrics())).await?;
+    metrics.extend(app.counts.metrics());
+    let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, content_type)], text(&metrics)).into_response())
+}
+
+/// The text format of Prometheus. A name is written once, with all its values.
+fn text(metrics: &[Metric]) -> String {
+    let (mut text, mut names) = (String::new(), BTreeSet::new());
+    for metric in metrics {
+        if !names.insert(metric.name) {
+            continue;
+        }
+        let kind = if metric.is_counter { "counter" } else { "gauge" };
+        let help = metric.help.replace('\\', "\\\\").replace('\n', "\\n");
+        let _ = write!(text, "# HELP {0} {help}\n# TYPE {0} {kind}\n", metric.name);
+        for (labels, value) in metrics.iter().filter(|other| other.name == metric.name).flat_map(|other| &other.values)
+        {
+            let labels: Vec<String> =
+                labels.iter().map(|(name, label)| format!("{name}=\"{}\"", escaped(label))).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            let _ = writeln!(text, "{}{labels} {}", metric.name, number(*value));
+        }
+    }
+    text
+}
+
+fn escaped(label: &str) -> String {
+    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        "NaN".into()
+    } else if value.is_infinite() {
+        if value > 0.0 { "+Inf".into() } else { "-Inf".into() }
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_cannot_end_a_line_or_a_quotation() {
+        let metric = Metric {
+            name: "makespan_jobs",
+            help: "Jobs\nin all.",
+            is_counter: false,
+            values: vec![(vec![("user", "a\"} 1\nb\\".to_owned())], 2.5), (Vec::new(), f64::INFINITY)],
+        };
+        assert_eq!(
+            text(&[metric]),
+            "# HELP makespan_jobs Jobs\\nin all.\n# TYPE makespan_jobs gauge\n\
+             makespan_jobs{user=\"a\\\"} 1\\nb\\\\\"} 2.5\nmakespan_jobs +Inf\n"
+        );
+    }
+}

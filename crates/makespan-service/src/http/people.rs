@@ -1,0 +1,170 @@
+//! Users, what they may do, and what is kept free for them.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::{Extension, Json};
+
+use super::app::{App, Pace};
+use super::body::{MAX_OTHER, bytes, parse};
+use super::guard::Asker;
+use super::problem::Problem;
+use super::query::{Query, Segments};
+use crate::tokens::is_user;
+use crate::words::{Reservation, Role, UserSettings, UserSummary, Who};
+
+/// Refuses all but an admin.
+fn admin(asker: &Asker) -> Result<&Who, Problem> {
+    match asker.who.role {
+        Role::Admin => Ok(&asker.who),
+        Role::Reader | Role::Submitter => Err(Problem::forbidden("only an admin may do that")),
+    }
+}
+
+/// Who asks, by the token.
+#[utoipa::path(
+    get,
+    path = "/api/v1/whoami",
+    tag = "users",
+    responses(
+        (status = 200, description = "The user and the role", body = Who),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> Result<Json<Who>, Problem> {
+    query.finish()?;
+    Ok(Json(asker.who))
+}
+
+/// The users; a submitter is told of itself only.
+#[utoipa::path(
+    get,
+    path = "/api/v1/users",
+    tag = "users",
+    responses(
+        (status = 200, description = "What they have done and may do", body = Vec<UserSummary>),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn users(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    query: Query,
+) -> Result<Json<Vec<UserSummary>>, Problem> {
+    query.finish()?;
+    app.ask(Pace::Quick, &asker.who, |service, who| service.users(who)).await.map(Json)
+}
+
+/// Says what a user may do.
+#[utoipa::path(
+    put,
+    path = "/api/v1/users/{user}",
+    tag = "users",
+    params(("user" = String, Path, description = "The name")),
+    request_body = UserSettings,
+    responses(
+        (status = 200, description = "What the user has done and may do", body = UserSummary),
+        (status = 400, description = "It is not right", body = Problem),
+        (status = 404, description = "There is no such user", body = Problem),
+        (status = 408, description = "It came too slowly", body = Problem),
+        (status = 413, description = "It is too large", body = Problem),
+        (status = 415, description = "It is no JSON", body = Problem),
+        (status = 507, description = "The disk is full", body = Problem),
+    )
+)]
+pub(super) async fn set_user(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    segments: Segments,
+    query: Query,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<UserSummary>, Problem> {
+    query.finish()?;
+    let who = admin(&asker)?;
+    let user = segments.text("user").to_owned();
+    if !is_user(&user) {
+        return Err(Problem::bad_input(format!("`{}` is no name of a user", user.escape_debug()))
+            .at("path.user")
+            .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
+    }
+    let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
+    app.ask(Pace::Quick, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
+}
+
+/// The reservations that are not over.
+#[utoipa::path(
+    get,
+    path = "/api/v1/reservations",
+    tag = "reservations",
+    responses(
+        (status = 200, description = "When which processors are kept free", body = Vec<Reservation>),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn reservations(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    query: Query,
+) -> Result<Json<Vec<Reservation>>, Problem> {
+    query.finish()?;
+    app.ask(Pace::Quick, &asker.who, |service, who| service.reservations(who)).await.map(Json)
+}
+
+/// Makes a reservation.
+#[utoipa::path(
+    post,
+    path = "/api/v1/reservations",
+    tag = "reservations",
+    request_body = Reservation,
+    responses(
+        (status = 201, description = "It was made; with its number", body = Reservation),
+        (status = 400, description = "It is not right", body = Problem),
+        (status = 408, description = "It came too slowly", body = Problem),
+        (status = 409, description = "It contradicts another one", body = Problem),
+        (status = 413, description = "It is too large", body = Problem),
+        (status = 415, description = "It is no JSON", body = Problem),
+        (status = 422, description = "There are no such processors", body = Problem),
+        (status = 507, description = "The disk is full", body = Problem),
+    )
+)]
+pub(super) async fn reserve(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    query: Query,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Reservation>), Problem> {
+    query.finish()?;
+    let who = admin(&asker)?;
+    let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
+    let made = app.ask(Pace::Quick, who, move |service, who| service.reserve(who, reservation)).await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// Takes a reservation back.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/reservations/{number}",
+    tag = "reservations",
+    params(("number" = u64, Path, description = "Its number")),
+    responses(
+        (status = 204, description = "It was taken back"),
+        (status = 400, description = "The number is none", body = Problem),
+        (status = 404, description = "There is no such reservation", body = Problem),
+        (status = 507, description = "The disk is full", body = Problem),
+    )
+)]
+pub(super) async fn unreserve(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    segments: Segments,
+    query: Query,
+) -> Result<StatusCode, Problem> {
+    query.finish()?;
+    let (who, number) = (admin(&asker)?, segments.number("number")?);
+    app.ask(Pace::Quick, who, move |service, who| service.unreserve(who, number)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,188 @@
+//! The plan, how good it is, why a job waits, and what would be if.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use sha2::{Digest, Sha256};
+
+use super::app::{App, Pace};
+use super::body::{MAX_SUBMISSION, bytes, parse};
+use super::guard::Asker;
+use super::problem::Problem;
+use super::query::{Query, Segments};
+use crate::words::{BoundPicture, Explanation, Picture, Role, Span, Submission, WhatIf};
+
+/// Most spans of a history.
+const MAX_SPANS: usize = 1000;
+/// Spans where nothing is stated.
+const SPANS: usize = 48;
+/// Seconds of history where no beginning is stated.
+const WEEK: f64 = 604_800.0;
+
+/// What was, is and is planned, for a chart. It has an `ETag`, so that it is sent only if it is a new one.
+#[utoipa::path(
+    get,
+    path = "/api/v1/plan",
+    tag = "plan",
+    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the plan that is known")),
+    responses(
+        (status = 200, description = "The plan", body = Picture, headers(("ETag" = String, description = "Which version it is"))),
+        (status = 304, description = "It is the known one"),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn plan(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response, Problem> {
+    query.finish()?;
+    let picture = app.ask(Pace::Quick, &asker.who, |service, who| Ok(service.picture(who))).await?;
+    let tag = tag(&app, &asker, picture.version);
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let is_known = known.flat_map(|tags| tags.split(',')).any(|known| known.trim().trim_start_matches("W/") == tag);
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let written = app.clone();
+        let sees_all = asker.who.role != Role::Submitter;
+        let bytes = tokio::task::spawn_blocking(move || {
+            let write = || serde_json::to_vec(&*picture).map(Bytes::from).unwrap_or_default();
+            if sees_all { written.plan_of_all(picture.version, write) } else { write() }
+        });
+        let bytes = bytes.await.map_err(|_| Problem::internal())?;
+        ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(header::VARY, HeaderValue::from_static("Authorization"));
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// Names a version of the plan as one asker of one life of the service sees it.
+fn tag(app: &App, asker: &Asker, version: u64) -> String {
+    let seen_by = match asker.who.role {
+        Role::Submitter => asker.who.user.as_str(),
+        Role::Reader | Role::Admin => "",
+    };
+    let digest = Sha256::digest(format!("{}\0{version}\0{seen_by}", app.life));
+    let digits: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("\"{version}-{digits}\"")
+}
+
+/// How far the plan is from the best possible, for each objective.
+#[utoipa::path(
+    get,
+    path = "/api/v1/bounds",
+    tag = "plan",
+    responses(
+        (status = 200, description = "The bounds with their proofs", body = Vec<BoundPicture>),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn bounds(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    query: Query,
+) -> Result<Json<Vec<BoundPicture>>, Problem> {
+    query.finish()?;
+    app.ask(Pace::Quick, &asker.who, |service, who| Ok(service.picture(who).bounds.clone())).await.map(Json)
+}
+
+/// Why a job does not run now, and when it is expected to.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs/{job}/explain",
+    tag = "plan",
+    params(("job" = u64, Path, description = "Its number")),
+    responses(
+        (status = 200, description = "Why not now", body = Explanation),
+        (status = 400, description = "The number is none", body = Problem),
+        (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
+    )
+)]
+pub(super) async fn explain(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    segments: Segments,
+    query: Query,
+) -> Result<Json<Explanation>, Problem> {
+    query.finish()?;
+    let job = segments.job()?;
+    app.ask(Pace::Slow, &asker.who, move |service, who| service.explain(who, job)).await.map(Json)
+}
+
+/// What would become of a submission. Nothing of it is kept.
+#[utoipa::path(
+    post,
+    path = "/api/v1/what-if",
+    tag = "plan",
+    request_body = Submission,
+    responses(
+        (status = 200, description = "When it would start, what it would delay, and what it costs", body = WhatIf),
+        (status = 400, description = "It is not right", body = Problem),
+        (status = 404, description = "It waits for a job that there is not", body = Problem),
+        (status = 408, description = "It came too slowly", body = Problem),
+        (status = 409, description = "It contradicts what is", body = Problem),
+        (status = 413, description = "It is too large", body = Problem),
+        (status = 415, description = "It is no JSON", body = Problem),
+        (status = 422, description = "It fits nowhere, or its jobs wait for each other in a circle", body = Problem),
+    )
+)]
+pub(super) async fn what_if(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    query: Query,
+    body: Body,
+) -> Result<Json<WhatIf>, Problem> {
+    query.finish()?;
+    let bytes = bytes(&headers, body, MAX_SUBMISSION, app.limits.body).await?;
+    let submission: Submission = parse(&bytes)?;
+    app.ask(Pace::Slow, &asker.who, move |service, who| service.what_if(who, submission)).await.map(Json)
+}
+
+/// What happened over time, in equal spans: by default the last week.
+#[utoipa::path(
+    get,
+    path = "/api/v1/history",
+    tag = "plan",
+    params(
+        ("start" = Option<f64>, Query, description = "From when, seconds after 1970; a week before the end where nothing is stated"),
+        ("end" = Option<f64>, Query, description = "Until when; now where nothing is stated"),
+        ("spans" = Option<usize>, Query, description = "How many spans, 1 to 1000; 48 where nothing is stated"),
+    ),
+    responses(
+        (status = 200, description = "The spans", body = Vec<Span>),
+        (status = 400, description = "What is asked is not right", body = Problem),
+    )
+)]
+pub(super) async fn history(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
+    mut query: Query,
+) -> Result<Json<Vec<Span>>, Problem> {
+    let (start, end) = (query.seconds("start")?, query.seconds("end")?);
+    let spans: Option<usize> = query.value("spans")?;
+    query.finish()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    let end = end.unwrap_or(now);
+    let start = start.unwrap_or(end - WEEK);
+    let spans = spans.unwrap_or(SPANS);
+    if start >= end {
+        return Err(Problem::bad_input("the history ends before it begins").at("query.end"));
+    }
+    if !(1..=MAX_SPANS).contains(&spans) {
+        return Err(Problem::bad_input(format!("`spans` is not between 1 and {MAX_SPANS}")).at("query.spans"));
+    }
+    app.ask(Pace::Quick, &asker.who, move |service, who| service.history(who, start, end, spans)).await.map(Json)
+}

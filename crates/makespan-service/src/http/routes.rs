@@ -1,0 +1,164 @@
+//! Which path is answered by what, and the `OpenAPI` document that is made of it.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use utoipa::OpenApi;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Described, ResponseBuilder, SecurityRequirement};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::app::App;
+use super::guard::guard;
+use super::problem::Problem;
+use super::{events, jobs, logs, monitor, people, plan};
+use crate::page::ASSETS;
+use crate::words::Happening;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "makespan serve",
+        description = "A service that runs jobs for several people, shows its plan, and says how far that is from the best possible. \
+                       Instants are seconds after 1970, durations are seconds, sizes are bytes. Commands run as the user who started the service.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+    ),
+    servers((url = "/")),
+    components(schemas(Problem, Happening, events::Latest)),
+    tags(
+        (name = "jobs", description = "Jobs: they are submitted, looked at and changed"),
+        (name = "plan", description = "The plan, how good it is, why a job waits, and what would be if"),
+        (name = "users", description = "Who asks, and what users may do"),
+        (name = "reservations", description = "When processors are kept free"),
+        (name = "events", description = "What happens"),
+        (name = "service", description = "How the service is"),
+    )
+)]
+struct Document;
+
+fn interface() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(jobs::submit, jobs::list))
+        .routes(routes!(jobs::one, jobs::delete))
+        .routes(routes!(jobs::cancel))
+        .routes(routes!(jobs::hold))
+        .routes(routes!(jobs::release))
+        .routes(routes!(logs::log))
+        .routes(routes!(plan::explain))
+        .routes(routes!(plan::what_if))
+        .routes(routes!(plan::plan))
+        .routes(routes!(plan::bounds))
+        .routes(routes!(plan::history))
+        .routes(routes!(people::users))
+        .routes(routes!(people::set_user))
+        .routes(routes!(people::reservations, people::reserve))
+        .routes(routes!(people::unreserve))
+        .routes(routes!(people::whoami))
+        .routes(routes!(events::events))
+        .routes(routes!(monitor::metrics))
+        .routes(routes!(monitor::health))
+        .routes(routes!(description))
+}
+
+/// All that is answered.
+pub(super) fn router(app: Arc<App>) -> Router {
+    let (mut router, _) = interface().split_for_parts();
+    for asset in ASSETS {
+        let answer = || async {
+            let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+            let cache = (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            ([content_type, cache], Bytes::from_static(asset.bytes)).into_response()
+        };
+        router = router.route(asset.path, get(answer));
+    }
+    router
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_so)
+        .layer(from_fn_with_state(app.clone(), guard))
+        .with_state(app)
+}
+
+async fn unknown(uri: Uri) -> Problem {
+    Problem::not_found(format!("there is nothing at `{}`", uri.path().escape_debug()))
+        .at("path")
+        .remedy("the interface is described at /api/v1/openapi.json")
+}
+
+async fn not_so(method: Method, uri: Uri) -> Problem {
+    let detail = format!("{method} is not known at `{}`; the header Allow says what is", uri.path().escape_debug());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "Another method is needed", detail).at("method")
+}
+
+/// This description. It needs no token.
+#[utoipa::path(
+    get,
+    path = "/api/v1/openapi.json",
+    tag = "service",
+    security((), ("token" = [])),
+    responses((status = 200, description = "OpenAPI 3.1", body = Object))
+)]
+async fn description() -> Response {
+    static TEXT: OnceLock<Bytes> = OnceLock::new();
+    let text = TEXT.get_or_init(|| openapi().to_json().unwrap_or_default().into());
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], text.clone()).into_response()
+}
+
+/// The description of the interface, made of the code.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let mut document = interface().into_openapi();
+    document.info.version = env!("CARGO_PKG_VERSION").into();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    document.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
+    for item in document.paths.paths.values_mut() {
+        for operation in [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten() {
+            complete(operation);
+        }
+    }
+    document
+}
+
+/// Adds what any operation may answer, and says of all problems how they are sent.
+fn complete(operation: &mut Operation) {
+    const ANY: [(&str, &str); 8] = [
+        ("400", "The request is not right"),
+        ("401", "There is no token, or it is not known"),
+        ("403", "The asker may not do that, or the request comes from a page of another origin"),
+        ("414", "The address is too long"),
+        ("421", "The request is meant for another host"),
+        ("429", "Too many requests, or the user has as much as is allowed; `Retry-After` says when to try again"),
+        ("500", "An error of the service"),
+        ("503", "The service is not ready, or busy; `Retry-After` says when to try again"),
+    ];
+    let problem = || ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let responses = &mut operation.responses.responses;
+    for (status, description) in ANY {
+        let described = ResponseBuilder::new().description(description).content("application/problem+json", problem());
+        match responses.get_mut(status) {
+            None => {
+                responses.insert(status.to_owned(), RefOr::T(described.build()));
+            }
+            // An answer of a kind of its own may be a problem as well.
+            Some(RefOr::T(known)) if status == "503" => {
+                known.content.insert("application/problem+json".into(), problem());
+            }
+            Some(_) => {}
+        }
+    }
+    for (status, response) in responses.iter_mut() {
+        let RefOr::T(Described { content, .. }) = response else { continue };
+        if status.starts_with(['4', '5'])
+            && status != "503"
+            && let Some(json) = content.shift_remove("application/json")
+        {
+            content.insert("application/problem+json".into(), json);
+        }
+    }
+}
