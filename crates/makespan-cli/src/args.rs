@@ -36,8 +36,8 @@ pub use machines::MachineOptions;
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use service::{
-    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, QueueOptions, ServeHttpOptions, SubmitOptions,
-    TokenAction, TokenCommands,
+    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, QueueOptions, ServeHttpOptions, ServeOptions,
+    SubmitOptions, TokenAction, TokenCommands,
 };
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
@@ -76,6 +76,8 @@ pub enum Command {
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     Run(RunOptions),
+    /// Run jobs that come at any time, from several people, and show them on a page
+    Serve(ServeOptions),
     /// Submit jobs to a service
     Submit(SubmitOptions),
     /// Show the jobs of a service that wait and run

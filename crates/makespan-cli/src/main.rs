@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => commands::compare::compare(&options),
         Command::Simulate(options) => commands::simulate::simulate(&options),
         Command::Run(options) => commands::run::run(&options),
+        Command::Serve(options) => commands::serve::serve(&options),
         Command::Submit(options) => commands::service::submit(&options),
         Command::Queue(options) => commands::service::queue(&options),
         Command::Job(options) => commands::service::job(&options),

@@ -17,7 +17,7 @@ use crate::args::HistoryChoice;
 use crate::input::Loaded;
 use crate::output::complain;
 
-pub use kinds::kinds;
+pub use kinds::{kinds, of_command};
 pub use memory::Memory;
 
 /// The history that is read and written, if there is one.
@@ -104,6 +104,25 @@ impl Past {
                 untaught(loaded)
             }
         }
+    }
+
+    /// Puts what the history knows in the place of guesses, and says nothing of it.
+    pub fn learn(&self, mut jobs: Vec<Job>) -> Vec<Job> {
+        let has_guesses = |job: &mut Job| job.work.tasks_mut().any(|task| task.estimate.is_guess());
+        let Some(history) = self.history.as_ref().filter(|_| jobs.iter_mut().any(has_guesses)) else { return jobs };
+        let mut learned = jobs.clone();
+        match self.place.learn(history, &mut learned) {
+            Ok(_) => learned,
+            Err(error) => {
+                complain(&format!("note: {error}; going on without what the history knows"));
+                jobs
+            }
+        }
+    }
+
+    /// What adds to the history what runs, whatever was learned.
+    pub fn recorder(self) -> Memory {
+        Memory::new(self.history.map(Recorder::new), self.place, BTreeSet::new())
     }
 
     /// What adds to the history what runs.

@@ -7,7 +7,7 @@ use makespan_formats::parse_amount;
 use makespan_service::client::ClientOptions;
 use makespan_service::words::{Role, State};
 
-use super::Format;
+use super::{Format, HistoryChoice, SlurmOptions};
 
 /// Which service is asked, and by which token.
 #[derive(Args)]
@@ -217,6 +217,30 @@ impl From<RoleName> for Role {
             RoleName::Admin => Self::Admin,
         }
     }
+}
+
+/// A service.
+#[derive(Args)]
+pub struct ServeOptions {
+    /// Keep jobs, their output and the tokens in this folder; with --on slurm one that all nodes share [default: that of
+    /// `MAKESPAN_STORE`, or makespan/service in the data folder of this user]
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    #[command(flatten)]
+    pub http: ServeHttpOptions,
+    /// Use so many of the cores [default: all that this process may use]
+    #[arg(long, value_name = "N", value_parser = super::machines::positive, conflicts_with = "on")]
+    pub processors: Option<u32>,
+    /// Accept more processors than there are cores
+    #[arg(long, requires = "processors")]
+    pub oversubscribe: bool,
+    /// Limit each job to the memory that it states, where control groups may be made (cgroup v2)
+    #[arg(long)]
+    pub limit_memory: bool,
+    #[command(flatten)]
+    pub history: HistoryChoice,
+    #[command(flatten)]
+    pub slurm: SlurmOptions,
 }
 
 /// Where `serve` listens.

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod profile;
 pub mod reproduce;
 pub mod run;
+pub mod serve;
 pub mod service;
 pub mod setup;
 pub mod shards;

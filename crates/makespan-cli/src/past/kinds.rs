@@ -10,7 +10,12 @@ pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<Str
     if command.is_empty() {
         return instance.job_of(task).user.map(|user| format!("user {user}")).into_iter().collect();
     }
-    let command = Command::new(command.clone());
+    of_command(command, stated)
+}
+
+/// The kinds of a command.
+pub fn of_command(command: &[String], stated: Option<&str>) -> Vec<String> {
+    let command = Command::new(command.to_vec());
     let (own, template) = (format!("command {:?}", command.words()), format!("template {}", command.template().text));
     std::iter::once(own).chain(stated.map(|stated| format!("stated {stated}"))).chain([template]).collect()
 }

@@ -32,6 +32,14 @@ impl Memory {
         }
     }
 
+    /// A process ran to its end, in a folder of its own if one is named.
+    pub fn measured_in(&mut self, folder: Option<&str>, measured: &Measured<'_>) {
+        let Some(folder) = folder else { return self.measured(measured) };
+        let own = std::mem::replace(&mut self.place.folder, folder.to_owned());
+        self.measured(measured);
+        self.place.folder = own;
+    }
+
     /// A process ran to its end.
     pub fn measured(&mut self, measured: &Measured<'_>) {
         let Some(recorder) = &self.recorder else { return };

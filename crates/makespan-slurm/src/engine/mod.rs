@@ -262,6 +262,10 @@ impl Engine for Pilots {
         }
     }
 
+    fn leave(&mut self) {
+        self.leaves = true;
+    }
+
     fn reap(&mut self, task: TaskId) -> i32 {
         let Some(held) = self.tasks.get(&task) else { return -1 };
         let status = if let Some(Fate::Exit(status)) = held.fate { status } else { -1 };

@@ -13,7 +13,6 @@ use crate::args::ServeHttpOptions;
 
 /// Answers for a service in the background, until what is returned is stopped or dropped. The store gets a token for its own user and
 /// the address, for the verbs that ask.
-#[allow(dead_code, reason = "`serve` calls it")]
 pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>) -> Result<RunningServer> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.name);
     let user = user.unwrap_or_else(|| format!("u{}", nix::unistd::getuid()));

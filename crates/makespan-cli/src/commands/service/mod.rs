@@ -20,7 +20,6 @@ use crate::args::{ConnectionOptions, JobsOptions};
 use crate::output::emit;
 
 pub use job::job;
-#[allow(unused_imports, reason = "`serve` calls it")]
 pub use listen::listen;
 pub use logs::logs;
 pub use queue::queue;

@@ -48,16 +48,21 @@ impl Cluster {
         if options.slurm.on.is_none() {
             return Ok(None);
         }
+        let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
+        Self::on(&options.slurm, earlier).map(Some)
+    }
+
+    /// The same where a run in that folder goes on.
+    pub fn on(slurm: &SlurmOptions, earlier: Option<PathBuf>) -> Result<Self> {
         let commands = Commands::new().with_teller(complain);
         // Jobs that still run are where the plan had them.
-        let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let earlier = earlier.map(|earlier| earlier.platform().clone());
-        let asks = options.slurm.nodes.is_some() || options.slurm.pilots.is_some();
+        let asks = slurm.nodes.is_some() || slurm.pilots.is_some();
         match own_job()?.filter(|_| !asks) {
-            Some(job) => Self::here(job, &options.slurm, earlier, commands).map(Some),
-            None => Self::asked(&options.slurm, (earlier, chosen), commands).map(Some),
+            Some(job) => Self::here(job, slurm, earlier, commands),
+            None => Self::asked(slurm, (earlier, chosen), commands),
         }
     }
 

@@ -1,0 +1,132 @@
+//! `makespan serve`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use makespan_core::{Job, Platform};
+use makespan_exec::engine::Engine;
+use makespan_exec::{ExecuteOptions, Measured};
+use makespan_service::client::default_store;
+use makespan_service::host::{Host, Wake, local};
+use makespan_service::{Keeper, KeeperOptions, Service};
+use miette::{Result, miette};
+
+use super::run::Cluster;
+use super::service::listen;
+use crate::args::{On, ServeOptions};
+use crate::input::machine_of;
+use crate::output::{complain, emit, shown};
+use crate::past::{Memory, Past, of_command};
+
+/// Where jobs run, with the history of this user.
+struct Place {
+    platform: Platform,
+    cluster: Option<Cluster>,
+    /// A connection is for one thread at a time.
+    past: Mutex<Past>,
+    memory: Mutex<Memory>,
+}
+
+impl Host for Place {
+    fn platform(&self) -> Platform {
+        self.platform.clone()
+    }
+
+    fn name(&self) -> String {
+        if self.cluster.is_some() { "Slurm".into() } else { "this machine".into() }
+    }
+
+    fn is_local(&self) -> bool {
+        self.cluster.is_none()
+    }
+
+    fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
+        let Some(cluster) = &self.cluster else { return local(folder, options, wake) };
+        let pilots = cluster.begin(&self.platform, folder, "service", options.grace);
+        pilots.map(|pilots| Box::new(pilots) as Box<dyn Engine>).map_err(|error| error.to_string())
+    }
+
+    fn learn(&self, jobs: Vec<Job>) -> Vec<Job> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner).learn(jobs)
+    }
+
+    fn measured(&self, measured: &Measured<'_>, folder: Option<&str>) {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).measured_in(folder, measured);
+    }
+
+    fn kinds(&self, command: &[String]) -> Vec<String> {
+        of_command(command, None)
+    }
+}
+
+pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
+    let store = options.store.clone().or_else(default_store);
+    let store = store.ok_or_else(|| miette!("there is no folder for the store; name one with --store"))?;
+    let (past, recorder) = (Past::open(&options.history, None), Past::open(&options.history, None));
+    let (platform, cluster) = machines(options, &store)?;
+    let place =
+        Place { platform: platform.clone(), cluster, past: Mutex::new(past), memory: Mutex::new(recorder.recorder()) };
+    let keeping = KeeperOptions {
+        oversubscribe: options.oversubscribe,
+        limit_memory: options.limit_memory,
+        ..KeeperOptions::new(&store)
+    };
+    // Whoever stops it while it begins is heard.
+    let (send, stopped) = mpsc::channel();
+    let told = ctrlc::set_handler(move || {
+        let _ = send.send(());
+    });
+    told.map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
+    let engine = place.name();
+    let keeper = Keeper::start(&keeping, Box::new(place)).map_err(|error| miette!("{error}"))?;
+    let folder = keeper.folder().to_owned();
+    let keeper = Arc::new(keeper);
+    let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>)?;
+    emit(&announced(server.url(), &folder, &engine, &platform, &keeper.health().runs_as))?;
+    let _ = stopped.recv();
+    complain("note: the service ends; jobs that run go on, and the next service on this store takes them over");
+    server.stop();
+    if let Some(keeper) = Arc::into_inner(keeper) {
+        keeper.close();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The machines, and the cluster that they are of.
+fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
+    match options.slurm.on {
+        None => {
+            let read = makespan_formats::ReadOptions { processors: options.processors, ..Default::default() };
+            Ok((machine_of(&read)?, None))
+        }
+        Some(On::Slurm) => {
+            let cluster = Cluster::on(&options.slurm, last_round(store))?;
+            cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
+            Ok((cluster.platform.clone(), Some(cluster)))
+        }
+        Some(On::SlurmJobs) => {
+            Err(miette!("a service starts its jobs in pilots, which it keeps while there is work; write --on slurm"))
+        }
+    }
+}
+
+/// The folder of the round that goes on, where there is one: its pilots may live.
+fn last_round(store: &Path) -> Option<PathBuf> {
+    let number = |name: &str| name.strip_prefix("round-").and_then(|number| number.parse::<u64>().ok());
+    let entries = std::fs::read_dir(store).ok()?.flatten();
+    let rounds = entries.filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())));
+    rounds.max_by_key(|(number, _)| *number).map(|(_, path)| path)
+}
+
+/// What is said when the service is up.
+fn announced(url: &str, store: &Path, engine: &str, platform: &Platform, user: &str) -> String {
+    let store = store.display().to_string();
+    format!(
+        "the service is at {url}\nits token is in {}/token\nit runs jobs on {engine}, {} processors, as the user {user}: whoever has a \
+         token that submits runs any command as {user}\n",
+        shown(&store),
+        platform.processors()
+    )
+}
