@@ -37,7 +37,7 @@ use source::Source;
 use watch::Watch;
 
 /// What a run begins with.
-struct Begun {
+pub struct Begun {
     algorithm: String,
     seed: u64,
     schedule: Schedule,

@@ -10,6 +10,15 @@ pub struct Asset {
     pub bytes: &'static [u8],
 }
 
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// All files of the page.
-pub const ASSETS: &[Asset] =
-    &[Asset { path: "/", content_type: "text/html; charset=utf-8", bytes: include_bytes!("assets/index.html") }];
+pub const ASSETS: &[Asset] = &[
+    Asset { path: "/", content_type: "text/html; charset=utf-8", bytes: include_bytes!("assets/index.html") },
+    Asset { path: "/style.css", content_type: "text/css; charset=utf-8", bytes: include_bytes!("assets/style.css") },
+    Asset { path: "/app.js", content_type: SCRIPT, bytes: include_bytes!("assets/app.js") },
+    Asset { path: "/api.js", content_type: SCRIPT, bytes: include_bytes!("assets/api.js") },
+    Asset { path: "/chart.js", content_type: SCRIPT, bytes: include_bytes!("assets/chart.js") },
+    Asset { path: "/dom.js", content_type: SCRIPT, bytes: include_bytes!("assets/dom.js") },
+    Asset { path: "/views.js", content_type: SCRIPT, bytes: include_bytes!("assets/views.js") },
+];

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use makespan_service::client::ClientError;
-use makespan_service::words::{Explanation, JobNumber, JobSummary, TaskDetail};
+use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDetail};
 use miette::Result;
 use serde_json::Value;
 
@@ -103,8 +103,9 @@ fn explained(explanation: &Explanation) -> String {
         text +=
             &format!("with 80 % it starts between {} and {}\n", relative(Some(early), now), relative(Some(late), now));
     }
-    for reason in &explanation.why_not {
-        text += &wrapped("why not now:", 2, &reason.text);
+    let waits = matches!(explanation.state, State::Waiting | State::Held);
+    for reason in explanation.why_not.iter().filter(|_| waits) {
+        text += &wrapped("why not now: ", 2, &reason.text);
     }
     text
 }
