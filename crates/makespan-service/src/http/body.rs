@@ -81,6 +81,10 @@ fn is_json(content_type: &str) -> bool {
 
 /// Reads JSON; what is wrong is told with its place.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    // Lists would be read as objects whose fields stand in their order.
+    if bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
+        return Err(Problem::bad_input("it is no JSON object, which begins with {").at("body"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         // A question mark is a part whose name was not read.

@@ -28,10 +28,8 @@ pub fn job(options: &JobOptions) -> Result<ExitCode> {
     let summary: JobSummary = serde_json::from_value(value.clone()).map_err(strange)?;
     let tasks: Vec<TaskDetail> = serde_json::from_value(value["task_list"].clone()).map_err(strange)?;
     let mut text = told(&summary, &value);
-    if summary.state.is_final() {
-        text += &tasks_told(&tasks, summary.tasks);
-    } else {
-        text += &tasks_told(&tasks, summary.tasks);
+    text += &tasks_told(&tasks, summary.tasks);
+    if !summary.state.is_final() {
         let explanation: Explanation = client.get(&format!("jobs/{number}/explain")).map_err(fail)?;
         text += &explained(&explanation);
     }
