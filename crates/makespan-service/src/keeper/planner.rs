@@ -102,18 +102,20 @@ pub(super) struct Drawer {
 impl Drawer {
     /// Plans until the service ends.
     pub fn run(self) {
-        let (mut last, mut changes, mut version) = (None::<Instant>, 0, 0);
+        let (mut last, mut changes, mut version) = (None::<Instant>, (0, 0), 0);
         let mut rest = Duration::ZERO;
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
             *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
             let Ok(snapshot) = self.snapshots.recv_timeout(PAUSE) else { continue };
             let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
-            if snapshot.changes == changes && !is_old {
+            // Jobs that are held never come to the engine.
+            let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
+            if now == changes && !is_old {
                 rest = Duration::ZERO;
                 continue;
             }
-            changes = snapshot.changes;
+            changes = now;
             let begun = Instant::now();
             version += 1;
             self.draw(&snapshot, version);

@@ -64,6 +64,9 @@ impl Change<'_> {
         if withdrawn != Some(false) {
             return Ok(());
         }
+        let was_ended = known.cancelled && task.state == State::Failed;
+        let own = was_ended.then(|| TaskEnd { state: State::Cancelled, ..task.clone() });
+        let task = own.as_ref().unwrap_or(task);
         if task.state == State::Cancelled && !known.cancelled {
             // It was to be held, and nobody was told so.
             self.withdraw(task.job)?;
