@@ -51,18 +51,21 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
 
 /// A table of at most 80 columns; names and users are cut to what is left of the line.
 fn rows(jobs: &[JobSummary], now: f64) -> String {
-    const USER: usize = 12;
+    // Columns of a user and of a name, at least and at most.
+    const USER: (usize, usize) = (4, 12);
+    const NAME: usize = 8;
     let heading = ["job", "user", "state", "cores", "tasks", "starts", "ends", "name"];
     let mut rows: Vec<Vec<String>> = jobs.iter().map(|job| cells(job, now)).collect();
-    for row in &mut rows {
-        row[1] = shortened(&row[1], USER);
-    }
-    let width = |column: usize| {
+    let width = |rows: &[Vec<String>], column: usize| {
         rows.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
     };
     // Two spaces are between columns.
-    let before: usize = (0..heading.len() - 1).map(|column| width(column) + 2).sum();
-    let left = WIDTH.saturating_sub(before).max(heading[7].len());
+    let others: usize = (0..heading.len() - 1).filter(|&at| at != 1).map(|at| width(&rows, at) + 2).sum();
+    let user = WIDTH.saturating_sub(others + NAME + 2).clamp(USER.0, USER.1);
+    for row in &mut rows {
+        row[1] = shortened(&row[1], user);
+    }
+    let left = WIDTH.saturating_sub(others + width(&rows, 1) + 2).max(heading[7].len());
     for row in &mut rows {
         row[7] = shortened(&row[7], left);
     }
