@@ -11,7 +11,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
@@ -24,6 +25,8 @@ pub use read::{JobRow, Reader, TaskRow};
 const FILE: &str = "store.sqlite";
 /// How long one waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a lock is waited for.
+const LOCKED: Duration = Duration::from_secs(1);
 /// How many may read at once.
 const READERS: usize = 4;
 /// Statements that are kept ready.
@@ -149,11 +152,16 @@ fn private(path: &Path) -> io::Result<()> {
 fn locked(path: &Path) -> Result<File, String> {
     private(path).map_err(|error| error.to_string())?;
     let file = OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err("another service uses this store; stop it, or name another --store".into())
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // A service that was killed while it forked leaves the lock to its child, until that one executes.
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCKED => thread::sleep(LOCKED / 50),
+            Err(TryLockError::WouldBlock) => {
+                return Err("another service uses this store; stop it, or name another --store".into());
+            }
+            Err(TryLockError::Error(error)) => return Err(error.to_string()),
         }
-        Err(TryLockError::Error(error)) => Err(error.to_string()),
     }
 }
