@@ -116,7 +116,9 @@ def told(text: str, terms: dict) -> str:
 
     def paragraph(lines: str) -> str:
         for term in list(left):
-            pattern = re.compile(rf"(?<![\w\[`*<>/-])({term}s?)(?![\w\]`*<>=/-])(?![^<\[]*[>\]])", re.I)
+            # A capital Makespan is the program.
+            begin = term[0] if term == "makespan" else f"[{term[0]}{term[0].upper()}]"
+            pattern = re.compile(rf"(?<![\w\[`*<>/-])({begin}{term[1:]}s?)(?![\w\]`*<>=/-])(?![^<\[]*[>\]])")
             changed = pattern.sub(lambda m: f'<abbr title="{html.escape(left[term])}">{m.group(1)}</abbr>', lines, count=1)
             if changed != lines:
                 del left[term]
