@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use makespan_formats::gantt::{GanttOptions, write_svg};
+use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::picture::{PictureFormat, write_picture};
 use makespan_formats::report::{Report, write_html};
 use makespan_formats::{CsvNames, jobs_csv, write_atomic};
@@ -222,7 +222,7 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Writes the pictures of a report that the options name; the CSV is of the last schedule.
+/// Writes the pictures of a report that the options name; the CSV is of the last schedule, of alternatives of the chosen one.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
     if let Some(path) = &options.gantt {
         write_gantt(report, path)?;
@@ -230,7 +230,7 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
     if let Some(path) = &options.report {
         write_page(report, path)?;
     }
-    if let Some((path, last)) = options.jobs.as_ref().zip(report.schedules.last()) {
+    if let Some((path, last)) = options.jobs.as_ref().zip(drawn(report).last()) {
         let names = csv_names(options.raw_names);
         write_file(path, |out| {
             Ok(jobs_csv::write_schedule(report.instance, report.title, last.schedule, names, out)?)
@@ -244,11 +244,16 @@ pub fn csv_names(raw: bool) -> CsvNames {
     if raw { CsvNames::Raw } else { CsvNames::Guarded }
 }
 
+/// The schedules of a report, of alternatives the chosen one alone.
+fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
+    if report.choose { &report.schedules[..1] } else { report.schedules }
+}
+
 /// Draws the schedules of a report.
 pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
     let options =
         GanttOptions { title: report.title, bounds: report.bounds, marks: report.marks, ..GanttOptions::default() };
-    draw(path, |mut out| write_svg(&mut out, report.instance, report.schedules, &options))
+    draw(path, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }
 
 /// Writes a picture, which is drawn as SVG, as what the ending of its file says.

@@ -12,6 +12,7 @@ pub mod engine;
 pub mod jobs;
 mod machines;
 pub mod pilot;
+pub mod queue;
 mod text;
 
 pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};

@@ -114,7 +114,7 @@ fn look(index: usize) -> (&'static str, &'static str) {
 fn opened([title, x_label, y_label]: [&str; 3], frame: &Frame<'_>) -> String {
     let (right, bottom) = (LEFT + frame.width, TOP + frame.height);
     let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="12.5" fill="#333"><title>{0}</title>
+        r##"<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="12.5" fill="#333"><title>{0}</title>
 <rect class="paper" width="{WIDTH}" height="{HEIGHT}" fill="#fff"/><text x="{LEFT}" y="26" font-size="15" font-weight="600">{0}</text>
 "##,
         Text(title)
