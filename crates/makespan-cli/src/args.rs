@@ -80,7 +80,7 @@ pub enum Command {
     Serve(ServeOptions),
     /// Submit jobs to a service
     Submit(SubmitOptions),
-    /// Show the jobs of a service that wait and run
+    /// Show what waits and runs, of a service or of a cluster that Slurm runs, and when it will start
     Queue(QueueOptions),
     /// Show a job of a service, and why it does not run now
     Job(JobOptions),
