@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::picture::{PictureFormat, write_picture};
 use makespan_formats::report::{Report, write_html};
 use makespan_formats::{CsvNames, jobs_csv, write_atomic};
 use miette::{Result, miette};
@@ -167,14 +168,23 @@ pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Res
     }
     let name = path.map(|path| path.display().to_string()).unwrap_or_default();
     Err(miette!(
-        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with that ending",
-        endings[0]
+        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with {} ending",
+        listed(endings),
+        if endings.len() == 1 { "that" } else { "such an" }
     ))
+}
+
+/// `svg, .png or .pdf`.
+fn listed(endings: &[&str]) -> String {
+    match endings {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or .{last}", rest.join(", .")),
+        names => names.concat(),
+    }
 }
 
 /// Refuses pictures whose endings are those of other kinds.
 pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
-    check_kind("--gantt", pictures.gantt.as_ref(), &["svg"])?;
+    check_kind("--gantt", pictures.gantt.as_ref(), &PictureFormat::ENDINGS)?;
     check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
@@ -243,7 +253,20 @@ fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
 pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
     let options =
         GanttOptions { title: report.title, bounds: report.bounds, marks: report.marks, ..GanttOptions::default() };
-    write_file(path, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
+    draw(path, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
+}
+
+/// Writes a picture, which is drawn as SVG, as what the ending of its file says.
+pub fn draw(path: &Path, svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let format = PictureFormat::of(path);
+    if format == PictureFormat::Svg {
+        return write_file(path, svg);
+    }
+    write_file(path, |out| {
+        let mut drawn = Vec::new();
+        svg(&mut drawn)?;
+        write_picture(out, &String::from_utf8_lossy(&drawn), format)
+    })
 }
 
 /// Writes a report as its page.
