@@ -63,6 +63,8 @@ class Chart {
     this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": "Gantt chart",
       "aria-label": "Gantt chart. Plus and minus zoom, with Shift over processors; arrow keys move; 0 shows everything; C collapses nodes; N and P go to the next and previous placement. The same data are in the table below." }, this.canvas, this.overlay, this.tooltip);
     this.hint = element("p", { class: "hint" }, "Wheel or pinch: zoom time \u00b7 Shift + wheel: zoom processors \u00b7 drag: move \u00b7 click: what it waits for \u00b7 keys: + \u2212 arrows 0 C N P");
+    // For tests and for who looks from the console.
+    this.stage.chart = this;
     this.host.replaceChildren(this.bar, this.legend, this.map, this.stage, this.hint);
   }
 
@@ -79,6 +81,7 @@ class Chart {
     const again = chosen ? (model.schedules[0].keys ?? []).indexOf(chosen) : -1;
     if (again >= 0) view.chosen = { schedule: 0, placement: again };
     if (atHome) [view.from, view.to] = model.home ?? [model.begin, model.end];
+    for (const node of this.collapsed) if (node >= model.nodes.length) this.collapsed.delete(node);
     this.rows = new RowMap(model, this.collapsed, 1);
     if (view.bottom > this.rows.total) Object.assign(view, { top: 0, bottom: this.rows.total });
     this.ways = coloursFor(model);

@@ -208,7 +208,7 @@ class Model {
     this.jobs = jobs.count;
     this.names = typeof jobs.names === "string" ? new Names(jobs.names, jobs.count) : { at: (job) => jobs.names[job], all: () => jobs.names };
     this.weight = distinct(jobs.weight);
-    this.user = jobs.user ? distinct(jobs.user) : null;
+    this.user = Array.isArray(jobs.user) ? (job) => jobs.user[job] : jobs.user ? distinct(jobs.user) : null;
     this.kind = jobs.kind ? distinct(jobs.kind) : () => 0;
     this.release = new Float64Array(jobs.count);
     if (typeof jobs.release !== "string") return;

@@ -202,6 +202,9 @@ const moving = {
     const target = this.targetAt(x, y);
     if (target?.gutter) return this.foldNode(target.node);
     const placement = target?.placement === undefined ? null : target;
+    // What is chosen already is opened, where the page has somewhere to go.
+    const { chosen } = this.view;
+    if (placement && chosen && chosen.schedule === placement.schedule && chosen.placement === placement.placement) this.open?.(chosen);
     this.select(placement);
     this.showTip(placement, x, y);
     return undefined;

@@ -1,9 +1,9 @@
-// For tests and measurements: the chart, and how long a full picture takes in milliseconds.
+// For tests and measurements: the chart, null where the page has none, and how long a full picture takes in milliseconds.
 
 window.makespan = {
   chart,
   model,
-  view: chart.view,
+  view: chart?.view,
   schedules: model.schedules,
   /** The middle of a placement on the stage. */
   point: (schedule, i) => [

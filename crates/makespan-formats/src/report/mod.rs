@@ -29,21 +29,29 @@ pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
 const PAGE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
-/// The chart of every page: a script without any name outside the function that encloses it, in the order of its parts. The
-/// classes `Model` and `Chart` are its door.
-pub const CHART_SCRIPT: &str = concat!(
-    include_str!("../../assets/duration.js"),
-    include_str!("../../assets/pack.js"),
-    include_str!("../../assets/model.js"),
-    include_str!("../../assets/colours.js"),
-    include_str!("../../assets/layer.js"),
-    include_str!("../../assets/draw.js"),
-    include_str!("../../assets/overlay.js"),
-    include_str!("../../assets/moving.js"),
-    include_str!("../../assets/glossary.js"),
-    include_str!("../../assets/chart.js"),
-    include_str!("../../assets/export.js"),
-);
+/// The chart of every page, in the order of its parts: each uses names of those before it.
+macro_rules! chart {
+    ($end:literal) => {
+        concat!(
+            include_str!("../../assets/duration.js"),
+            include_str!("../../assets/pack.js"),
+            include_str!("../../assets/model.js"),
+            include_str!("../../assets/colours.js"),
+            include_str!("../../assets/layer.js"),
+            include_str!("../../assets/draw.js"),
+            include_str!("../../assets/overlay.js"),
+            include_str!("../../assets/moving.js"),
+            include_str!("../../assets/glossary.js"),
+            include_str!("../../assets/chart.js"),
+            include_str!("../../assets/export.js"),
+            $end
+        )
+    };
+}
+/// As a part of a script.
+const CHART_SCRIPT: &str = chart!("");
+/// The chart as a module of its own, for pages of other crates. It exports the classes `Chart` and `Model`.
+pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
 /// The style of the chart. It uses the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`, `--hatch`, `--busy`,
 /// `--lane`, `--second`, `--bound`, `--accent` and `--missed` of the page.
 pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");

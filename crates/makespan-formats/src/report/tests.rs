@@ -74,8 +74,10 @@ fn the_page_allows_its_own_script_and_no_connection() {
     let (_, script) = html.rsplit_once("<script>").unwrap();
     let script = script.split_once("</script>").unwrap().0;
     assert!(html.contains(&format!("script-src '{}'", hash(script))));
+    // The name of SVG is no address, and its clips are in the file that the page saves.
+    let rest = html.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for part in ["http://", "https://", "@import", "url("] {
-        assert!(!html.contains(part), "the page names {part}");
+        assert!(!rest.contains(part), "the page names {part}");
     }
 }
 
