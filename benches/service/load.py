@@ -52,7 +52,7 @@ def rate(service, threads, size, seconds):
 def fill(service, count):
     """Lets so many jobs wait."""
     client = service.client()
-    missing = count - client.count("waiting", "running")
+    missing = count - client.count("waiting")
     while missing > 0:
         client.submit(*[WAITS] * min(missing, 1000))
         missing -= 1000

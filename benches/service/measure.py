@@ -95,13 +95,14 @@ def table(heads, rows):
 
 def text(tables, options, weeks):
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
-    parts = [f"Measured by `benches/service/run` on {time.strftime('%Y-%m-%d')}: {os.cpu_count()} cores ({model}), {platform.system()}."]
+    parts = [f"Measured by `benches/service/run` on {time.strftime('%Y-%m-%d')}: {os.cpu_count()} cores ({model}), {platform.system()}, "
+             f"{options.note}load average {os.getloadavg()[2]:.1f} over the last 15 minutes, the service's own included."]
     if tables.load:
         parts += [table(["load", "aim", "found", "met"], tables.load),
                   f"Answers while {options.queued:,} jobs wait:", table(["question", "median", "95 %", "slowest", "size", "95 % below 100 ms"], tables.questions)]
     if tables.week:
-        _, seconds = weeks
-        parts += [f"A week's jobs, not a week: {options.jobs:,} real processes on {options.processors} processors, each {options.speed:,.0f} times shorter than in "
+        seconds, jobs, processors, speed = weeks
+        parts += [f"A week's jobs, not a week: {jobs:,} real processes on {processors} processors, each {speed:,.0f} times shorter than in "
                   f"a week of that many, in {seconds / 60:.0f} minutes. What grows with time alone, not with jobs, is not seen by it.",
                   table(["jobs so far", "memory", "disk", "queue answers in", "jobs a second", "processor"], tables.week)]
     if tables.faults:
@@ -133,9 +134,10 @@ def main():
     parser.add_argument("--processors", type=int, default=8, help="of the service that runs a week")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--gone", type=float, default=60.0, help="seconds without Slurm's controller")
+    parser.add_argument("--note", default="", help="words for the head of the tables")
     parser.add_argument("--results", type=pathlib.Path, help="a file of JSON that keeps the tables of earlier parts")
     options = parser.parse_args()
-    tables, weeks = Tables(), ([], 0.0)
+    tables, weeks = Tables(), None
     if options.results and options.results.exists():
         kept = json.loads(options.results.read_text())
         tables.__dict__.update(kept["tables"])
@@ -151,6 +153,8 @@ def main():
         if "faults" in parts:
             tables.faults = [row for row in tables.faults if options.only and row[0] not in options.only]
             measure_faults(options.makespan, folder, options, tables)
+    if "week" in parts:
+        weeks = [weeks[1], options.jobs, options.processors, options.speed]
     if options.results:
         options.results.write_text(json.dumps({"tables": tables.__dict__, "weeks": weeks}))
     found = text(tables, options, weeks)

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -113,13 +113,14 @@ describe("the page of a service", () => {
 
   it("submits a job and shows it to its end, with its output", async () => {
     const { page, faults, close } = await open("submit");
-    await page.fill("textarea", "echo first; sleep 1; echo last");
+    await page.fill("textarea", `echo first; until [ -e ${store}/go ]; do sleep 0.1; done; echo last`);
     await page.fill("[name=name]", HOSTILE.replace("\u202e", ""));
     await page.click("button[type=button]");
     await seen(page, "It would start");
     await page.click("button.main");
     await page.click("[role=status] a");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
+    writeFileSync(join(store, "go"), "");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "succeeded");
     await page.waitForFunction(() => document.querySelector("pre").textContent === "first\nlast\n");
     assert.deepEqual(faults, []);
@@ -185,8 +186,8 @@ describe("the page of a service", () => {
     await page.click("text=Set what a user may do");
     await page.waitForFunction(() => [...document.querySelectorAll("tr")].some((row) => row.innerText.startsWith("carol") && row.innerText.includes("7")));
     await page.locator("form").nth(1).locator("[name=name]").fill("upkeep");
-    await page.fill("[name=start]", "2099-01-01T10:00");
-    await page.fill("[name=end]", "2099-01-01T12:00");
+    await page.fill("[name=start]", "2040-01-01T10:00");
+    await page.fill("[name=end]", "2040-01-01T12:00");
     await page.locator("form").nth(1).locator("[name=processors]").fill("0-1");
     await page.click("text=Reserve >> nth=-1");
     await page.click("text=Take back");
@@ -198,12 +199,13 @@ describe("the page of a service", () => {
   });
 
   it("goes on when the service was restarted", async () => {
-    const job = makespan("submit", "--", "sh", "-c", "sleep 4; echo done").match(/\d+/)[0];
+    const job = makespan("submit", "--", "sh", "-c", `until [ -e ${store}/up ]; do sleep 0.1; done; echo done`).match(/\d+/)[0];
     const { page, close } = await open(`job/${job}`);
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
     await stop();
     await seen(page, "does not answer");
     await start();
+    writeFileSync(join(store, "up"), "");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "succeeded");
     await page.waitForFunction(() => document.getElementById("trouble").hidden);
     await close();
@@ -246,7 +248,9 @@ describe("the page of a service", () => {
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => location.hash.startsWith("#/job/"));
     await page.evaluate(() => { location.hash = "#/queue"; });
-    await seen(page, "sleep 600");
+    await page.fill("[type=search]", "sleep 600");
+    await page.keyboard.press("Enter");
+    await seen(page, "2,000 jobs");
     assert.deepEqual(faults, []);
     await close();
   });

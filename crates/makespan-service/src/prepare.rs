@@ -21,6 +21,9 @@ const LONGEST: f64 = 366.0 * 86_400.0;
 const MOST: usize = 100_000;
 /// Farthest instants from now, in seconds: about 30 years. Engines count in nanoseconds.
 const FARTHEST: f64 = 1e9;
+/// Most bytes of an argument or a variable, and of all of one command: Linux starts no program with more.
+const LONGEST_WORD: usize = (128 << 10) - 1;
+const LONGEST_COMMAND: usize = 1 << 20;
 /// Most jobs that a submission waits for.
 const MOST_BEFORE: usize = 10_000;
 /// Farthest priority from 0.
@@ -225,6 +228,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
             return Err(bad(&format!("environment.{name}"), "its value cannot be passed on", remedy));
         }
     }
+    check_words("environment", environment.iter().map(|(name, value)| name.len() + value.len()))?;
     for (field, value) in [("deadline", deadline), ("begin", begin)] {
         if value.is_some_and(|value| !(0.0..=wall() + FARTHEST).contains(&value)) {
             return Err(bad(field, "it is no instant of the next 30 years", "write seconds after 1970"));
@@ -239,6 +243,19 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     }
     if priority.is_some_and(|priority| !(-PRIORITIES..=PRIORITIES).contains(&priority)) {
         return Err(bad("priority", "it is out of range", "write a number from -10 to 10"));
+    }
+    Ok(())
+}
+
+/// Refuses words with which no program can be started, by their lengths.
+fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), Refusal> {
+    let mut all = 0;
+    for length in lengths {
+        all += length + 9;
+        if length > LONGEST_WORD || all > LONGEST_COMMAND {
+            let message = format!("one word has more than {LONGEST_WORD} bytes, or all more than {LONGEST_COMMAND}");
+            return Err(bad(place, message, "put it into a file, and name that"));
+        }
     }
     Ok(())
 }
@@ -258,6 +275,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
     if argv.iter().any(|word| word.contains('\0')) {
         return Err(bad(place, "an argument has a NUL", "leave it out"));
     }
+    check_words(place, argv.iter().map(String::len))?;
     for (field, value) in [("time", needs.time), ("walltime", needs.walltime)] {
         if value.is_some_and(|value| !value.is_finite() || value <= 0.0 || value > LONGEST) {
             let place = format!("content.command.needs.{field}");

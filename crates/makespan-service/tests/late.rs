@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use common::{admin, script, state, submit, until, until_state};
+use common::{admin, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_exec::ExecuteOptions;
 use makespan_exec::engine::Engine;
@@ -55,6 +55,9 @@ fn what_is_asked_before_the_engine_runs_is_done_when_it_does() {
     let keeper = Keeper::start(&options, Box::new(host)).unwrap();
     // The engine was given its machines, and has failed: jobs are handed to it, and nobody is there.
     until("the engine is asked for", || asked.load(Ordering::Relaxed) > 0);
+    // Both processors are taken first, so that a hold that comes late on a busy machine is in time as well.
+    let go = temporary.path().join("go");
+    let taken = [(); 2].map(|()| submit(&keeper, script(&until_there(&go))));
     let [held, cancelled, runs] = ["held", "cancelled", "runs"].map(|name| {
         let mark = temporary.path().join(format!("{name}-began"));
         submit(&keeper, script(&format!("touch {}", mark.display())))
@@ -69,6 +72,8 @@ fn what_is_asked_before_the_engine_runs_is_done_when_it_does() {
         allowed.store(true, Ordering::Relaxed);
         both.into_iter().for_each(|one| assert_eq!(one.join().unwrap(), State::Held));
     });
+    std::fs::write(&go, "").unwrap();
+    taken.iter().for_each(|&job| until_state(&keeper, job, State::Succeeded));
     until_state(&keeper, runs, State::Succeeded);
     until_state(&keeper, cancelled, State::Cancelled);
     assert_eq!((state(&keeper, held), state(&keeper, behind)), (State::Held, State::Waiting));

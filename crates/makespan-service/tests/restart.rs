@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state};
+use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_service::host::ThisMachine;
 use makespan_service::words::{Filter, JobNumber, Reservation, State, Stream, Submission};
@@ -26,6 +26,16 @@ fn noting(folder: &Path, name: &str, seconds: f64) -> Submission {
     Submission { name: Some(name.into()), ..script(&text) }
 }
 
+/// The same, of one that runs until the file `go` is there.
+fn lasting(folder: &Path, name: &str) -> Submission {
+    let log = folder.join(format!("log-{name}"));
+    let waits = until_there(&folder.join("go"));
+    Submission {
+        name: Some(name.into()),
+        ..script(&format!("echo begin >>{0}; {waits}; echo end >>{0}", log.display()))
+    }
+}
+
 fn noted(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(format!("log-{name}"))).unwrap_or_default()
 }
@@ -35,13 +45,14 @@ fn what_runs_goes_on_when_a_service_ends_and_the_next_takes_it_over() {
     let temporary = tempfile::tempdir().unwrap();
     let (at, store) = (temporary.path(), temporary.path().join("store"));
     let first = keeper(&store);
-    let [runs, waits] = ["runs", "waits"].map(|name| submit(&first, noting(at, name, 1.0)));
+    let [runs, waits] = ["runs", "waits"].map(|name| submit(&first, lasting(at, name)));
     let also = submit(&first, noting(at, "also", 0.0));
     let held = submit(&first, Submission { hold: true, ..noting(at, "held", 0.0) });
     let behind = submit(&first, Submission { after: vec![held], ..noting(at, "behind", 0.0) });
     until_state(&first, runs, State::Running);
     first.close();
     let second = keeper(&store);
+    std::fs::write(at.join("go"), "").unwrap();
     for job in [runs, waits, also] {
         until_state(&second, job, State::Succeeded);
     }
@@ -64,10 +75,11 @@ fn on_other_machines_what_has_begun_comes_to_its_end_first() {
     let temporary = tempfile::tempdir().unwrap();
     let (at, store) = (temporary.path(), temporary.path().join("store"));
     let first = keeper_on(&store, 2);
-    let jobs: Vec<JobNumber> = (0..6).map(|job| submit(&first, noting(at, &job.to_string(), 0.7))).collect();
+    let jobs: Vec<JobNumber> = (0..6).map(|job| submit(&first, lasting(at, &job.to_string()))).collect();
     until("two run", || jobs.iter().filter(|&&job| state(&first, job) == State::Running).count() == 2);
     first.close();
     let second = keeper_on(&store, 3);
+    std::fs::write(at.join("go"), "").unwrap();
     jobs.iter().for_each(|&job| until_state(&second, job, State::Succeeded));
     (0..6).for_each(|job| assert_eq!(noted(at, &job.to_string()), "begin\nend\n", "job {job}"));
     until("the new machines are shown", || second.picture(&admin()).processors == 3);

@@ -116,7 +116,7 @@ impl Runner {
         keep_platform(&folder, platform)?;
         let intake = Intake::new();
         let instance = self.open(round, platform, &intake)?;
-        let ended = self.carry_out(&instance, folder, intake, drains);
+        let ended = self.carry_out(&instance, folder, &intake, drains);
         // Nobody hears any more what comes in there.
         self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake = None;
         ended
@@ -126,7 +126,7 @@ impl Runner {
         &self,
         instance: &Instance,
         folder: PathBuf,
-        intake: Intake,
+        intake: &Intake,
         drains: Option<Wear>,
     ) -> Result<(), String> {
         let (drains, wear) = (drains.is_some(), drains.unwrap_or(self.wear));

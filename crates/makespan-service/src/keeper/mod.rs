@@ -73,7 +73,7 @@ impl KeeperOptions {
             grace: Duration::from_secs(5),
             limit_memory: false,
             oversubscribe: false,
-            long_run: 20_000,
+            long_run: 5000,
         }
     }
 }

@@ -9,7 +9,7 @@ const PAUSE: f64 = 1.0;
 /// How many times as long they are waited for.
 const PATIENCE: f64 = 3.0;
 /// Between two attempts, where what runs did not end.
-const AGAIN: Duration = Duration::from_secs(1800);
+const AGAIN: Duration = Duration::from_mins(30);
 
 /// When a run is long, and when it has given way.
 #[derive(Clone, Copy, Debug)]

@@ -64,7 +64,7 @@ pub struct TaskRow {
 const SUMMARY: &str = "number, name, user, state, submitted, started, ended, processors, weight, priority, deadline, tasks, \
                        succeeded + failed + timed_out + not_started";
 
-pub(super) fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
+fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
     Ok(row.get::<_, i64>(at)? as u64)
 }
 
@@ -115,7 +115,7 @@ impl Reader {
         let total = if let Some(text) = &filter.text {
             values.push(text.clone().into());
             conditions += &format!(" AND instr(lower(name), lower(?{})) > 0", values.len());
-            format!("SELECT count(*) FROM jobs WHERE 1{conditions}{among}")
+            format!("SELECT count(*) FROM jobs INDEXED BY jobs_by_state WHERE 1{conditions}{among}")
         } else {
             format!("SELECT coalesce(sum(jobs), 0) FROM counts WHERE 1{conditions}{among}")
         };
@@ -124,11 +124,12 @@ impl Reader {
         let place = after.map_or_else(String::new, |after| format!(" AND number {sign} {after}"));
         let end = format!("ORDER BY number {order} LIMIT {}", limit + 1);
         // The first of each state, which an index has in this order, and of these the first: nobody sorts a long queue.
-        if names.is_empty() && own.or(filter.user.as_ref()).is_some() {
+        if names.is_empty() && (own.or(filter.user.as_ref()).is_some() || filter.text.is_some()) {
             names = State::ALL.iter().map(|state| state.name()).collect();
         }
+        let index = if filter.text.is_some() { "INDEXED BY jobs_by_state" } else { "" };
         let first = |name: &&str| {
-            format!("SELECT * FROM (SELECT number FROM jobs WHERE state = '{name}'{conditions}{place} {end})")
+            format!("SELECT * FROM (SELECT number FROM jobs {index} WHERE state = '{name}'{conditions}{place} {end})")
         };
         let sql = if names.is_empty() {
             format!("SELECT {SUMMARY} FROM jobs WHERE 1{conditions}{place} {end}")

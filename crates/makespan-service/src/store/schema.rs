@@ -120,7 +120,7 @@ pub(super) const STEPS: [&str; 2] = [
          stop REAL NOT NULL,
          processors TEXT NOT NULL
      ) STRICT;",
-    // How many jobs of each user stand how, so that nobody counts long queues; indexes that hold all that a history asks for; and keys are
+    // How many jobs of each user stand how, so that nobody counts long queues; indexes that hold all that a history, and a search for names, asks for; and keys are
     // forgotten without a look at all of them.
     "CREATE TABLE counts (
          user TEXT NOT NULL,
@@ -136,10 +136,12 @@ pub(super) const STEPS: [&str; 2] = [
          UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
          INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
      END;
+     DROP INDEX jobs_by_state;
      DROP INDEX jobs_by_submission;
      DROP INDEX jobs_by_start;
      DROP INDEX jobs_by_end;
      DROP INDEX tasks_by_end;
+     CREATE INDEX jobs_by_state ON jobs (state, number, user, name);
      CREATE INDEX jobs_by_submission ON jobs (submitted, user);
      CREATE INDEX jobs_by_start ON jobs (started, submitted, user) WHERE started IS NOT NULL;
      CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;

@@ -1,8 +1,8 @@
 //! What happened over time. Each figure of all spans is one walk over an index.
 
-use rusqlite::{Error, params};
+use rusqlite::{Error, Row, params};
 
-use super::read::{Reader, number};
+use super::read::Reader;
 use super::wall;
 use crate::words::{Role, Span, Who};
 
@@ -30,27 +30,36 @@ impl Reader {
         };
         let mut all: Vec<Span> = (0..spans).map(empty).collect();
         let own = (who.role == Role::Submitter).then_some(&who.user);
-        // Each row is of a span: its number, how many there were, and a figure of them.
-        let mut each = |time: &str, figure: &str, heed: &mut dyn FnMut(&mut Span, u64, f64)| -> Result<(), Error> {
-            let sql = format!(
-                "SELECT min(CAST(({time} - ?1) / ?3 AS INTEGER), ?4) AS span, count(*), CAST({figure} AS REAL) FROM jobs \
-                 WHERE {time} >= ?1 AND {time} < ?2 AND (?5 IS NULL OR user = ?5) GROUP BY span"
-            );
+        let (last, place) = (spans - 1, |at: f64| ((at - start) / length) as usize);
+        let mut each = |columns: &str, heed: &mut dyn FnMut(&mut Span, &Row<'_>) -> Result<(), Error>| {
+            let time = columns.split(',').next().unwrap_or_default();
+            let sql =
+                format!("SELECT {columns} FROM jobs WHERE {time} >= ?1 AND {time} < ?2 AND (?3 IS NULL OR user = ?3)");
             let mut select = self.0.prepare_cached(&sql)?;
-            let mut rows = select.query(params![start, end, length, spans as i64 - 1, own])?;
+            let mut rows = select.query(params![start, end, own])?;
             while let Some(row) = rows.next()? {
-                let span = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
-                if let Some(span) = all.get_mut(span) {
-                    heed(span, number(row, 1)?, row.get(2)?);
-                }
+                heed(&mut all[place(row.get(0)?).min(last)], row)?;
             }
-            Ok(())
+            Ok::<(), Error>(())
         };
-        each("submitted", "0", &mut |span, count, _| span.submitted = count)?;
-        each("ended", "sum(state <> 'succeeded')", &mut |span, count, failed| {
-            (span.ended, span.failed) = (count, failed as u64);
+        each("submitted", &mut |span, _| {
+            span.submitted += 1;
+            Ok(())
         })?;
-        each("started", "avg(started - submitted)", &mut |span, _, wait| span.wait = Some(wait))?;
+        each("ended, state <> 'succeeded'", &mut |span, row| {
+            span.ended += 1;
+            span.failed += u64::from(row.get::<_, bool>(1)?);
+            Ok(())
+        })?;
+        let mut waits = vec![(0.0, 0_u32); spans];
+        each("started, started - submitted", &mut |_, row| {
+            let (sum, count) = &mut waits[place(row.get(0)?).min(last)];
+            (*sum, *count) = (*sum + row.get::<_, f64>(1)?, *count + 1);
+            Ok(())
+        })?;
+        for (span, (sum, count)) in all.iter_mut().zip(waits) {
+            span.wait = (count > 0).then(|| sum / f64::from(count));
+        }
         for (used, span) in self.used((start, end), spans)?.into_iter().zip(&mut all) {
             span.use_of_processors = (used / (length * f64::from(processors.max(1)))).clamp(0.0, 1.0);
         }

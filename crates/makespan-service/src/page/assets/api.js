@@ -53,7 +53,7 @@ export async function send(path, body, method = "POST") {
 // A part of an output from a byte on; the text may end within a character, so the bytes are given.
 export async function log(job, task, stream, from) {
   const answer = await request(`/jobs/${job}/logs/${task}/${stream}?from=${from}&most=${PART}`);
-  return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Size") ?? 0) };
+  return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Log-Size") ?? 0) };
 }
 
 // Calls `heard` for whatever happens, for as long as the page is open; `lost` tells whether the service answers.

@@ -29,6 +29,17 @@ class Tail {
   }
 
   async refresh(whenEmpty) {
+    // What is being read is not read a second time.
+    if (this.reads) return;
+    this.reads = true;
+    try {
+      await this.read(whenEmpty);
+    } finally {
+      this.reads = false;
+    }
+  }
+
+  async read(whenEmpty) {
     const { task } = this;
     let part = await log(this.job, task, this.stream, this.from ?? 0);
     if (this.from === null && part.size > PART) {
