@@ -118,6 +118,19 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert_eq!(place(Submission { priority: Some(99), ..script("true") }), "priority");
     let list = |text: &str| submission(Content::List { text: text.into() });
     assert!(refused(list("true\nfalse #: cores=0\n")).place.unwrap().contains('2'));
+    assert_eq!(place(Submission { begin: Some(9e10), ..script("true") }), "begin");
+    assert_eq!(place(Submission { deadline: Some(f64::INFINITY), ..script("true") }), "deadline");
+    assert_eq!(place(Submission { after: vec![JobNumber(1); 10_001], ..script("true") }), "after");
+    let file = |job: &str| {
+        let text =
+            format!(r#"{{"version": 2, "jobs": [{{"name": "a", "time": 0.000001, "command": "true", {job}}}]}}"#);
+        submission(Content::Instance { text, file: None })
+    };
+    assert_eq!(place(file(r#""count": 1000000000"#)), "content");
+    assert!(place(file(r#""release": 2000000000"#)).starts_with("content"));
+    assert!(place(file(r#""deadline": 9000000000"#)).starts_with("content"));
+    let many = keeper.submit_many(&admin(), vec![script("true"); 100_001], None).unwrap_err();
+    assert_eq!(many.place.unwrap(), "submissions");
     let wide = Needs { processors: Some(3), ..Needs::default() };
     let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
     assert_eq!(refused(wide).kind, RefusalKind::FitsNowhere);
@@ -238,6 +251,10 @@ fn a_reservation_keeps_processors_free() {
         keeper.reserve(&who("ann", Role::Submitter), reservation.clone()).unwrap_err().kind,
         RefusalKind::Forbidden
     );
+    let far = Reservation { end: 1e300, ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), far).unwrap_err().place.unwrap(), "end");
+    let odd = Reservation { name: "a\nb".into(), ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), odd).unwrap_err().place.unwrap(), "name");
     let empty = Reservation { processors: vec![(0, 2)], ..reservation.clone() };
     assert_eq!(keeper.reserve(&admin(), empty).unwrap_err().kind, RefusalKind::BadInput);
     // The engine is there.

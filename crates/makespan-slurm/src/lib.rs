@@ -9,9 +9,11 @@ mod cluster;
 mod command;
 pub mod doctor;
 pub mod engine;
+pub mod forecast;
 pub mod jobs;
 mod machines;
 pub mod pilot;
+pub mod queue;
 mod text;
 
 pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};

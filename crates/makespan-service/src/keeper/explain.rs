@@ -72,9 +72,9 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let next = ends.first().map_or(0.0, |(end, _)| (end - now).max(0.0));
-        let text = format!(
-            "it needs {needs} processors and {free} of {platform} are free; the next are expected in {next:.0} s"
-        );
+        let what = if needs == 1 { "processor" } else { "processors" };
+        let text =
+            format!("it needs {needs} {what} and {free} of {platform} are free; the next are expected in {next:.0} s");
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =

@@ -20,5 +20,9 @@ pub const ASSETS: &[Asset] = &[
     Asset { path: "/api.js", content_type: SCRIPT, bytes: include_bytes!("assets/api.js") },
     Asset { path: "/chart.js", content_type: SCRIPT, bytes: include_bytes!("assets/chart.js") },
     Asset { path: "/dom.js", content_type: SCRIPT, bytes: include_bytes!("assets/dom.js") },
+    Asset { path: "/history.js", content_type: SCRIPT, bytes: include_bytes!("assets/history.js") },
+    Asset { path: "/job.js", content_type: SCRIPT, bytes: include_bytes!("assets/job.js") },
+    Asset { path: "/submit.js", content_type: SCRIPT, bytes: include_bytes!("assets/submit.js") },
+    Asset { path: "/users.js", content_type: SCRIPT, bytes: include_bytes!("assets/users.js") },
     Asset { path: "/views.js", content_type: SCRIPT, bytes: include_bytes!("assets/views.js") },
 ];

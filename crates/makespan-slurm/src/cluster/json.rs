@@ -68,7 +68,7 @@ fn record(job: &Map<String, Value>) -> Record {
 }
 
 /// A value as the text would have it.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

@@ -4,6 +4,7 @@ mod config;
 mod job;
 mod json;
 mod node;
+mod nodes_json;
 mod partition;
 mod read;
 mod state;
@@ -17,3 +18,5 @@ pub use state::{JobState, NodeState};
 
 #[doc(hidden)]
 pub use json::jobs_of_json;
+pub(crate) use nodes_json::nodes_of_json;
+pub(crate) use read::read_records;

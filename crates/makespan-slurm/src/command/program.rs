@@ -20,6 +20,8 @@ pub enum Program {
     Scancel,
     /// Shows jobs of the past, where the cluster keeps accounts.
     Sacct,
+    /// Shows what accounts may have; it could change it, which nobody here asks for.
+    Sacctmgr,
 }
 
 /// Variables by which a user changes what the reading programs print, or which of it.
@@ -55,8 +57,16 @@ const TASTES: [&str; 27] = [
 
 impl Program {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Sbatch, Self::Srun, Self::Scontrol, Self::Squeue, Self::Sinfo, Self::Scancel, Self::Sacct];
+    pub const ALL: [Self; 8] = [
+        Self::Sbatch,
+        Self::Srun,
+        Self::Scontrol,
+        Self::Squeue,
+        Self::Sinfo,
+        Self::Scancel,
+        Self::Sacct,
+        Self::Sacctmgr,
+    ];
 
     /// As it is called.
     pub const fn name(self) -> &'static str {
@@ -68,6 +78,7 @@ impl Program {
             Self::Sinfo => "sinfo",
             Self::Scancel => "scancel",
             Self::Sacct => "sacct",
+            Self::Sacctmgr => "sacctmgr",
         }
     }
 

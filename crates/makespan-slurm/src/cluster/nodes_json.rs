@@ -1,0 +1,55 @@
+//! Nodes in JSON, by shape: `sinfo --json` of 22.05, `scontrol show nodes --json` later.
+
+use serde_json::{Map, Value};
+
+use super::json::plain;
+use crate::text::Record;
+
+/// Keys of the text, and what they are called in JSON.
+const NAMES: [(&str, &[&str]); 15] = [
+    ("NodeName", &["name"]),
+    ("NodeHostName", &["hostname"]),
+    ("CPUTot", &["cpus"]),
+    ("CPUEfctv", &["effective_cpus"]),
+    ("CPUAlloc", &["alloc_cpus"]),
+    ("CoresPerSocket", &["cores"]),
+    ("Sockets", &["sockets"]),
+    ("ThreadsPerCore", &["threads"]),
+    ("RealMemory", &["real_memory"]),
+    ("AllocMem", &["alloc_memory"]),
+    ("MemSpecLimit", &["specialized_memory"]),
+    ("Gres", &["gres"]),
+    ("GresUsed", &["gres_used"]),
+    ("Weight", &["weight"]),
+    ("Reason", &["reason"]),
+];
+
+/// The nodes of a document, as records with the keys of the text.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn nodes_of_json(text: &str) -> Result<Vec<Record>, String> {
+    let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let nodes = document.get("nodes").and_then(Value::as_array).ok_or("it has no list `nodes`")?;
+    nodes.iter().map(|node| node.as_object().map(record).ok_or_else(|| "a node is no object".to_owned())).collect()
+}
+
+fn record(node: &Map<String, Value>) -> Record {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for (name, keys) in NAMES {
+        if let Some(value) = keys.iter().find_map(|key| node.get(*key)) {
+            fields.push((name.to_owned(), plain(value)));
+        }
+    }
+    let words = |key: &str| match node.get(key) {
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+        Some(value) => plain(value),
+        None => String::new(),
+    };
+    let state = words("state").replace(',', "+").to_uppercase();
+    let flags = words("state_flags").replace(',', "+").to_uppercase();
+    fields.push(("State".into(), if flags.is_empty() { state } else { format!("{state}+{flags}") }));
+    fields.push(("ActiveFeatures".into(), words("active_features")));
+    fields.push(("Partitions".into(), words("partitions")));
+    Record::of(fields)
+}

@@ -1,0 +1,57 @@
+//! Tasks of arrays: one record that waits stands for several, such as `3-10%2`.
+
+/// Which task of which array a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The number of the array.
+    pub array: u64,
+    /// The number of the task in it.
+    pub task: u64,
+    /// How many tasks of the array may run at the same time, if that is limited.
+    pub at_once: Option<u64>,
+}
+
+/// The numbers of the tasks that `3-10%2` or `1,3,5-15:5` stands for, and how many of them may run at the same time. At most
+/// `most` numbers are returned, with the number of those that were left out.
+///
+/// ```
+/// use makespan_slurm::queue::members;
+///
+/// assert_eq!(members("3-5,9%2", 100), Some((vec![3, 4, 5, 9], Some(2), 0)));
+/// assert_eq!(members("0-8:4", 2), Some((vec![0, 4], None, 1)));
+/// assert_eq!(members("3-x", 100), None);
+/// ```
+pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> {
+    let (ranges, at_once) = match text.split_once('%') {
+        Some((ranges, at_once)) => (ranges, Some(at_once.parse::<u64>().ok()?).filter(|&at_once| at_once > 0)),
+        None => (text, None),
+    };
+    let (mut numbers, mut left_out) = (Vec::new(), 0_u64);
+    for range in ranges.split(',') {
+        let (range, step) = range.split_once(':').map_or(Some((range, 1)), |(range, step)| {
+            Some((range, step.parse::<u64>().ok().filter(|&step| step > 0)?))
+        })?;
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+        let count = last.checked_sub(first)? / step + 1;
+        let taken = count.min((most - numbers.len()) as u64);
+        numbers.extend((0..taken).map(|index| first + index * step));
+        left_out = left_out.saturating_add(count - taken);
+    }
+    Some((numbers, at_once, left_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_list_of_tasks_is_refused_and_nothing_overflows() {
+        for wrong in ["", "a", "1-", "-1", "5-3", "1:0", "0-9:x", "1%x", "99999999999999999999"] {
+            assert_eq!(members(wrong, 10), None, "{wrong}");
+        }
+        let huge = format!("0-{}", u64::MAX - 1);
+        assert_eq!(members(&huge, 2), Some((vec![0, 1], None, u64::MAX - 2)));
+        assert_eq!(members("7%0", 10), Some((vec![7], None, 0)));
+    }
+}

@@ -1,0 +1,131 @@
+//! What a job waits for: `afterok:69(unfulfilled),afterany:70`.
+
+/// What has to become of the other job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It has started, so many seconds ago.
+    Started(i64),
+    /// It has ended, however.
+    Ended,
+    /// It has ended with success.
+    Succeeded,
+    /// It has ended without success.
+    Failed,
+    /// The task of the same number in the other array has ended with success.
+    SameTask,
+    /// All jobs of this name that the user submitted before have ended.
+    Singleton,
+}
+
+/// One thing that a job waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// What has to become of the other job.
+    pub condition: Condition,
+    /// Its number: that of an array stands for all its tasks. 0 of [`Condition::Singleton`].
+    pub job: u64,
+    /// Which task of the array, if not all.
+    pub task: Option<u64>,
+    /// Whether Slurm says that it can never be.
+    pub has_failed: bool,
+    /// Whether one of the dependencies of a job is enough.
+    pub any: bool,
+}
+
+impl Dependency {
+    /// Reads the list; what cannot be understood is returned as it stands.
+    pub fn list(text: &str) -> (Vec<Self>, Vec<String>) {
+        let (mut found, mut strange) = (Vec::new(), Vec::new());
+        let any = text.contains('?');
+        let mut condition = None;
+        for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
+            // A job behind a comma without a word has the condition of the one before it.
+            let mut words = part.split(':');
+            let first = words.next().unwrap_or_default();
+            let named = named(first.split_once('(').map_or(first, |(word, _)| word));
+            let jobs: Vec<&str> = if named.is_some() { words.collect() } else { part.split(':').collect() };
+            condition = named.or(condition);
+            match condition {
+                Some(Condition::Singleton) if jobs.is_empty() => {
+                    found.push(Self { condition: Condition::Singleton, job: 0, task: None, has_failed: false, any });
+                }
+                Some(condition) if !jobs.is_empty() => {
+                    for job in jobs {
+                        match Self::one(condition, job, any) {
+                            Some(one) => found.push(one),
+                            None => strange.push(part.to_owned()),
+                        }
+                    }
+                }
+                _ => strange.push(part.to_owned()),
+            }
+        }
+        (found, strange)
+    }
+
+    /// `65_3+5(unfulfilled)`
+    fn one(condition: Condition, text: &str, any: bool) -> Option<Self> {
+        let (text, note) = text.split_once('(').unwrap_or((text, ""));
+        let (text, minutes) = match text.split_once('+') {
+            Some((text, minutes)) => (text, minutes.parse::<u32>().ok()?),
+            None => (text, 0),
+        };
+        let (job, task) = match text.split_once('_') {
+            Some((job, "*")) => (job, None),
+            Some((job, task)) => (job, Some(task.parse().ok()?)),
+            None => (text, None),
+        };
+        let condition = match condition {
+            Condition::Started(_) => Condition::Started(i64::from(minutes) * 60),
+            other => other,
+        };
+        Some(Self { condition, job: job.parse().ok()?, task, has_failed: note.starts_with("failed"), any })
+    }
+}
+
+fn named(word: &str) -> Option<Condition> {
+    Some(match word {
+        "after" => Condition::Started(0),
+        "afterany" => Condition::Ended,
+        "afterok" => Condition::Succeeded,
+        "afternotok" => Condition::Failed,
+        "aftercorr" => Condition::SameTask,
+        // Buffers of an earlier job have to be written.
+        "afterburstbuffer" => Condition::Ended,
+        "singleton" => Condition::Singleton,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_read() {
+        let (list, strange) =
+            Dependency::list("afterok:69(unfulfilled),afterany:70_3(failed),after:71+5,singleton(unfulfilled)");
+        assert!(strange.is_empty(), "{strange:?}");
+        let shown: Vec<_> = list.iter().map(|one| (one.condition, one.job, one.task, one.has_failed)).collect();
+        assert_eq!(
+            shown,
+            [
+                (Condition::Succeeded, 69, None, false),
+                (Condition::Ended, 70, Some(3), true),
+                (Condition::Started(300), 71, None, false),
+                (Condition::Singleton, 0, None, false),
+            ]
+        );
+        let (list, _) = Dependency::list("afterok:1?afterok:2_*");
+        assert!(list.len() == 2 && list.iter().all(|one| one.any && one.task.is_none()));
+        assert_eq!(Dependency::list("afterok:1:2,3").0.len(), 3);
+    }
+
+    #[test]
+    fn what_is_strange_is_returned() {
+        for wrong in ["nonsense:1", "afterok:x", "5", "afterok", "after:1+x", "afterok:1_y"] {
+            let (_, strange) = Dependency::list(wrong);
+            assert!(!strange.is_empty(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a running job holds of each node.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::text::Gres;
+use crate::{Job, Node};
+
+/// What is held of one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// The node, as an index into those of the queue.
+    pub node: usize,
+    /// Processors.
+    pub cpus: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Generic resources.
+    pub gres: Vec<Gres>,
+}
+
+/// What a job holds, with the nodes that are not known: from the groups of `scontrol show -d job`, from `job_resources` of the
+/// JSON, or, where there is neither, an equal part on each of its nodes.
+pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>, Vec<String>) {
+    let mut held = of_shares(job);
+    if held.is_empty() {
+        held = job.record.raw("job_resources").map(of_json).unwrap_or_default();
+    }
+    if held.is_empty() {
+        held = in_equal_parts(job);
+    }
+    let (mut holds, mut strange) = (Vec::new(), Vec::new());
+    for (name, holding) in held {
+        match nodes.get(name.as_str()) {
+            Some(&node) => holds.push(Holding { node, ..holding }),
+            None => strange.push(name),
+        }
+    }
+    holds.sort_by_key(|holding| holding.node);
+    (holds, strange)
+}
+
+fn of_shares(job: &Job) -> Vec<(String, Holding)> {
+    let of = |share: &crate::Share| {
+        let holding = Holding { node: 0, cpus: share.cpus.len(), memory: share.memory, gres: share.gres.clone() };
+        share.nodes.iter().map(move |name| (name.clone(), holding.clone())).collect::<Vec<_>>()
+    };
+    job.shares.iter().flat_map(of).collect()
+}
+
+/// Of 22.05 a list `allocated_nodes` of nodes with their cores, later `nodes.allocation` with counts.
+fn of_json(text: &str) -> Vec<(String, Holding)> {
+    let Ok(document) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+    let nodes =
+        document.get("allocated_nodes").or_else(|| document.get("nodes").and_then(|nodes| nodes.get("allocation")));
+    let one = |node: &Value| {
+        let name = node.get("nodename").or_else(|| node.get("name"))?.as_str()?.to_owned();
+        let count = node.get("cpus").and_then(|cpus| cpus.get("count")).and_then(Value::as_u64);
+        let cpus = count.or_else(|| node.get("cpus_used").and_then(Value::as_u64)).filter(|&cpus| cpus > 0);
+        let memory =
+            node.get("memory").and_then(|memory| memory.get("allocated")).or_else(|| node.get("memory_allocated"));
+        let memory = memory.and_then(Value::as_u64).unwrap_or(0).saturating_mul(1 << 20);
+        let cpus = cpus.unwrap_or_else(|| cores(node)).min(u64::from(u32::MAX)) as u32;
+        Some((name, Holding { node: 0, cpus, memory, gres: Vec::new() }))
+    };
+    nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
+}
+
+/// How many cores are listed below the sockets of a node.
+fn cores(node: &Value) -> u64 {
+    let sockets = node.get("sockets").and_then(Value::as_object);
+    let count = |socket: &Value| socket.get("cores").and_then(Value::as_object).map_or(0, |cores| cores.len() as u64);
+    sockets.map_or(0, |sockets| sockets.values().map(count).sum())
+}
+
+fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {
+    let nodes = job.nodes.len().max(1) as u64;
+    let allocated =
+        job.record.get("AllocTRES").or_else(|| job.record.get("tres_alloc_str")).or_else(|| job.record.get("TRES"));
+    let resource = |name: &str| {
+        let found = allocated?.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))?;
+        crate::text::bytes(found)
+    };
+    let memory = resource("mem").unwrap_or(0) / nodes;
+    let cpus = job.cpus.unwrap_or(0);
+    let part = |(index, name): (usize, &String)| {
+        let more = u64::from((index as u64) < cpus % nodes);
+        let cpus = (cpus / nodes + more).min(u64::from(u32::MAX)) as u32;
+        (name.clone(), Holding { node: 0, cpus, memory, gres: gres(allocated, nodes) })
+    };
+    job.nodes.iter().enumerate().map(part).collect()
+}
+
+/// An equal part of the generic resources of all nodes together.
+pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
+    let parts =
+        tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
+    let all: Vec<Gres> = parts.flatten().collect();
+    // A total without a kind stands beside those of the kinds.
+    let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
+    let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
+    counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
+}
+
+/// What nodes say that jobs hold, beyond what the jobs that are seen do.
+pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>) -> Vec<Holding> {
+    let mut known = vec![(0_u64, 0_u64); nodes.len()];
+    for holding in seen {
+        known[holding.node].0 += u64::from(holding.cpus);
+        known[holding.node].1 = known[holding.node].1.saturating_add(holding.memory);
+    }
+    let rest = |(node, (cpus, memory)): (usize, (u64, u64))| {
+        let cpus = u64::from(nodes[node].allocated_cpus).saturating_sub(cpus) as u32;
+        let memory = nodes[node].allocated_memory.saturating_sub(memory);
+        (cpus > 0).then_some(Holding { node, cpus, memory, gres: Vec::new() })
+    };
+    known.into_iter().enumerate().filter_map(rest).collect()
+}

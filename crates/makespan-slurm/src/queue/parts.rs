@@ -1,0 +1,270 @@
+//! What is asked for, each part by itself, and how the parts become a queue.
+
+use std::collections::HashMap;
+
+use crate::cluster::read_records;
+use crate::text::{Kind, Record};
+use crate::{Config, Job, Node, Partition, Reading, jobs_of_json};
+
+use super::holding::hidden;
+use super::job::Around;
+use super::{Licence, PastRun, Queue, Reservation, limits, now};
+
+/// A part of what is known of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// `scontrol show config`
+    Config,
+    /// `scontrol -o -d show nodes`
+    Nodes,
+    /// `sinfo --json` or `scontrol show nodes --json`, where there is no text
+    NodesJson,
+    /// `scontrol -o show partitions`
+    Partitions,
+    /// `scontrol -o -d show jobs`
+    Jobs,
+    /// `squeue --json --states=all`, where the text is missing or doubtful
+    JobsJson,
+    /// `scontrol -o show reservations`
+    Reservations,
+    /// `scontrol -o show licenses`
+    Licences,
+    /// `scontrol -o show assoc_mgr`
+    Limits,
+    /// `sacctmgr -P show qos`
+    Qos,
+    /// `sacct -P`
+    Past,
+}
+
+impl Part {
+    /// What it is, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Config => "settings",
+            Self::Nodes | Self::NodesJson => "nodes",
+            Self::Partitions => "partitions",
+            Self::Jobs | Self::JobsJson => "jobs",
+            Self::Reservations => "reservations",
+            Self::Licences => "licences",
+            Self::Limits => "limits of accounts",
+            Self::Qos => "qualities of service",
+            Self::Past => "accounts of ended jobs",
+        }
+    }
+}
+
+/// The texts of the parts, as the commands print them.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    parts: HashMap<Part, String>,
+    /// What could not be had, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// Tasks of arrays that are listed one by one.
+const MAX_TASKS: usize = 200_000;
+
+impl Texts {
+    /// The same with this part.
+    #[must_use]
+    pub fn with(mut self, part: Part, text: impl Into<String>) -> Self {
+        self.parts.insert(part, text.into());
+        self
+    }
+
+    /// The text of a part.
+    pub fn get(&self, part: Part) -> Option<&str> {
+        self.parts.get(&part).map(String::as_str)
+    }
+
+    /// The queue that they describe, at `now` or, without it, at the instant of which the jobs speak.
+    ///
+    /// # Errors
+    /// The part that is missing or makes no sense, and a sentence.
+    pub fn queue(&self, now: Option<i64>) -> Result<Queue, (Part, String)> {
+        let mut remarks = self.remarks.clone();
+        let nodes = self.nodes(&mut remarks)?;
+        let partitions = self.partitions(&nodes, &mut remarks);
+        let listed = self.jobs(&mut remarks)?;
+        let missing = "they do not say of which instant they are; state it (--at)";
+        let now = now
+            .or_else(|| now::instant(&listed, self.get(Part::JobsJson)))
+            .or_else(|| listed.is_empty().then_some(0))
+            .ok_or((Part::Jobs, missing.to_owned()))?;
+        let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
+        let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
+        let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
+        remarks.append(&mut around.remarks);
+        let holds = jobs.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds);
+        let hidden = hidden(&nodes, holds);
+        let (qos, associations) = self.limits(&mut remarks);
+        Ok(Queue {
+            now,
+            config: Config::parse(self.get(Part::Config).unwrap_or_default()),
+            reservations: self.list(Part::Reservations, Kind::Reservation, Reservation::of, &mut remarks),
+            licences: self.list(Part::Licences, Kind::License, Licence::of, &mut remarks),
+            past: self.past(&listed, &mut remarks),
+            nodes,
+            partitions,
+            qos,
+            associations,
+            jobs,
+            hidden,
+            remarks,
+        })
+    }
+
+    fn nodes(&self, remarks: &mut Vec<String>) -> Result<Vec<Node>, (Part, String)> {
+        let (part, reading) = match (self.get(Part::Nodes), self.get(Part::NodesJson)) {
+            (Some(text), _) => (Part::Nodes, read_records(Kind::Node, text, Node::of)),
+            (None, Some(json)) => {
+                let records = crate::cluster::nodes_of_json(json).map_err(|problem| (Part::NodesJson, problem))?;
+                (Part::NodesJson, read(records, Node::of))
+            }
+            (None, None) => return Err((Part::Nodes, "they are missing".into())),
+        };
+        let problem = || reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".into());
+        if reading.items.is_empty() {
+            return Err((part, problem()));
+        }
+        remarks.extend(reading.remarks);
+        Ok(reading.items)
+    }
+
+    /// Without a list of them, partitions are those that nodes name.
+    fn partitions(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Vec<Partition> {
+        if let Some(text) = self.get(Part::Partitions) {
+            let reading = read_records(Kind::Partition, text, Partition::of);
+            remarks.extend(reading.remarks);
+            if !reading.items.is_empty() {
+                return reading.items;
+            }
+        }
+        remarks.push("the partitions are missing: they are taken from the nodes, without limits".into());
+        let mut names: Vec<&String> = nodes.iter().flat_map(|node| &node.partitions).collect();
+        names.sort_unstable();
+        names.dedup();
+        let of = |name: &String| {
+            let members: Vec<&str> =
+                nodes.iter().filter(|node| node.partitions.contains(name)).map(|node| node.name.as_str()).collect();
+            let field = |key: &str, value: String| (key.to_owned(), value);
+            let fields = vec![
+                field("PartitionName", name.clone()),
+                field("State", "UP".into()),
+                field("Nodes", members.join(",")),
+            ];
+            Partition::of(Record::of(fields)).ok()
+        };
+        names.into_iter().filter_map(of).collect()
+    }
+
+    /// The text, and what the JSON says of jobs of which the text is doubtful.
+    fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
+        let json = || self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| read(records, Job::of)));
+        let Some(text) = self.get(Part::Jobs) else {
+            let reading = json().ok_or((Part::Jobs, "they are missing".to_owned()))?;
+            let reading = reading.map_err(|problem| (Part::JobsJson, problem))?;
+            remarks.extend(reading.remarks);
+            return Ok(reading.items);
+        };
+        let trimmed = text.trim();
+        let mut reading = read_records(Kind::Job, text, Job::of);
+        let none = trimmed.is_empty() || trimmed.starts_with("No jobs");
+        if none {
+            return Ok(Vec::new());
+        }
+        let is_doubtful = |job: &Job| job.is_doubtful;
+        if reading.items.iter().any(is_doubtful) || !reading.remarks.is_empty() {
+            match json() {
+                Some(Ok(better)) => {
+                    let better: HashMap<u64, Job> = better.items.into_iter().map(|job| (job.id, job)).collect();
+                    let known: std::collections::HashSet<u64> = reading.items.iter().map(|job| job.id).collect();
+                    for job in reading.items.iter_mut().filter(|job| job.is_doubtful) {
+                        if let Some(better) = better.get(&job.id) {
+                            *job = better.clone();
+                        }
+                    }
+                    let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
+                    rest.sort_by_key(|job| job.id);
+                    reading.items.extend(rest);
+                    reading.remarks.clear();
+                }
+                Some(Err(problem)) => reading.remarks.push(format!("the jobs in JSON make no sense: {problem}")),
+                None => {}
+            }
+            let doubtful: Vec<String> =
+                reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
+            if !doubtful.is_empty() {
+                let jobs = doubtful.join(", ");
+                reading.remarks.push(format!("a text of jobs {jobs} looks like their fields, which may be wrong"));
+            }
+        }
+        if reading.items.is_empty() {
+            let problem = reading.remarks.first().cloned();
+            return Err((Part::Jobs, problem.unwrap_or_else(|| "it lists no job".into())));
+        }
+        remarks.append(&mut reading.remarks);
+        Ok(reading.items)
+    }
+
+    fn list<T>(
+        &self,
+        part: Part,
+        kind: Kind,
+        read: impl Fn(&Record) -> Result<T, String>,
+        remarks: &mut Vec<String>,
+    ) -> Vec<T> {
+        let Some(text) = self.get(part) else { return Vec::new() };
+        let text = text.trim();
+        // That there is none is said in words.
+        if text.is_empty() || text.starts_with("No ") {
+            return Vec::new();
+        }
+        let reading = read_records(kind, text, |record| read(&record));
+        remarks.extend(reading.remarks);
+        reading.items
+    }
+
+    fn limits(&self, remarks: &mut Vec<String>) -> (Vec<super::Qos>, Vec<super::Association>) {
+        let (mut qos, associations) = limits::of_controller(self.get(Part::Limits).unwrap_or_default());
+        if let Some(text) = self.get(Part::Qos) {
+            match limits::of_accounts(text) {
+                Ok(better) if !better.is_empty() => qos = better,
+                Ok(_) => {}
+                Err(problem) => remarks.push(format!("the qualities of service make no sense: {problem}")),
+            }
+        }
+        (qos, associations)
+    }
+
+    fn past(&self, listed: &[Job], remarks: &mut Vec<String>) -> Vec<PastRun> {
+        let remembered = listed.iter().filter_map(PastRun::of);
+        let (mut runs, strange) = match self.get(Part::Past).map(PastRun::of_sacct) {
+            None => (Vec::new(), 0),
+            Some(Ok(read)) => read,
+            Some(Err(problem)) => {
+                remarks.push(format!("the accounts of ended jobs make no sense: {problem}"));
+                (Vec::new(), 0)
+            }
+        };
+        if strange > 0 {
+            remarks
+                .push(format!("{strange} lines of the accounts of ended jobs are left out: they cannot be understood"));
+        }
+        let known: std::collections::HashSet<u64> = runs.iter().map(|run| run.id).collect();
+        runs.extend(remembered.filter(|run| !known.contains(&run.id)));
+        runs
+    }
+}
+
+fn read<T>(records: Vec<Record>, of: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
+    let (mut items, mut remarks) = (Vec::new(), Vec::new());
+    for record in records {
+        match of(record) {
+            Ok(item) => items.push(item),
+            Err(problem) => remarks.push(problem),
+        }
+    }
+    Reading { items, remarks }
+}

@@ -1,0 +1,99 @@
+//! Jobs that ended, from which run times are learned: `sacct`, and what the controller still remembers.
+
+use crate::{Job, JobState, Limit};
+
+/// How long a job really ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastRun {
+    /// Its number.
+    pub id: u64,
+    /// As its user called it.
+    pub name: String,
+    /// Whose it was.
+    pub user: String,
+    /// Who paid.
+    pub account: Option<String>,
+    /// Where it ran.
+    pub partition: String,
+    /// Seconds that it was allowed.
+    pub limit: Option<u64>,
+    /// Seconds that it ran.
+    pub seconds: u64,
+}
+
+impl PastRun {
+    /// A job that has ended on its own, or at its limit: a job that somebody ended says nothing of its length.
+    pub(super) fn of(job: &Job) -> Option<Self> {
+        let (start, end) = (job.start?, job.end?);
+        let seconds = u64::try_from(end.checked_sub(start)?).ok().filter(|&seconds| seconds > 0)?;
+        tells(&job.state).then(|| Self {
+            id: job.id,
+            name: job.name.clone(),
+            user: job.user.clone(),
+            account: job.account.clone(),
+            partition: job.partition.clone(),
+            limit: job.time_limit.and_then(Limit::value),
+            seconds,
+        })
+    }
+
+    /// What `sacct -P` printed, its columns named in the first line, and how many lines could not be understood. A name may hold
+    /// the sign between columns, which makes a line that is left out.
+    ///
+    /// # Errors
+    /// A sentence when there is no such first line.
+    pub fn of_sacct(text: &str) -> Result<(Vec<Self>, usize), String> {
+        let mut lines = text.lines();
+        let Some(heading) = lines.next() else { return Ok((Vec::new(), 0)) };
+        let columns: Vec<&str> = heading.split('|').collect();
+        let find = |name: &str| columns.iter().position(|&column| column == name);
+        let need = |name: &str| find(name).ok_or_else(|| format!("it has no column {name} in its first line"));
+        let (id, user, name) = (need("JobIDRaw")?, need("User")?, need("JobName")?);
+        let (partition, elapsed, state) = (need("Partition")?, need("ElapsedRaw")?, need("State")?);
+        let (account, limit) = (find("Account"), find("TimelimitRaw"));
+        let (mut runs, mut strange) = (Vec::new(), 0);
+        for line in lines {
+            let words: Vec<&str> = line.split('|').collect();
+            let numbers = words.get(id).zip(words.get(elapsed)).map(|(id, elapsed)| (id.parse(), elapsed.parse()));
+            let (true, Some((Ok(id), Ok(seconds)))) = (words.len() == columns.len(), numbers) else {
+                strange += usize::from(!line.trim().is_empty());
+                continue;
+            };
+            let word = |at: usize| words[at].to_owned();
+            let minutes = limit.and_then(|at| words[at].parse::<u64>().ok());
+            if seconds > 0 && tells(&JobState::parse(words[state])) {
+                runs.push(Self {
+                    id,
+                    name: word(name),
+                    user: word(user),
+                    account: account.map(word).filter(|account| !account.is_empty()),
+                    partition: word(partition),
+                    limit: minutes.map(|minutes| minutes.saturating_mul(60)),
+                    seconds,
+                });
+            }
+        }
+        Ok((runs, strange))
+    }
+}
+
+/// Whether the length of a job with such an end is its own.
+fn tells(state: &JobState) -> bool {
+    matches!(state, JobState::Completed | JobState::Failed | JobState::Timeout | JobState::OutOfMemory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_read_by_the_names_of_their_columns() {
+        let text = "State|JobIDRaw|User|JobName|Partition|ElapsedRaw|TimelimitRaw\nCOMPLETED|7|bob|fit|batch|30|2\n\
+                    CANCELLED by 1|8|bob|fit|batch|5|2\nTIMEOUT|9|bob|a|b|batch|60|1\nFAILED|10|bob|fit|batch|61|UNLIMITED\n";
+        let (runs, strange) = PastRun::of_sacct(text).unwrap();
+        let shown: Vec<_> = runs.iter().map(|run| (run.id, run.seconds, run.limit)).collect();
+        assert_eq!((shown, strange), (vec![(7, 30, Some(120)), (10, 61, None)], 1));
+        assert!(PastRun::of_sacct("nonsense\n").unwrap_err().contains("JobIDRaw"));
+        assert_eq!(PastRun::of_sacct("").unwrap(), (vec![], 0));
+    }
+}

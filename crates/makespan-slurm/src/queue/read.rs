@@ -1,0 +1,235 @@
+//! Where the texts come from: commands of a running Slurm, or files in a folder.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flate2::read::MultiGzDecoder;
+use thiserror::Error;
+
+use crate::command::{CommandError, Commands, Program};
+use crate::text::{Kind, records};
+
+use super::{Part, Queue, Texts};
+
+/// Most bytes of one text: 100,000 jobs are 100 MB.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Why saved outputs are no queue.
+#[derive(Debug, Error)]
+pub enum SavedError {
+    /// The folder cannot be read.
+    #[error("cannot read {}: {problem}", path.display())]
+    Read {
+        /// The folder, or a file in it.
+        path: PathBuf,
+        /// What the system says.
+        problem: io::Error,
+    },
+    /// A file that is needed is not there.
+    #[error(
+        "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), FILES.iter().find(|file| file.0 == *part)
+            .map_or("", |file| file.1)
+    )]
+    Missing {
+        /// Where.
+        folder: PathBuf,
+        /// What.
+        part: Part,
+        /// What prints it.
+        command: &'static str,
+    },
+    /// A file makes no sense.
+    #[error("{}: {problem}", path.display())]
+    Nonsense {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Files of the parts, that which is taken first in front. Any of them may end in `.gz`.
+const FILES: [(Part, &str); 15] = [
+    (Part::Config, "scontrol.config.txt"),
+    (Part::Nodes, "scontrol.nodes-d.txt"),
+    (Part::Nodes, "scontrol.nodes.txt"),
+    (Part::NodesJson, "scontrol.nodes.json"),
+    (Part::NodesJson, "sinfo.json"),
+    (Part::Partitions, "scontrol.partitions.txt"),
+    (Part::Jobs, "scontrol.jobs-d.txt"),
+    (Part::Jobs, "scontrol.jobs.txt"),
+    (Part::JobsJson, "squeue.json"),
+    (Part::JobsJson, "scontrol.jobs.json"),
+    (Part::Reservations, "scontrol.reservations.txt"),
+    (Part::Licences, "scontrol.licenses.txt"),
+    (Part::Limits, "scontrol.assoc.txt"),
+    (Part::Qos, "sacctmgr.qos.txt"),
+    (Part::Past, "sacct.history.txt"),
+];
+
+/// Parts without which there is a queue all the same, and what is not known then.
+const HELPFUL: [(Part, &str); 5] = [
+    (Part::Config, "how often the scheduler looks and what it counts is assumed"),
+    (Part::Reservations, "no reservation is known"),
+    (Part::Licences, "no licence is known"),
+    (Part::Limits, "no limit of users and accounts is known"),
+    (Part::Past, "times are learned from jobs that the controller remembers alone"),
+];
+
+impl Queue {
+    /// Asks a running Slurm. Only commands are run that read.
+    ///
+    /// # Errors
+    /// [`CommandError`] when nodes or jobs cannot be had; whatever else cannot is a remark.
+    pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
+        let mut texts = Texts::default();
+        for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
+            texts = helpful(commands, part, texts, days);
+        }
+        if days > 0 {
+            texts = helpful(commands, Part::Past, texts, days);
+        }
+        let mut best: Option<Self> = None;
+        // Jobs that start or end between two commands look as if somebody held what nobody sees; then both are asked for again.
+        for _ in 0..2 {
+            let queue = asked(commands, &texts)?;
+            let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
+            let done = queue.hidden.is_empty();
+            if fewer {
+                best = Some(queue);
+            }
+            if done {
+                break;
+            }
+        }
+        Ok(best.expect("it was asked for at least once"))
+    }
+
+    /// Reads what commands printed at another time: files in a folder, named as in `docs/queue.md`, any of them compressed
+    /// (`.gz`). `now` is their instant, in seconds after 1970, where it is known.
+    ///
+    /// # Errors
+    /// [`SavedError`]
+    pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
+        let mut texts = Texts::default();
+        let mut paths: Vec<(Part, PathBuf)> = Vec::new();
+        let listed = folder.read_dir().map_err(|problem| SavedError::Read { path: folder.to_owned(), problem })?;
+        drop(listed);
+        for (part, name) in FILES {
+            if texts.get(part).is_some() {
+                continue;
+            }
+            if let Some((path, text)) = saved(folder, name)? {
+                texts = texts.with(part, text);
+                paths.push((part, path));
+            }
+        }
+        for (part, unknown) in HELPFUL {
+            if texts.get(part).is_none() {
+                let name = FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1);
+                texts.remarks.push(format!("{name} is missing: {unknown}"));
+            }
+        }
+        texts.queue(now).map_err(|(part, problem)| match paths.into_iter().find(|path| path.0 == part) {
+            Some((_, path)) => SavedError::Nonsense { path, problem },
+            None => SavedError::Missing { folder: folder.to_owned(), part, command: command(part) },
+        })
+    }
+}
+
+/// Nodes and jobs, as close together as can be.
+fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
+    let jobs = ["-o", "-d", "show", "jobs"];
+    let nodes = ["-o", "-d", "show", "nodes"];
+    let text = commands.run(Program::Scontrol, jobs)?.out;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let mut texts = texts.clone().with(Part::Nodes, commands.run(Program::Scontrol, nodes)?.out);
+    let (found, strange) = records(Kind::Job, &text);
+    if !strange.is_empty() || found.iter().any(crate::Record::is_doubtful) {
+        match commands.run(Program::Squeue, ["--json", "--states=all"]) {
+            Ok(printed) => texts = texts.with(Part::JobsJson, printed.out),
+            Err(error) => texts.remarks.push(error.to_string()),
+        }
+    }
+    let texts = texts.with(Part::Jobs, text);
+    texts.queue(Some(now)).map_err(|(part, problem)| match part {
+        Part::Nodes | Part::NodesJson => CommandError::nonsense(Program::Scontrol, &nodes, problem),
+        _ => CommandError::nonsense(Program::Scontrol, &jobs, problem),
+    })
+}
+
+/// A part that may be missing: why it is becomes a remark.
+fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Texts {
+    let since = format!("now-{days}days");
+    let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
+    let (program, arguments) = match part {
+        Part::Config => (Program::Scontrol, vec!["show", "config"]),
+        Part::Partitions => scontrol("partitions"),
+        Part::Reservations => scontrol("reservations"),
+        Part::Licences => scontrol("licenses"),
+        Part::Limits => scontrol("assoc_mgr"),
+        Part::Qos => (Program::Sacctmgr, vec!["-P", "show", "qos"]),
+        _ => (Program::Sacct, PAST.iter().copied().chain(["-S", &since]).collect()),
+    };
+    match commands.run(program, arguments) {
+        Ok(printed) => texts.with(part, printed.out),
+        // A cluster without a database of accounts says so; that is no fault of it.
+        Err(error) => {
+            if part != Part::Qos {
+                let unknown = HELPFUL.iter().find(|known| known.0 == part).map_or("", |known| known.1);
+                let colon = if unknown.is_empty() { "" } else { ": " };
+                texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
+            }
+            texts
+        }
+    }
+}
+
+/// Columns that exist in all versions; the name of a job last, since it may hold the sign between columns.
+const PAST: [&str; 8] = [
+    "-a",
+    "-X",
+    "-P",
+    "-s",
+    "CD,F,TO,OOM",
+    "-o",
+    "JobIDRaw,User,Account,Partition,ElapsedRaw,TimelimitRaw,State,JobName",
+    "--noconvert",
+];
+
+const fn command(part: Part) -> &'static str {
+    match part {
+        Part::Nodes | Part::NodesJson => "scontrol -o -d show nodes",
+        _ => "scontrol -o -d show jobs",
+    }
+}
+
+/// The text of a file, if it or its compressed form is there.
+fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
+    for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => continue,
+            Err(problem) => return Err(SavedError::Read { path, problem }),
+        };
+        let mut bytes = Vec::new();
+        let read = match compressed {
+            true => MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes),
+            false => file.take(MAX_BYTES + 1).read_to_end(&mut bytes),
+        };
+        if let Err(problem) = read {
+            return Err(SavedError::Read { path, problem });
+        }
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
+        }
+        // An empty file is what a command left that failed.
+        if bytes.iter().all(u8::is_ascii_whitespace) && name.ends_with(".json") {
+            continue;
+        }
+        return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
+    }
+    Ok(None)
+}

@@ -1,0 +1,133 @@
+//! Reservations of nodes, and licences.
+
+use crate::text::{Record, expand, moment};
+
+/// Nodes or licences that are kept for somebody for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// As it is called.
+    pub name: String,
+    /// Seconds after 1970.
+    pub start: i64,
+    /// Seconds after 1970.
+    pub end: i64,
+    /// Names of its nodes.
+    pub nodes: Vec<String>,
+    /// Whether it has some of the cores of its nodes only.
+    pub is_partial: bool,
+    /// `MAINT`, `IGNORE_JOBS`, `DAILY` ..
+    pub flags: Vec<String>,
+    /// Who may use it: all if there are neither users nor accounts.
+    pub users: Vec<String>,
+    /// Accounts that may use it.
+    pub accounts: Vec<String>,
+    /// Licences that it keeps.
+    pub licences: Vec<(String, u64)>,
+}
+
+impl Reservation {
+    /// Reads a record; the error names the field that is missing or wrong.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn of(record: &Record) -> Result<Self, String> {
+        let name = record.get("ReservationName").ok_or("a reservation has no name")?.to_owned();
+        let time = |key: &str| {
+            let text = record.raw(key).unwrap_or_default();
+            moment(text).ok_or_else(|| format!("reservation `{name}`: {key}={text} is no time"))
+        };
+        let list = |key: &str| -> Vec<String> {
+            let words = record.get(key).unwrap_or_default().split(',').map(str::trim);
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let nodes = record.get("Nodes").unwrap_or_default();
+        let nodes = expand(nodes).map_err(|error| format!("reservation `{name}`: {error}"))?;
+        let (start, end) = (time("StartTime")?, time("EndTime")?);
+        // A part of the cores of a node is listed behind the name of the node.
+        let is_partial = record.fields().iter().any(|(key, _)| key == "CoreIDs");
+        Ok(Self {
+            start,
+            end,
+            nodes,
+            is_partial,
+            flags: list("Flags"),
+            users: list("Users"),
+            accounts: list("Accounts"),
+            licences: licences(record.get("Licenses").unwrap_or_default()),
+            name,
+        })
+    }
+
+    /// Whether a job of this user and account may use it.
+    pub fn admits(&self, user: &str, account: Option<&str>) -> bool {
+        let allows = |list: &[String], name: &str| {
+            let denied = list.iter().any(|entry| entry.strip_prefix('-') == Some(name));
+            let allowed = list.iter().filter(|entry| !entry.starts_with('-')).collect::<Vec<_>>();
+            !denied && (allowed.is_empty() || allowed.iter().any(|entry| *entry == name))
+        };
+        allows(&self.users, user) && allows(&self.accounts, account.unwrap_or_default())
+    }
+}
+
+/// A licence that the cluster counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Licence {
+    /// As it is called.
+    pub name: String,
+    /// How many there are.
+    pub total: u64,
+    /// How many are used now, by jobs and by others.
+    pub used: u64,
+    /// How many are kept by reservations.
+    pub reserved: u64,
+}
+
+impl Licence {
+    /// Reads a record; the error names the field that is missing or wrong.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn of(record: &Record) -> Result<Self, String> {
+        let name = record.get("LicenseName").ok_or("a licence has no name")?.to_owned();
+        let number = |key: &str| match record.get(key) {
+            None => Ok(0),
+            Some(text) => text.parse().map_err(|_| format!("licence `{name}`: {key}={text} is no number")),
+        };
+        Ok(Self { total: number("Total")?, used: number("Used")?, reserved: number("Reserved")?, name })
+    }
+}
+
+/// `matlab:2,ansys`: names with numbers.
+pub(super) fn licences(text: &str) -> Vec<(String, u64)> {
+    let parts = text.split([',', ';', '|']).map(str::trim).filter(|part| !part.is_empty());
+    let one = |part: &str| match part.rsplit_once([':', '*', '=']) {
+        Some((name, count)) if count.parse::<u64>().is_ok() => (name.to_owned(), count.parse().unwrap_or(1)),
+        _ => (part.to_owned(), 1),
+    };
+    parts.map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Kind, records};
+
+    #[test]
+    fn reservations_say_who_may_use_them() {
+        let text = "ReservationName=class StartTime=2026-11-22T01:45:08 EndTime=2026-11-22T03:45:08 Nodes=n[5-6] Flags=MAINT,SPEC_NODES \
+                    Users=(null) Accounts=lab Licenses=matlab:2 State=ACTIVE";
+        let record = records(Kind::Reservation, text).0.remove(0);
+        let read = Reservation::of(&record).unwrap();
+        assert_eq!((read.end - read.start, read.nodes.len(), read.licences.len()), (7200, 2, 1));
+        assert!(read.admits("anybody", Some("lab")) && !read.admits("anybody", Some("other")));
+        let denied = Reservation { users: vec!["-eve".into()], accounts: vec![], ..read };
+        assert!(denied.admits("bob", None) && !denied.admits("eve", None));
+    }
+
+    #[test]
+    fn licences_have_numbers() {
+        let named = |name: &str, count| (name.to_owned(), count);
+        assert_eq!(licences("matlab:2,ansys@flex:3,x"), [named("matlab", 2), named("ansys@flex", 3), named("x", 1)]);
+        assert_eq!(licences(""), []);
+    }
+}
