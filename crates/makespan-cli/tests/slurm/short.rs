@@ -1,5 +1,7 @@
 //! Nodes are down for long, before or while a run goes on.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -107,5 +109,49 @@ fn a_controller_that_forgets_a_pilot_holds_no_run_up() {
         for index in 0..12 {
             assert_eq!(space.read(&format!("j{index}.done")), "done\n", "{said:#?}");
         }
+    }
+}
+
+/// What a controller knows is put back to what it was before a pilot, which it has then forgotten and whose number it gives again, while
+/// agents and jobs of that pilot still live.
+#[test]
+fn a_number_that_is_given_again_is_that_of_another_pilot() {
+    let Some(cluster) = two_nodes() else { return };
+    let (state, copy) = (cluster.folder().join("state"), cluster.folder().join("copy"));
+    let copied = |from: &Path, to: &Path| {
+        let status = Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status().unwrap();
+        assert!(status.success());
+    };
+    for turn in 0..2 {
+        let space = Workspace::new(&cluster, &format!("again-{turn}"));
+        let line = "echo begun >>log.{i}; sleep 2.5; echo done >>log.{i}\n";
+        let list: String = (0..20).map(|index| line.replace("{i}", &index.to_string())).collect();
+        space.write("list.txt", &list);
+        // It writes what it knows every few seconds at the latest.
+        std::thread::sleep(Duration::from_secs(2));
+        std::fs::create_dir_all(&copy).unwrap();
+        copied(&state, &copy);
+        let run = "run list.txt --on slurm --nodes 2 --no-history --folder run";
+        let mut planner = space.command(run).spawn().unwrap();
+        space.wait("some jobs are done", || (0..20).any(|index| space.read(&format!("log.{index}")).contains("done")));
+        kill(Pid::from_raw(cluster.controller_id()), Signal::SIGKILL).unwrap();
+        if turn == 1 {
+            planner.kill().unwrap();
+            planner.wait().unwrap();
+        }
+        std::fs::remove_dir_all(&state).unwrap();
+        std::fs::rename(&copy, &state).unwrap();
+        cluster.start_controller();
+        if turn == 1 {
+            planner = space.command(&format!("{run} --resume")).spawn().unwrap();
+        }
+        let said = space.said(planner);
+        assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+        said.holds(&["forgotten by Slurm"]);
+        for index in 0..20 {
+            let log = space.read(&format!("log.{index}"));
+            assert_eq!(log.matches("done").count(), 1, "{log}{said:#?}{}", space.logs());
+        }
+        drop(cluster.command("scontrol").args(["update", "NodeName=n[0-1]", "State=RESUME"]).output());
     }
 }

@@ -21,7 +21,7 @@ mod small;
 mod staging;
 
 use std::fs::File;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Stdin, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -100,8 +100,8 @@ struct Shim {
     asked: bool,
     killing: bool,
     stopped: bool,
-    /// Whether the job is killed when our input closes.
-    is_tied: bool,
+    /// Our input, where the job is killed as soon as that closes.
+    tied: Option<Stdin>,
     /// Why the job failed, where its own program is not what failed.
     reason: Option<String>,
 }
@@ -133,7 +133,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         asked: false,
         killing: false,
         stopped: false,
-        is_tied: order.is_tied,
+        tied: order.is_tied.then(std::io::stdin),
         reason: None,
     };
     let status = shim.serve(&within.join(&order.status), &order);
@@ -260,14 +260,12 @@ impl Shim {
 
     /// Waits so many milliseconds for a signal, and does what it asks for.
     fn heed(&mut self, milliseconds: u16) {
-        let input = std::io::stdin();
         let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        if self.is_tied && !self.killing {
-            // The end is told without being asked for.
-            polled.push(PollFd::new(input.as_fd(), PollFlags::empty()));
-        }
+        let tied = self.tied.as_ref().filter(|_| !self.killing);
+        // The end of the input is told without being asked for.
+        polled.extend(tied.map(|input| PollFd::new(input.as_fd(), PollFlags::empty())));
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
-        if self.is_tied && !self.killing && is_alone() {
+        if self.tied.is_some() && !self.killing && is_alone() {
             self.kill();
         }
         while let Ok(Some(info)) = self.signals.read_signal() {

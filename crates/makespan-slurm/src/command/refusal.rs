@@ -38,7 +38,7 @@ pub enum Refusal {
 }
 
 /// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
-const SAID: [(&str, Refusal); 64] = [
+const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
     ("configuration file", Refusal::NoConfiguration),
@@ -49,6 +49,8 @@ const SAID: [(&str, Refusal); 64] = [
     ("unable to contact the controller", Refusal::Unreachable),
     ("connection refused", Refusal::Unreachable),
     ("no route to host", Refusal::Unreachable),
+    ("transport endpoint", Refusal::Unreachable),
+    (" is down", Refusal::Unreachable),
     ("connection timed out", Refusal::Unanswered),
     ("connection reset", Refusal::Unanswered),
     ("missing socket error", Refusal::Unanswered),
@@ -218,6 +220,8 @@ mod tests {
                 Refusal::JobEnding,
             ),
             ("sbatch: error: Batch job submission failed: Invalid qos specification", Refusal::Account),
+            ("slurm_load_partitions error: Transport endpoint is not connected", Refusal::Unreachable),
+            ("Slurmctld(primary) at login is DOWN", Refusal::Unreachable),
             ("sinfo: unrecognized option '--nope'", Refusal::Option),
             ("something else", Refusal::Other),
         ];

@@ -59,6 +59,12 @@ impl Agent {
         }
     }
 
+    /// Its pilot was over, and the controller, which has forgotten that, has given the number of the job to another pilot of ours: whoever
+    /// is in the place now serves that one.
+    pub fn is_again(&mut self) {
+        (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
+    }
+
     pub fn is_connected(&self) -> bool {
         self.stream.is_some()
     }

@@ -28,8 +28,10 @@ fn what_was_not_submitted_is_planned_again_beside_the_queue_of_its_time() {
         )
     };
     space.write("batch.toml", &format!("version = 1\n{}", (0..12).map(job).collect::<String>()));
-    let other =
-        cluster.ask("sbatch", &["--parsable", "--nodelist=n1", "--exclusive", "--time=1:00:00", "--wrap=sleep 3600"]);
+    let other = cluster.ask(
+        "sbatch",
+        &["--parsable", "--nodelist=n1", "--exclusive", "--time=1:00:00", "--output=/dev/null", "--wrap=sleep 3600"],
+    );
     space.wait("the other job runs", || cluster.ask("squeue", &["-h", "--states=RUNNING"]).contains("n1"));
     let mut planner = space.command(RUN).spawn().unwrap();
     space.wait("some are submitted", || space.read("run/jobs/submitted").lines().count() >= 4);

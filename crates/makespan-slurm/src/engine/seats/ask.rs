@@ -13,6 +13,9 @@ use crate::pilot::Place;
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
+/// How long it may take to say what is in the queue.
+const ANSWER: Duration = Duration::from_secs(10);
+
 impl Pilots {
     /// The pilots of earlier sessions that are not over, and what they were given.
     pub(in crate::engine) fn find_earlier(&mut self) {
@@ -80,7 +83,9 @@ impl Pilots {
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        let Ok(printed) = self.options.commands.run(Program::Squeue, asked) else { return };
+        // Who does not answer holds nothing up: at worst there is a pilot too many, which ends by itself.
+        let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
+        let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
         for line in printed.out.lines() {
             let Some((job, nodes)) = line.trim().split_once(' ') else { continue };
@@ -123,12 +128,13 @@ impl Pilots {
                 let job = submitted.job;
                 // A controller that died and forgot a job gives its number again.
                 self.board.declare_not_over(job);
+                self.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.is_again());
                 if let Err(error) = self.board.record_pilot(job, seat) {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
                 }
-                let Seat { fruitless, insists, .. } = self.seats[seat];
-                self.seats[seat] = Seat { job: Some(job), fruitless, insists, ..Seat::default() };
+                let Seat { fruitless, wants, .. } = self.seats[seat];
+                self.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };
                 self.watch.ask_job(job);
                 Ok(())
             }

@@ -54,10 +54,20 @@ pub(super) struct Seat {
     again: Option<Instant>,
     /// Since when it waits for nodes that take no jobs.
     lacking: Option<Instant>,
-    /// Whether it is to have all its nodes, however long that takes.
-    insists: bool,
-    /// Whether one of its nodes is gone.
-    has_lost_any: bool,
+    /// Which of its nodes it is to have.
+    wants: Wants,
+    /// How many of its nodes are gone.
+    lost: usize,
+}
+
+/// Which of its nodes a pilot is to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Wants {
+    /// Those that take jobs.
+    #[default]
+    Some,
+    /// All, however long that takes.
+    All,
 }
 
 impl Seat {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Seat;
+use super::{Seat, Wants};
 use crate::engine::watch::Waiting;
 use crate::engine::{Allocation, Pilots};
 
@@ -21,8 +21,10 @@ impl Pilots {
         let hosts = &pilots[seat].placed.hosts;
         let there = waiting.up.iter().flatten().filter(|name| hosts.contains(name));
         let there: Vec<String> = there.take(pilots[seat].nodes).cloned().collect();
-        let Seat { job, insists, lacking, .. } = self.seats[seat];
-        let Some(job) = job.filter(|_| !insists && !there.is_empty() && (there.len() as u64) < waiting.nodes) else {
+        let Seat { job, wants, lacking, .. } = self.seats[seat];
+        let Some(job) =
+            job.filter(|_| wants == Wants::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
+        else {
             self.seats[seat].lacking = None;
             return;
         };
@@ -57,13 +59,13 @@ impl Pilots {
             return;
         }
         let since = *self.idle.get_or_insert_with(Instant::now);
-        let is_lost = short.iter().any(|&seat| self.seats[seat].has_lost_any);
+        let is_lost = short.iter().any(|&seat| self.seats[seat].lost > 0);
         if since.elapsed() < if is_lost { STUCK } else { LATE } {
             return;
         }
         self.idle = None;
         for seat in short {
-            self.seats[seat].insists = true;
+            self.seats[seat].wants = Wants::All;
             let slots = self.slots.of_seat(seat);
             let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
             let job = self.seats[seat].job.unwrap_or(0);

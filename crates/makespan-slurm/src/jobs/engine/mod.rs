@@ -111,13 +111,12 @@ pub struct Jobs<'a> {
     /// When to submit again, after Slurm took no more.
     again: Option<Instant>,
     has_told_limit: bool,
-    /// Whether tasks have waited for that since they were planned.
-    has_waited: bool,
+    /// How often tasks have waited for that since they were planned.
+    kept_waiting: u32,
     /// Whether Slurm ever took a job.
     has_any: bool,
-    /// Whether any has begun, and how many ended without a trace.
-    has_begun_any: bool,
-    stillborn: u32,
+    /// How many ended without a trace, until any has begun.
+    stillborn: Option<u32>,
     /// Attempts whose jobs are to leave the queue.
     cancel: Vec<String>,
     /// The submission that is on the way.
@@ -180,10 +179,9 @@ impl<'a> Jobs<'a> {
             pause: SHORTEST,
             again: None,
             has_told_limit: false,
-            has_waited: false,
+            kept_waiting: 0,
             has_any: false,
-            has_begun_any: false,
-            stillborn: 0,
+            stillborn: Some(0),
             cancel: Vec::new(),
             submitting: None,
             options,
@@ -292,7 +290,7 @@ impl Engine for Jobs<'_> {
     }
 
     fn wants_new_plan(&mut self) -> bool {
-        std::mem::take(&mut self.has_waited)
+        std::mem::take(&mut self.kept_waiting) > 0
     }
 
     fn hear_success(&mut self, task: TaskId) {

@@ -156,7 +156,7 @@ impl Jobs<'_> {
     fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {
         self.waiting.push_front(task);
         self.again = Some(Instant::now() + PAUSE);
-        self.has_waited |= limit;
+        self.kept_waiting += u32::from(limit);
         if !limit || !std::mem::replace(&mut self.has_told_limit, true) {
             let text = if limit { "the rest is submitted as jobs end" } else { "trying again" };
             self.tell(format!("Slurm takes no more jobs now: {error}; {text}"));

@@ -167,8 +167,12 @@ impl Jobs<'_> {
                 let is_stillborn = reason.ends_with(NO_LOG);
                 self.cancel.push(held.id.clone());
                 self.lose(task, reason);
-                self.stillborn += u32::from(is_stillborn);
-                if is_stillborn && self.stillborn == MAX_STILLBORN && !self.has_begun_any {
+                let count = self.stillborn.as_mut().filter(|_| is_stillborn);
+                let count = count.map(|count| {
+                    *count += 1;
+                    *count
+                });
+                if count == Some(MAX_STILLBORN) {
                     let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; of each: {NO_LOG}");
                     self.notices.push_back(Notice::Over(text));
                 }
