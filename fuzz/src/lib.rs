@@ -212,6 +212,35 @@ pub fn slurm(bytes: &[u8]) {
     }
 }
 
+/// The queue of a cluster: parts that are separated by a zero byte, the first byte of each of which says which it is. What can be read is
+/// played, too.
+pub fn queue(bytes: &[u8]) {
+    use makespan_slurm::forecast::{Options, forecast};
+    use makespan_slurm::queue::{Part, Texts};
+    const PARTS: [Part; 10] = [
+        Part::Config,
+        Part::Nodes,
+        Part::NodesJson,
+        Part::Partitions,
+        Part::Jobs,
+        Part::JobsJson,
+        Part::Reservations,
+        Part::Licences,
+        Part::Limits,
+        Part::Past,
+    ];
+    let mut texts = Texts::default();
+    for part in bytes.split(|&byte| byte == 0) {
+        let Some((kind, text)) = part.split_first() else { continue };
+        texts = texts.with(PARTS[usize::from(*kind) % PARTS.len()], String::from_utf8_lossy(text));
+    }
+    match texts.queue(None) {
+        Err((_, problem)) => assert!(!problem.is_empty()),
+        Ok(queue) if queue.jobs.len() < 100 => drop(forecast(&queue, &Options { draws: 1, ..Options::default() })),
+        Ok(_) => {}
+    }
+}
+
 /// Words of the command line.
 pub fn options(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -92,7 +92,7 @@ class Page:
         if named[-1].endswith(".html"):
             shown = f'<iframe src="{named[-1]}" title="{caption}" loading="lazy"></iframe>\n<p><a href="{named[-1]}">Open the page</a></p>'
         else:
-            shown = f'<img class="drawn" src="{named[-1]}" alt="{caption}" loading="lazy">'
+            shown = f'<a href="{named[-1]}"><img class="drawn" src="{named[-1]}" alt="{caption}" loading="lazy"></a>'
         return f"<figure markdown>\n{shown}\n{about}\n{how}\n</figure>\n"
 
 

@@ -29,7 +29,8 @@ def write(pages: list, makespan: Path, work: Path) -> None:
         place = staged(page.path)
         if place is None:
             continue
-        text = linked(page.text, page.path)
+        # How an example is compared is nothing for readers.
+        text = re.sub(r"^```console \w[\w ]*$", "```console", linked(page.text, page.path), flags=re.M)
         name = place.name
         if name not in ("glossary.md", "formats.md"):
             text = told(text, terms)
@@ -49,7 +50,16 @@ def write(pages: list, makespan: Path, work: Path) -> None:
     readme.write_text(readme.read_text() + decisions())
     here = Path(__file__).parent
     (docs / "style.css").write_text((here / "style.css").read_text())
-    (work / "mkdocs.yml").write_text((here / "mkdocs.yml").read_text())
+    (work / "mkdocs.yml").write_text(navigated((here / "mkdocs.yml").read_text(), docs))
+
+
+def navigated(settings: str, docs: Path) -> str:
+    """The settings, with pages that nobody has put into the navigation behind those of the reference."""
+    places = [path.relative_to(docs) for path in sorted(docs.rglob("*.md"))]
+    new = [place for place in places if f": {place}\n" not in settings and place.parts[0] != "decisions"]
+    titles = {place: (docs / place).read_text().splitlines()[0].lstrip("# ") for place in new}
+    lines = "".join(f"      - {json.dumps(titles[place])}: {place}\n" for place in new)
+    return settings.replace("      - Limits: limits.md\n", f"{lines}      - Limits: limits.md\n")
 
 
 def staged(path: Path):

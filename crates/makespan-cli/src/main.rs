@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Serve(options) => commands::serve::serve(&options),
         Command::Submit(options) => commands::service::submit(&options),
-        Command::Queue(options) => commands::service::queue(&options),
+        Command::Queue(options) => commands::queue::queue(&options),
         Command::Job(options) => commands::service::job(&options),
         Command::Cancel(options) => commands::service::change(&options, "cancel"),
         Command::Hold(options) => commands::service::change(&options, "hold"),

@@ -9,6 +9,7 @@ mod cluster;
 mod command;
 pub mod doctor;
 pub mod engine;
+pub mod forecast;
 pub mod jobs;
 mod machines;
 pub mod pilot;

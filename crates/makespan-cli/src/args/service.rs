@@ -98,6 +98,30 @@ pub struct SubmitOptions {
 
 #[derive(Args)]
 pub struct QueueOptions {
+    /// Of a cluster that Slurm runs: slurm, or a folder with what its commands printed, instead of a service
+    #[arg(long, value_name = "slurm|FOLDER", conflicts_with_all = ["url", "token_file", "ca", "state"])]
+    pub from: Option<String>,
+    /// Of a cluster: this job alone, with all that is known of its start, such as 123 or 123_4
+    #[arg(long, value_name = "JOB", conflicts_with = "state")]
+    pub job: Option<String>,
+    /// Of a cluster: again every so many seconds, at least 5
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30", conflicts_with = "state")]
+    pub watch: Option<u64>,
+    /// Of a cluster: write the queue as a page, too
+    #[arg(long, value_name = "FILE.html", conflicts_with = "state")]
+    pub report: Option<PathBuf>,
+    /// Of a cluster: the instant of the outputs, such as 2026-11-22T02:04:10 [default: as they say]
+    #[arg(long, value_name = "TIME", requires = "from")]
+    pub at: Option<String>,
+    /// Of a cluster: learn run times from jobs of so many days, which its accounts are asked for
+    #[arg(long, value_name = "DAYS", default_value_t = 7)]
+    pub past: u32,
+    /// Of a cluster: learn nothing; every job takes its limit
+    #[arg(long)]
+    pub limits: bool,
+    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub draws: u32,
     /// Jobs of this user
     #[arg(long, value_name = "USER")]
     pub user: Option<String>,
@@ -112,6 +136,18 @@ pub struct QueueOptions {
     pub format: Format,
     #[command(flatten)]
     pub connection: ConnectionOptions,
+}
+
+impl QueueOptions {
+    /// Whether no service is named, by an option or in the environment.
+    pub fn names_no_service(&self) -> bool {
+        let ConnectionOptions { url, token_file, ca } = &self.connection;
+        let variables = ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"];
+        url.is_none()
+            && token_file.is_none()
+            && ca.is_none()
+            && variables.iter().all(|name| std::env::var_os(name).is_none())
+    }
 }
 
 /// A state, or any.

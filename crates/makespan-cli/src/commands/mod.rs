@@ -9,6 +9,7 @@ pub mod generate;
 pub mod history;
 pub mod plan;
 pub mod profile;
+pub mod queue;
 pub mod reproduce;
 pub mod run;
 pub mod serve;

@@ -9,7 +9,8 @@
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
 //!
-//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
+//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it. A job that is tied to
+//! whoever started its shim is killed as soon as that is gone.
 
 mod accounting;
 mod apart;
@@ -105,6 +106,8 @@ struct Shim {
     asked: bool,
     killing: bool,
     stopped: bool,
+    /// Whether the job is killed when our input closes.
+    is_tied: bool,
     /// Why the job failed, where its own program is not what failed.
     reason: Option<String>,
 }
@@ -136,6 +139,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         asked: false,
         killing: false,
         stopped: false,
+        is_tied: order.is_tied,
         reason: None,
     };
     let status = shim.serve(&within.join(&order.status), &order);
@@ -233,6 +237,12 @@ impl Shim {
         started
     }
 
+    /// Kills the job, and what it starts meanwhile.
+    fn kill(&mut self) {
+        (self.asked, self.killing) = (true, true);
+        self.kill_all();
+    }
+
     /// Kills all that lives of the job.
     fn kill_all(&mut self) {
         self.membership.kill();
@@ -256,18 +266,23 @@ impl Shim {
 
     /// Waits so many milliseconds for a signal, and does what it asks for.
     fn heed(&mut self, milliseconds: u16) {
-        let mut polled = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        let input = std::io::stdin();
+        let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        if self.is_tied && !self.killing {
+            // The end is told without being asked for.
+            polled.push(PollFd::new(input.as_fd(), PollFlags::empty()));
+        }
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
+        if self.is_tied && !self.killing && is_alone() {
+            self.kill();
+        }
         while let Ok(Some(info)) = self.signals.read_signal() {
             match Signal::try_from(info.ssi_signo as i32) {
                 Ok(END) => {
                     self.asked = true;
                     signal_descendants(Signal::SIGTERM);
                 }
-                Ok(KILL) => {
-                    (self.asked, self.killing) = (true, true);
-                    self.kill_all();
-                }
+                Ok(KILL) => self.kill(),
                 Ok(Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) => self.stopped = true,
                 _ => {}
             }

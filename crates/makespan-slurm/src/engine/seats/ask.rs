@@ -51,7 +51,7 @@ impl Pilots {
         self.find_unknown();
         for seat in 0..self.seats.len() {
             if self.seats[seat].job.is_none() {
-                self.submit(seat).map_err(|(text, _)| text)?;
+                self.submit(seat, None).map_err(|(text, _)| text)?;
             }
         }
         Ok(())
@@ -88,7 +88,9 @@ impl Pilots {
             if self.board.is_over(job) || self.seats.iter().any(|seat| seat.job == Some(job)) {
                 continue;
             }
-            let seat = (0..sizes.len()).find(|&seat| self.seats[seat].job.is_none() && sizes[seat] == nodes);
+            let free = || (0..sizes.len()).filter(|&seat| self.seats[seat].job.is_none());
+            // Fewer may have been asked for than it is to have.
+            let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.seats[seat].job = Some(job);
                 self.watch.ask_job(job);
@@ -96,14 +98,15 @@ impl Pilots {
         }
     }
 
-    /// Asks for a pilot. The error says why there is none, and whether there may be one later.
-    pub(super) fn submit(&mut self, seat: usize) -> Result<(), (String, bool)> {
+    /// Asks for a pilot, with all its nodes or those of them that are among these. The error says why there is none, and whether there may
+    /// be one later.
+    pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
         let log = self.board.log_pattern();
         let mut arguments = vec![
             format!("--job-name={name}"),
-            format!("--nodes={}", size.nodes),
+            format!("--nodes={}", among.map_or(size.nodes, <[String]>::len)),
             "--exclusive".into(),
             "--no-requeue".into(),
             "--no-kill".into(),
@@ -111,7 +114,7 @@ impl Pilots {
             "--open-mode=append".into(),
         ];
         arguments.extend(size.time.as_ref().map(|time| format!("--time={time}")));
-        arguments.extend(options.iter().chain(&size.placed.options).cloned());
+        arguments.extend(options.iter().cloned().chain(size.placed.sbatch(among)));
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --head --folder {folder}\n");
@@ -124,8 +127,8 @@ impl Pilots {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
                 }
-                let fruitless = self.seats[seat].fruitless;
-                self.seats[seat] = Seat { job: Some(job), fruitless, ..Seat::default() };
+                let Seat { fruitless, insists, .. } = self.seats[seat];
+                self.seats[seat] = Seat { job: Some(job), fruitless, insists, ..Seat::default() };
                 self.watch.ask_job(job);
                 Ok(())
             }

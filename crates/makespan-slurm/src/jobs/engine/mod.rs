@@ -111,8 +111,13 @@ pub struct Jobs<'a> {
     /// When to submit again, after Slurm took no more.
     again: Option<Instant>,
     has_told_limit: bool,
+    /// Whether tasks have waited for that since they were planned.
+    has_waited: bool,
     /// Whether Slurm ever took a job.
     has_any: bool,
+    /// Whether any has begun, and how many ended without a trace.
+    has_begun_any: bool,
+    stillborn: u32,
     /// Attempts whose jobs are to leave the queue.
     cancel: Vec<String>,
     /// The submission that is on the way.
@@ -175,7 +180,10 @@ impl<'a> Jobs<'a> {
             pause: SHORTEST,
             again: None,
             has_told_limit: false,
+            has_waited: false,
             has_any: false,
+            has_begun_any: false,
+            stillborn: 0,
             cancel: Vec::new(),
             submitting: None,
             options,
@@ -281,6 +289,10 @@ impl Engine for Jobs<'_> {
 
     fn takes_more(&self) -> bool {
         self.waiting.len() < MOST_WAITING && self.again.is_none()
+    }
+
+    fn wants_new_plan(&mut self) -> bool {
+        std::mem::take(&mut self.has_waited)
     }
 
     fn hear_success(&mut self, task: TaskId) {

@@ -1,0 +1,83 @@
+//! Instants on the clock of this place.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// Writes instants as seen from one of them.
+pub struct Clock {
+    now: Zoned,
+}
+
+impl Clock {
+    /// The present, in seconds after 1970.
+    pub fn new(now: i64) -> Self {
+        Self { now: zoned(now, TimeZone::system()) }
+    }
+
+    /// `14:05:10` within an hour, `14:05` on the same day, else `Nov 23 14:05`, with the year where it is another.
+    pub fn words(&self, seconds: i64) -> String {
+        let at = zoned(seconds, self.now.time_zone().clone());
+        let near = (seconds - self.now.timestamp().as_second()).abs() < 3600;
+        let form = match (near, at.date() == self.now.date(), at.year() == self.now.year()) {
+            (true, true, _) => "%H:%M:%S",
+            (false, true, _) => "%H:%M",
+            (_, false, true) => "%b %d %H:%M",
+            (_, false, false) => "%Y-%m-%d",
+        };
+        at.strftime(form).to_string()
+    }
+
+    /// Date, clock and zone.
+    pub fn full(&self, seconds: i64) -> String {
+        zoned(seconds, self.now.time_zone().clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+    }
+
+    /// As JSON has it: with the offset of this place.
+    pub fn iso(&self, seconds: i64) -> String {
+        zoned(seconds, self.now.time_zone().clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+}
+
+/// Instants beyond the calendar are its ends.
+fn zoned(seconds: i64, zone: TimeZone) -> Zoned {
+    let within = seconds.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    Timestamp::from_second(within).unwrap_or(Timestamp::MAX).to_zoned(zone)
+}
+
+/// Seconds after 1970 of `1795311793`, `2026-11-22T02:04:10` (on the clock of this place) or with an offset behind it.
+pub fn instant(text: &str) -> Result<i64, String> {
+    if let Ok(seconds) = text.parse::<i64>() {
+        return Ok(seconds);
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(instant.as_second());
+    }
+    let local: DateTime = text.parse().map_err(|_| {
+        format!("`{text}` is no instant; write 2026-11-22T02:04:10, the same with Z or +01:00 behind it, or seconds after 1970")
+    })?;
+    let zoned = local.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+    Ok(zoned.timestamp().as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_read_in_every_form() {
+        assert_eq!(instant("1795311793"), Ok(1_795_311_793));
+        assert_eq!(instant("1970-01-02T00:00:05Z"), Ok(86_405));
+        assert_eq!(instant("1970-01-02T01:00:05+01:00"), Ok(86_405));
+        assert!(instant("tomorrow").unwrap_err().contains("2026-11-22T02:04:10"));
+    }
+
+    #[test]
+    fn what_is_near_has_seconds_and_what_is_far_a_date() {
+        let now = 1_795_311_793;
+        let clock = Clock { now: zoned(now, TimeZone::UTC) };
+        let words = [10, 7200, 100_000, 40_000_000, i64::MAX - now].map(|later| clock.words(now + later));
+        assert_eq!(words[..4], ["01:43:23", "03:43", "Nov 23 05:29", "2028-02-28"]);
+        assert_eq!(words[4], "9999-12-30");
+    }
+}

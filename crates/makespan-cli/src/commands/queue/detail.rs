@@ -1,0 +1,93 @@
+//! `makespan queue --job 123`: one job, with all that is known of its start.
+
+use makespan_slurm::forecast::{Expected, Known, Size};
+
+use super::Seen;
+use super::rows::{between, clocked, head, nodes, remarks, width};
+use crate::output::{shown, wrapped};
+
+/// When a job with a range of nodes would start with other numbers.
+pub type Sizes<'a> = &'a dyn Fn(&Expected) -> Vec<Size>;
+
+/// Tasks of an array that are shown one by one.
+const SHOWN: usize = 8;
+
+pub fn text(seen: &Seen<'_>, name: &str, waiting: &[&Expected], sizes: Sizes<'_>) -> String {
+    let mut text = head(seen);
+    let jobs = &seen.queue.jobs;
+    for (job, end) in &seen.forecast.ends {
+        let of = &jobs[*job];
+        let is_named = of.shown == name || of.id.to_string() == name;
+        if let (true, Some(run)) = (is_named, &of.run) {
+            let latest = run.ends_by.map_or("never".to_owned(), |at| seen.clock.words(at));
+            let since = seen.clock.words(run.started);
+            let ends = seen.clock.words(*end);
+            text += &format!(
+                "\njob {name} ({}) runs since {since} and is expected to end at {ends}, at {latest} at the latest\n",
+                shown(&of.name)
+            );
+        }
+    }
+    for one in waiting.iter().take(SHOWN) {
+        text += &job(seen, one, sizes);
+    }
+    if waiting.len() > SHOWN {
+        text += &format!("\n{} more tasks of it wait\n", waiting.len() - SHOWN);
+    }
+    text + &remarks(seen, width())
+}
+
+fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
+    let job = &seen.queue.jobs[one.job];
+    let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
+    let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));
+    let mut text = format!("\njob {}: {}, of {}{account}\n", shown(&job.shown), shown(&job.name), shown(&job.user));
+    let limit = job.limit.map_or("none".to_owned(), clocked);
+    let asked =
+        format!("{} nodes, {} processors in {}, limit {limit}", nodes(job), job.request.cpus, job.partitions.join(","));
+    text += &line("asks for", &asked);
+    let start = one.start.map_or("not before somebody changes something".to_owned(), |at| {
+        let spread = between(seen, one);
+        let spread = if spread == "-" { String::new() } else { format!(" (in 8 of 10 cases {spread})") };
+        format!("{}{spread}", seen.clock.full(at))
+    });
+    text += &line("starts", &start);
+    text += &line("run time", &format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known)));
+    if let Some(at) = job.slurm_start {
+        text += &line("Slurm says", &seen.clock.full(at));
+    }
+    text += &line("why not now", &one.why.text);
+    if let Some(remedy) = &one.why.remedy {
+        text += &line("would help", remedy);
+    }
+    if !one.after.is_empty() {
+        let names: Vec<&str> = one.after.iter().map(|&job| seen.queue.jobs[job].shown.as_str()).collect();
+        text += &line("waits for", &format!("the end of {}", names.join(", ")));
+    }
+    if !one.nodes.is_empty() {
+        let names: Vec<&str> = one.nodes.iter().take(12).map(|&node| seen.queue.nodes[node].name.as_str()).collect();
+        let more = one.nodes.len().saturating_sub(names.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text += &line("on", &format!("{}{more}", names.join(", ")));
+    }
+    let sizes = sizes(one);
+    if !sizes.is_empty() {
+        let each = |size: &Size| {
+            let start = size.start.map_or("never".to_owned(), |at| seen.clock.words(at));
+            format!("{} nodes: {start}", size.nodes)
+        };
+        text += &line("other sizes", &sizes.iter().map(each).collect::<Vec<_>>().join("; "));
+    }
+    text
+}
+
+/// From what a run time is known.
+pub fn known(known: Known) -> String {
+    let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
+    match known {
+        Known::Name(count) => format!("learned from {} of this name", jobs(count)),
+        Known::User(count) => format!("learned from the part of their limits that {} of this user used", jobs(count)),
+        Known::Anybody(count) => format!("learned from the part of their limits that {} of others used", jobs(count)),
+        Known::Limit => "its limit, as nothing is known of such jobs".to_owned(),
+    }
+}

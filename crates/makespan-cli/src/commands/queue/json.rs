@@ -1,0 +1,82 @@
+//! The queue as JSON.
+
+use makespan_slurm::forecast::{Expected, Known};
+use serde_json::{Value, json};
+
+use super::Seen;
+use super::detail::Sizes;
+
+pub fn document(seen: &Seen<'_>, waiting: &[&Expected], sizes: Option<Sizes<'_>>) -> Value {
+    let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
+    json!({
+        "now": instant(seen, seen.queue.now),
+        "version": seen.queue.config.version(),
+        "nodes": seen.queue.nodes.len(),
+        "nodes_away": seen.queue.nodes.iter().filter(|node| !node.state.takes_jobs()).count(),
+        "waiting": waiting.iter().map(|one| job(seen, one, sizes)).collect::<Vec<_>>(),
+        "running": seen.forecast.ends.iter().map(|&(job, end)| running(seen, job, end)).collect::<Vec<_>>(),
+        "remarks": remarks,
+    })
+}
+
+fn instant(seen: &Seen<'_>, seconds: i64) -> Value {
+    json!({ "unix": seconds, "text": seen.clock.iso(seconds) })
+}
+
+fn job(seen: &Seen<'_>, one: &Expected, sizes: Option<Sizes<'_>>) -> Value {
+    let of = &seen.queue.jobs[one.job];
+    let at = |seconds: Option<i64>| seconds.map(|seconds| instant(seen, seconds));
+    let (known, runs) = match one.known {
+        Known::Name(runs) => ("name", runs),
+        Known::User(runs) => ("user", runs),
+        Known::Anybody(runs) => ("all", runs),
+        Known::Limit => ("limit", 0),
+    };
+    let mut value = json!({
+        "job": of.shown,
+        "id": of.id,
+        "name": of.name,
+        "user": of.user,
+        "account": of.account,
+        "qos": of.qos,
+        "partitions": of.partitions,
+        "priority": of.priority,
+        "min_nodes": of.request.min_nodes,
+        "max_nodes": of.request.max_nodes,
+        "processors": of.request.cpus,
+        "limit_seconds": of.limit,
+        "submitted": at(of.submitted),
+        "start": at(one.start),
+        "start_early": at(one.early),
+        "start_late": at(one.late),
+        "slurm_start": at(of.slurm_start),
+        "slurm_reason": of.reason,
+        "run_seconds": one.lasts,
+        "run_time_from": { "what": known, "jobs": runs },
+        "nodes": one.nodes.iter().map(|&node| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
+        "after": one.after.iter().map(|&job| &seen.queue.jobs[job].shown).collect::<Vec<_>>(),
+        "why": { "kind": one.why.kind, "text": one.why.text, "remedy": one.why.remedy },
+    });
+    if let Some(sizes) = sizes {
+        let sizes = sizes(one).into_iter().map(|size| json!({ "nodes": size.nodes, "start": at(size.start) }));
+        value["sizes"] = sizes.collect::<Vec<_>>().into();
+    }
+    value
+}
+
+fn running(seen: &Seen<'_>, job: usize, end: i64) -> Value {
+    let of = &seen.queue.jobs[job];
+    let run = of.run.as_ref();
+    let latest = run.and_then(|run| run.ends_by).map(|at| instant(seen, at));
+    json!({
+        "job": of.shown,
+        "id": of.id,
+        "name": of.name,
+        "user": of.user,
+        "partitions": of.partitions,
+        "nodes": run.map_or(0, |run| run.holds.len()),
+        "started": run.map(|run| instant(seen, run.started)),
+        "end": instant(seen, end),
+        "end_latest": latest,
+    })
+}

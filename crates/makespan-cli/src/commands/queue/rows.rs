@@ -1,0 +1,262 @@
+//! The queue as a table, as wide as the terminal.
+
+use comfy_table::Table;
+use makespan_slurm::forecast::Expected;
+use makespan_slurm::queue::{Queue, QueueJob};
+
+use super::Seen;
+use crate::output::shown;
+
+/// Jobs that are shown unless somebody asks for more.
+pub const SHOWN: usize = 1000;
+/// Running jobs that are shown.
+const RUNNING: usize = 20;
+/// Columns without a terminal, and the least and most that are used.
+const WIDTH: (usize, usize, usize) = (80, 60, 240);
+/// From so many columns on there are names, partitions and limits.
+const WIDE: usize = 120;
+
+/// A column: its heading, the least and the most that it takes of a line.
+struct Column(&'static str, usize, usize);
+
+pub fn text(seen: &Seen<'_>, waiting: &[&Expected], limit: usize) -> String {
+    let width = width();
+    let mut text = head(seen);
+    if waiting.is_empty() {
+        text += "\nno jobs wait\n";
+    } else {
+        text.push('\n');
+        text += &table(&columns(width), waiting.iter().take(limit).map(|one| row(seen, one, width)).collect(), width);
+        if waiting.len() > limit {
+            text += &format!("{} more wait (--limit)\n", waiting.len() - limit);
+        }
+    }
+    text += &running(seen, width);
+    text += &remarks(seen, width);
+    text
+}
+
+/// Columns of the terminal, or as `COLUMNS` says.
+pub fn width() -> usize {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || Table::new().width().map(usize::from);
+    stated.or_else(terminal).unwrap_or(WIDTH.0).clamp(WIDTH.1, WIDTH.2)
+}
+
+/// What there is, in a line.
+pub fn head(seen: &Seen<'_>) -> String {
+    let Queue { nodes, jobs, .. } = seen.queue;
+    let away = nodes.iter().filter(|node| !node.state.takes_jobs()).count();
+    let runs = jobs.iter().filter(|job| job.run.is_some()).count();
+    let free: u64 = nodes.iter().filter(|node| node.state.takes_jobs()).map(free).sum();
+    let away = if away == 0 { String::new() } else { format!(" ({away} away)") };
+    let instant = seen.clock.full(seen.queue.now);
+    format!(
+        "{instant}: {} nodes{away}, {free} processors free; {runs} jobs run, {} wait\n",
+        nodes.len(),
+        jobs.len() - runs
+    )
+}
+
+fn free(node: &makespan_slurm::Node) -> u64 {
+    node.usable_cpus.saturating_sub(node.allocated_cpus).into()
+}
+
+fn columns(width: usize) -> Vec<Column> {
+    let wide = [
+        Column("job", 3, 14),
+        Column("user", 4, 12),
+        Column("partition", 9, 12),
+        Column("name", 4, 18),
+        Column("nodes", 5, 7),
+        Column("limit", 5, 9),
+        Column("starts", 6, 12),
+        Column("between", 7, 27),
+        Column("why not now", 20, usize::MAX),
+    ];
+    let narrow = ["job", "user", "nodes", "starts", "between", "why not now"];
+    wide.into_iter().filter(|column| width >= WIDE || narrow.contains(&column.0)).collect()
+}
+
+fn row(seen: &Seen<'_>, one: &Expected, width: usize) -> Vec<String> {
+    let job = &seen.queue.jobs[one.job];
+    let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
+    let all = [
+        ("job", job.shown.clone()),
+        ("user", job.user.clone()),
+        ("partition", job.partitions.join(",")),
+        ("name", job.name.clone()),
+        ("nodes", nodes(job)),
+        ("limit", job.limit.map_or("none".to_owned(), clocked)),
+        ("starts", start),
+        ("between", between(seen, one)),
+        ("why not now", one.why.text.clone()),
+    ];
+    let columns = columns(width);
+    all.into_iter().filter(|cell| columns.iter().any(|column| column.0 == cell.0)).map(|cell| cell.1).collect()
+}
+
+/// The spread of a start, if it has one.
+pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
+    match (one.early, one.late) {
+        (Some(early), Some(late)) if early != late => {
+            let (early, late) = (seen.clock.words(early), seen.clock.words(late));
+            // A date that both share is said once.
+            let shared = early.rsplit_once(' ').zip(late.rsplit_once(' ')).filter(|(early, late)| early.0 == late.0);
+            let late = shared.map_or(late.as_str(), |(_, late)| late.1);
+            format!("{early}..{late}")
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+/// `4`, `1-4`
+pub fn nodes(job: &QueueJob) -> String {
+    match job.request.max_nodes {
+        Some(most) if most > job.request.min_nodes => format!("{}-{most}", job.request.min_nodes),
+        _ => job.request.min_nodes.to_string(),
+    }
+}
+
+/// `1-02:03`, `2:03:04`
+pub fn clocked(seconds: u64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match days {
+        0 => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
+        days => format!("{days}-{hours:02}:{minutes:02}"),
+    }
+}
+
+/// What runs, those that end first in front.
+fn running(seen: &Seen<'_>, width: usize) -> String {
+    let mut ends = seen.forecast.ends.clone();
+    if ends.is_empty() {
+        return String::new();
+    }
+    ends.sort_by_key(|&(job, end)| (end, job));
+    let row = |&(job, end): &(usize, i64)| {
+        let of = &seen.queue.jobs[job];
+        let run = of.run.as_ref();
+        let nodes = run.map_or(0, |run| run.holds.len()).to_string();
+        let started = run.map_or("-".to_owned(), |run| seen.clock.words(run.started));
+        let latest = run.and_then(|run| run.ends_by).map_or("-".to_owned(), |at| seen.clock.words(at));
+        vec![of.shown.clone(), of.user.clone(), nodes, started, seen.clock.words(end), latest, of.name.clone()]
+    };
+    let columns = [
+        Column("runs", 4, 14),
+        Column("user", 4, 12),
+        Column("nodes", 5, 7),
+        Column("since", 5, 12),
+        Column("ends about", 10, 12),
+        Column("at the latest", 13, 13),
+        Column("name", 4, usize::MAX),
+    ];
+    let mut text = format!("\n{}", table(&columns, ends.iter().take(RUNNING).map(row).collect(), width));
+    if ends.len() > RUNNING {
+        text += &format!("{} more run\n", ends.len() - RUNNING);
+    }
+    text
+}
+
+/// What the reader should know beside the table.
+pub fn remarks(seen: &Seen<'_>, width: usize) -> String {
+    let all = seen.queue.remarks.iter().chain(&seen.forecast.remarks);
+    let mut lines: Vec<String> = Vec::new();
+    for remark in all.take(20) {
+        let mut line = "note:".to_owned();
+        for word in shown(remark).split_whitespace() {
+            if columns_of(&line) + 1 + columns_of(word) > width {
+                lines.push(std::mem::replace(&mut line, "     ".to_owned()));
+            }
+            line.push(' ');
+            line += word;
+        }
+        lines.push(line);
+    }
+    let text = lines.join("\n");
+    if text.is_empty() { text } else { format!("\n{text}\n") }
+}
+
+/// Cells in columns with two spaces between them, each cut to what its column has.
+fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|row| row.iter().map(|cell| shown(cell).into_owned()).collect()).collect();
+    let widest = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or(0);
+    let mut widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| widest(at).clamp(column.0.len().max(column.1), column.2.max(column.0.len())))
+        .collect();
+    let last = widths.len() - 1;
+    // The last column has what the others leave, and they shrink where that is too little.
+    let mut others: usize = widths[..last].iter().map(|width| width + 2).sum();
+    for (at, column) in columns.iter().enumerate().take(last) {
+        let missing = (others + columns[last].1).saturating_sub(width);
+        let less = missing.min(widths[at] - column.1.max(column.0.len()));
+        widths[at] -= less;
+        others -= less;
+    }
+    widths[last] = widths[last].min(width.saturating_sub(others)).max(columns[last].0.len().min(width));
+    let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
+    let line = |cells: &Vec<String>| {
+        let cells: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, &width)| padded(&cut(cell, width), width)).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    std::iter::once(&heading).chain(&rows).map(line).collect()
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if columns_of(text) <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let fits = |character: &char| {
+        let own = columns_of_character(*character);
+        let fits = own <= left;
+        left = left.saturating_sub(own);
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns_of(text))))
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().map(columns_of_character).sum()
+}
+
+/// Characters of East Asian scripts and pictures take two columns (Unicode, Standard Annex 11).
+fn columns_of_character(character: char) -> usize {
+    let wide = matches!(u32::from(character),
+        0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60
+        | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD);
+    if wide { 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_never_wider_than_the_terminal() {
+        let long = "a very long text, 日本語の名前 and so on, that goes on and on and on and on and on and on and on";
+        for width in [60, 80, 119, 120, 160, 240] {
+            let columns = columns(width);
+            let rows = vec![columns.iter().map(|_| long.to_owned()).collect(); 3];
+            let text = table(&columns, rows, width);
+            assert_eq!(text.lines().count(), 4);
+            assert!(text.lines().all(|line| columns_of(line) <= width), "{width}\n{text}");
+        }
+    }
+
+    #[test]
+    fn spans_are_as_slurm_writes_them() {
+        assert_eq!(
+            (clocked(59), clocked(3661), clocked(90_000)),
+            ("0:00:59".into(), "1:01:01".into(), "1-01:00".into())
+        );
+    }
+}

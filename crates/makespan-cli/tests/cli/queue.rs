@@ -1,0 +1,95 @@
+//! `makespan queue --from FOLDER`: the queue of a cluster from outputs that were saved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::sandbox::{Said, Sandbox};
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../makespan-slurm/tests/data/queue-22.05")
+}
+
+/// What the command says on a terminal of so many columns, with nothing of Slurm on `PATH`.
+fn said(sandbox: &Sandbox, arguments: &[&str], columns: usize) -> Said {
+    let mut command = Command::new(assert_cmd::cargo_bin!("makespan"));
+    command.arg("queue").args(arguments).current_dir(sandbox.path("")).env("PATH", sandbox.path(""));
+    command.env("TZ", "UTC").env("COLUMNS", columns.to_string());
+    for name in ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"] {
+        command.env_remove(name);
+    }
+    command.env("HOME", sandbox.path("")).env_remove("XDG_DATA_HOME");
+    Said::new(&arguments.join(" "), &command.output().unwrap())
+}
+
+#[test]
+fn the_queue_fits_on_80_columns_and_uses_160() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let (narrow, wide) = (said(&sandbox, &["--from", from], 80), said(&sandbox, &["--from", from], 160));
+    for (said, columns) in [(&narrow, 80), (&wide, 160)] {
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        assert!(said.out.lines().all(|line| line.chars().count() <= columns), "{}", said.out);
+    }
+    assert!(wide.out.lines().any(|line| line.chars().count() > 120), "{}", wide.out);
+    assert!(
+        wide.out.contains("partition") && wide.out.contains("mold") && narrow.out.contains("why not now"),
+        "{}",
+        wide.out
+    );
+    assert!(narrow.out.contains("4 nodes (1 away)"), "{}", narrow.out);
+    assert!(narrow.out.contains("note: sacct.history.txt is missing"), "{}", narrow.out);
+}
+
+#[test]
+fn one_job_is_told_with_its_reason_and_what_would_help() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let huge = said(&sandbox, &["--from", from, "--job", "15"], 80);
+    assert!(huge.out.contains("would help") && huge.out.contains("disk fails"), "{}{}", huge.out, huge.err);
+    let mold = said(&sandbox, &["--from", from, "--job", "7"], 80);
+    assert!(mold.out.contains("other sizes") && mold.out.contains("1 nodes:"), "{}", mold.out);
+    let array = said(&sandbox, &["--from", from, "--job", "8", "--format", "json"], 80);
+    let document: serde_json::Value = serde_json::from_str(&array.out).unwrap();
+    assert_eq!(document["waiting"].as_array().unwrap().len(), 5, "{document:#}");
+    let nobody = said(&sandbox, &["--from", from, "--job", "999"], 80);
+    assert!(nobody.status == Some(1) && nobody.err.contains("no such job"), "{}", nobody.err);
+}
+
+#[test]
+fn the_page_escapes_what_users_wrote() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let text = fs::read_to_string(folder.join("scontrol.jobs-d.txt")).unwrap();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let evil = text.replace("JobName=wide", "JobName=<script>alert(1)</script>");
+    assert!(evil != text);
+    fs::write(sandbox.path("saved/scontrol.jobs-d.txt"), evil).unwrap();
+    fs::copy(folder.join("scontrol.nodes-d.txt"), sandbox.path("saved/scontrol.nodes-d.txt")).unwrap();
+    let said = said(&sandbox, &["--from", "saved", "--report", "queue.html"], 80);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let page = fs::read_to_string(sandbox.path("queue.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"), "{page}");
+}
+
+#[test]
+fn what_is_wrong_is_one_clear_error() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    for (arguments, needle) in [
+        (&["--from", "nowhere"][..], "it is no folder"),
+        (&["--from", "empty"], "has no nodes"),
+        (&["--from", "slurm"], "scontrol"),
+        (&["--from", from, "--watch"], "do not change"),
+        (&["--from", from, "--at", "yesterday"], "is no instant"),
+        (&["--from", from, "--report", "page.txt"], "html"),
+    ] {
+        let said = said(&sandbox, arguments, 80);
+        assert!(said.status == Some(1) && said.err.contains(needle), "{arguments:?}: {:?} {}", said.status, said.err);
+        assert!(said.out.is_empty(), "{}", said.out);
+    }
+}

@@ -1,0 +1,239 @@
+//! When the jobs of a queue will start: the future is played event by event, at the level of nodes.
+//!
+//! The scheduler of the play sees what Slurm's sees: limits, partitions, features, reservations, licences, dependencies. It starts jobs from
+//! the head of the queue, and at intervals fills gaps without putting off those that come before. Jobs really end as was learned from
+//! those that ended. Played again with run times drawn from what was learned, starts spread, which says how sure an expectation is.
+//!
+//! ```
+//! use makespan_slurm::forecast::{Options, forecast};
+//! use makespan_slurm::queue::{Part, Texts};
+//!
+//! let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p";
+//! let running = "JobId=1 JobName=a UserId=u(1) Priority=9 JobState=RUNNING StartTime=100 EndTime=700 RunTime=00:05:00 TimeLimit=00:10:00 \
+//!                Partition=p NodeList=n0 NumNodes=1 NumCPUs=4";
+//! let waiting = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4";
+//! let texts = Texts::default().with(Part::Nodes, node).with(Part::Jobs, format!("{running}\n{waiting}\n"));
+//! let queue = texts.queue(None).unwrap();
+//! let expected = &forecast(&queue, &Options::default()).expected[0];
+//! assert_eq!((queue.now, expected.start), (400, Some(700)));
+//! ```
+
+mod bits;
+mod counters;
+mod model;
+mod play;
+mod ready;
+mod reason;
+mod times;
+mod why;
+mod world;
+
+use std::thread;
+
+pub use times::Known;
+pub use why::Why;
+
+use crate::queue::Queue;
+use model::{Bid, Model};
+use play::{Looks, Outcome, Play};
+use ready::Links;
+use reason::Reasons;
+use times::{Draws, Learned, Times};
+
+/// How the future is played.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How often with run times that are drawn; 0 for no spread.
+    pub draws: u32,
+    /// Of the draws: the same seed gives the same spread.
+    pub seed: u64,
+    /// Whether run times are learned; otherwise all jobs take their limits.
+    pub learns: bool,
+    /// Clock times in words, for reasons.
+    pub clock: &'a (dyn Fn(i64) -> String + Sync),
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { draws: 20, seed: 1, learns: true, clock: &|seconds| seconds.to_string() }
+    }
+}
+
+/// What is expected of a job that waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// Which job of the queue.
+    pub job: usize,
+    /// When it is expected to start, in seconds after 1970; `None` where it will not before somebody changes something.
+    pub start: Option<i64>,
+    /// A start that is as early as one in ten.
+    pub early: Option<i64>,
+    /// A start that is as late as one in ten.
+    pub late: Option<i64>,
+    /// Nodes of the queue that it is expected to get.
+    pub nodes: Vec<usize>,
+    /// Jobs of the queue whose ends it waits for.
+    pub after: Vec<usize>,
+    /// From what its run time is known.
+    pub known: Known,
+    /// Seconds that it is expected to run.
+    pub lasts: i64,
+    /// Why it does not start now.
+    pub why: Why,
+}
+
+/// What is expected of a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// Of each job that waits, in the queue's order.
+    pub expected: Vec<Expected>,
+    /// When each running job is expected to end, by its index in the queue.
+    pub ends: Vec<(usize, i64)>,
+    /// What the play does not know, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// When each job is expected to start, how sure that is, and why it waits.
+pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
+    let model = Model::of(queue);
+    let links = Links::of(queue);
+    let learned = if options.learns { Learned::of(queue) } else { Learned::nothing() };
+    let times: Vec<Times> = queue.jobs.iter().map(|job| learned.of_job(job)).collect();
+    let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
+    let looks = Looks::of(&model);
+    let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
+    let lasts = |job: usize| means[job];
+    let mut play = Play::new(&model, &links, looks, &lasts);
+    let outcome = Play::new(&model, &links, looks, &lasts).run();
+    play.first_look();
+    let drawn = if options.learns { draws(options, &model, &links, &times, &ran) } else { Vec::new() };
+    let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
+    for bid in model.bids.iter().rev() {
+        bids[bid.job] = Some(*bid);
+    }
+    let reasons = Reasons { model: &model, links: &links, play: &play, outcome: &outcome, clock: options.clock, bids };
+    let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
+    let of = |job: usize| {
+        let (start, early, late) = spread(outcome.started[job], &drawn, job);
+        Expected {
+            job,
+            start,
+            early,
+            late,
+            nodes: outcome.sites[job].iter().map(|&site| model.sites[site as usize].node).collect(),
+            after: outcome.after[job].clone(),
+            known: times[job].known,
+            lasts: means[job],
+            why: reasons.of(job),
+        }
+    };
+    let expected = waiting.map(of).collect();
+    let ends = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_some());
+    let ends = ends.filter_map(|job| Some((job, outcome.ended[job]?))).collect();
+    Forecast { expected, ends, remarks: remarks(queue) }
+}
+
+/// The expected start and its spread: the mean of the draws where there are some, else that of mean run times.
+fn spread(start: Option<i64>, drawn: &[Vec<Option<i64>>], job: usize) -> (Option<i64>, Option<i64>, Option<i64>) {
+    let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
+    if start.is_none() || starts.is_empty() {
+        return (start, None, None);
+    }
+    starts.sort_unstable();
+    let at = |tenths: usize| starts[((starts.len() - 1) * tenths + 5) / 10];
+    let sum: i128 = starts.iter().map(|&start| i128::from(start)).sum();
+    let mean = (sum / starts.len() as i128) as i64;
+    (Some(mean), Some(at(1)), Some(at(9)))
+}
+
+/// The starts of all jobs, played with drawn run times. Each draw has its own seed, so that threads do not matter.
+fn draws<'a>(
+    options: &Options<'_>,
+    model: &'a Model<'a>,
+    links: &'a Links,
+    times: &[Times],
+    ran: &(dyn Fn(usize) -> i64 + Sync),
+) -> Vec<Vec<Option<i64>>> {
+    let one = |number: u32| {
+        let mut draws = Draws(options.seed.wrapping_mul(0x1000_0001).wrapping_add(u64::from(number)));
+        let lasting: Vec<i64> = (0..times.len()).map(|job| times[job].draw(ran(job), &mut draws)).collect();
+        let lasts = |job: usize| lasting[job];
+        played(model, links, &lasts)
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(options.draws as usize).max(1);
+    let mut all: Vec<(u32, Vec<Option<i64>>)> = thread::scope(|scope| {
+        let part = |first: usize| {
+            let one = &one;
+            scope.spawn(move || {
+                (first as u32..options.draws).step_by(threads).map(|number| (number, one(number))).collect::<Vec<_>>()
+            })
+        };
+        let parts: Vec<_> = (0..threads).map(part).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+    });
+    all.sort_by_key(|draw| draw.0);
+    all.into_iter().map(|draw| draw.1).collect()
+}
+
+fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
+    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).run();
+    started
+}
+
+/// A job of so many nodes, in place of the range that it states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Nodes.
+    pub nodes: u64,
+    /// When it would start, in seconds after 1970.
+    pub start: Option<i64>,
+}
+
+/// When a job with a range of nodes would start with fewer or more of them, if it ran as long on any number. Nothing for a job
+/// without a range.
+pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
+    let request = &queue.jobs[job].request;
+    let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
+    let most = most.min(queue.nodes.len() as u64);
+    // All of a short range; of a long one each doubling.
+    let numbers: Vec<u64> = match most.saturating_sub(least) {
+        0 => return Vec::new(),
+        1..8 => (least..=most).collect(),
+        _ => std::iter::successors(Some(least), |nodes| Some(nodes * 2))
+            .take_while(|&nodes| nodes < most)
+            .chain([most])
+            .collect(),
+    };
+    let mut changed = queue.clone();
+    let one = |nodes: u64| {
+        let asked = &mut changed.jobs[job].request;
+        asked.min_nodes = nodes;
+        asked.max_nodes = Some(nodes);
+        asked.cpus = request.cpus.max(nodes.saturating_mul(request.cpus_per_node));
+        let quick = Options { draws: 0, ..*options };
+        let expected = forecast(&changed, &quick).expected;
+        Size { nodes, start: expected.iter().find(|one| one.job == job).and_then(|one| one.start) }
+    };
+    numbers.into_iter().map(one).collect()
+}
+
+/// What the play leaves out.
+fn remarks(queue: &Queue) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !queue.hidden.is_empty() {
+        let cpus: u64 = queue.hidden.iter().map(|holding| u64::from(holding.cpus)).sum();
+        remarks.push(format!(
+            "{cpus} processors on {} nodes are held by jobs that you may not see; when they end is a guess",
+            queue.hidden.len()
+        ));
+    }
+    if queue.config.get("PreemptType").is_some_and(|kind| kind != "preempt/none") {
+        remarks.push("jobs may preempt others here, which is not foreseen".into());
+    }
+    let partial: Vec<&str> =
+        queue.reservations.iter().filter(|kept| kept.is_partial).map(|kept| kept.name.as_str()).collect();
+    if !partial.is_empty() {
+        remarks.push(format!("reservations of parts of nodes count as whole nodes: {}", partial.join(", ")));
+    }
+    remarks
+}

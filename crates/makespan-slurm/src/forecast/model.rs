@@ -1,0 +1,378 @@
+//! A queue in flat arrays: nodes in the order in which they are given out, jobs in the order in which they are looked at.
+
+use std::collections::HashMap;
+
+use crate::queue::{Features, Memory, Queue, QueueJob, Reservation};
+use crate::text::Gres;
+use crate::{Limit, Node, Partition};
+
+use super::bits::Bits;
+use super::times::{FOR_EVER, limit};
+use super::why::Never;
+
+/// A node.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    /// Which of the queue's.
+    pub node: usize,
+    pub cpus: u32,
+    pub memory: u64,
+    /// Processors are given out in multiples of this.
+    pub grain: u32,
+    /// When it is reserved, from when to when, and which reservation it is.
+    pub closed: Vec<(i64, i64, usize)>,
+}
+
+/// What a job asks for in one partition, the same for all jobs that ask for the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Which set of nodes.
+    pub set: usize,
+    pub min_nodes: u32,
+    /// Nodes at most, if there is a limit.
+    pub max_nodes: Option<u32>,
+    pub cpus: u64,
+    pub per_node: u32,
+    pub memory: Option<Memory>,
+    /// Kinds of a generic resource any of which will do, and how many on each node.
+    pub gres: Vec<(Vec<usize>, u32)>,
+    pub whole: bool,
+    pub reservation: Option<usize>,
+    /// Seconds for which its nodes have to be free.
+    pub lasts: i64,
+}
+
+/// A partition in which a job may start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bid {
+    pub job: usize,
+    pub shape: usize,
+    pub partition: usize,
+}
+
+/// Something that is counted and limited: jobs of a user, processors of an account, licences.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    /// Who and what, for people.
+    pub what: String,
+    /// What helps.
+    pub remedy: &'static str,
+    pub total: u64,
+    pub used: u64,
+}
+
+/// The whole.
+#[derive(Debug)]
+pub(super) struct Model<'a> {
+    pub queue: &'a Queue,
+    pub sites: Vec<Site>,
+    /// Kinds of generic resources, and how many each site has, row by row.
+    pub kinds: Vec<(String, String)>,
+    pub gres: Vec<u32>,
+    /// Of each node of the queue, which site it is.
+    pub site_of: Vec<usize>,
+    pub sets: Vec<Bits>,
+    pub partition_sets: Vec<Bits>,
+    pub shapes: Vec<Shape>,
+    /// In the order in which they are looked at.
+    pub bids: Vec<Bid>,
+    pub counters: Vec<Counter>,
+    /// Of each job of the queue, what it adds to which counters while it runs.
+    pub uses: Vec<Vec<(usize, u64)>>,
+    /// Of each job that cannot start, why.
+    pub never: Vec<Option<Never>>,
+    /// Whether memory is given out.
+    pub memory: bool,
+}
+
+impl<'a> Model<'a> {
+    pub(super) fn of(queue: &'a Queue) -> Self {
+        let mut order: Vec<usize> = (0..queue.nodes.len()).collect();
+        order.sort_by_key(|&node| (queue.nodes[node].weight, node));
+        let mut site_of = vec![0; order.len()];
+        for (site, &node) in order.iter().enumerate() {
+            site_of[node] = site;
+        }
+        let kinds = kinds(&queue.nodes);
+        let cores = queue.gives_whole_cores();
+        let memory = queue.counts_memory();
+        let closed = closed(queue);
+        let site = |&node: &usize| {
+            let of = &queue.nodes[node];
+            Site {
+                node,
+                cpus: of.usable_cpus,
+                memory: of.memory.unwrap_or(u64::MAX).saturating_sub(of.kept_memory),
+                grain: if cores { of.threads_per_core.max(1) } else { 1 },
+                closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
+            }
+        };
+        let sites: Vec<Site> = order.iter().map(site).collect();
+        let gres = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
+        let names: HashMap<&str, usize> =
+            sites.iter().enumerate().map(|(site, of)| (queue.nodes[of.node].name.as_str(), site)).collect();
+        let of_partition = |partition: &Partition| {
+            let mut set = Bits::new(sites.len());
+            let members = partition.nodes.iter().filter_map(|name| names.get(name.as_str()));
+            members.for_each(|&site| set.set(site, true));
+            set
+        };
+        let partition_sets = queue.partitions.iter().map(of_partition).collect();
+        let never = vec![None; queue.jobs.len()];
+        let mut model = Self {
+            queue,
+            sites,
+            kinds,
+            gres,
+            site_of,
+            sets: Vec::new(),
+            partition_sets,
+            shapes: Vec::new(),
+            bids: Vec::new(),
+            counters: Vec::new(),
+            uses: Vec::new(),
+            never,
+            memory,
+        };
+        (model.counters, model.uses) = super::counters::of(queue);
+        model.add_bids();
+        model
+    }
+
+    /// Every waiting job in every partition of it, in the scheduler's order.
+    fn add_bids(&mut self) {
+        let mut interning = Interning::default();
+        let by_name: HashMap<&str, usize> =
+            self.queue.partitions.iter().enumerate().map(|(at, partition)| (partition.name.as_str(), at)).collect();
+        let queue = self.queue;
+        for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
+            self.never[index] = Never::at_once(job);
+            let mut obstacle = None;
+            let mut found = false;
+            for name in &job.partitions {
+                let Some(&partition) = by_name.get(name.as_str()) else {
+                    obstacle = obstacle.or_else(|| Some(Never::no_partition(name)));
+                    continue;
+                };
+                match self.shape(job, partition, &mut interning) {
+                    Ok(shape) => {
+                        self.bids.push(Bid { job: index, shape, partition });
+                        found = true;
+                    }
+                    Err(why) => obstacle = obstacle.or(Some(why)),
+                }
+            }
+            if !found && self.never[index].is_none() {
+                self.never[index] = obstacle;
+            }
+        }
+        let key = |bid: &Bid| {
+            let job = &queue.jobs[bid.job];
+            let tier = queue.partitions[bid.partition].priority_tier;
+            let task = job.array.map_or(0, |member| member.task);
+            (std::cmp::Reverse((tier, job.priority)), job.submitted.unwrap_or(i64::MAX), job.id, task)
+        };
+        self.bids.sort_by_key(key);
+    }
+
+    /// What a job asks for in a partition, or why it can never have it.
+    fn shape(&mut self, job: &QueueJob, partition: usize, interning: &mut Interning) -> Result<usize, Never> {
+        let queue = self.queue;
+        let (request, part) = (&job.request, &queue.partitions[partition]);
+        let lasts = limit(job);
+        if let Limit::At(most) = part.max_time
+            && job.limit.is_none_or(|limit| limit > most)
+        {
+            return Err(Never::too_long(part, job.limit, most));
+        }
+        let most = part.max_nodes.value();
+        if most.is_some_and(|most| request.min_nodes > most) {
+            return Err(Never::too_many(part, request.min_nodes));
+        }
+        let reservation = match &request.reservation {
+            None => None,
+            Some(name) => {
+                let found = queue.reservations.iter().position(|reservation| &reservation.name == name);
+                let found = found.ok_or_else(|| Never::no_reservation(name))?;
+                let kept = &queue.reservations[found];
+                if lasts > kept.end - kept.start.max(queue.now) {
+                    return Err(Never::longer_than(kept, queue.now));
+                }
+                Some(found)
+            }
+        };
+        let set = self.set(job, partition, reservation, interning);
+        let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let max = [request.max_nodes, most].into_iter().flatten().min();
+        let shape = Shape {
+            set,
+            min_nodes: small(request.min_nodes),
+            max_nodes: max.map(small),
+            cpus: request.cpus,
+            per_node: small(request.cpus_per_node),
+            memory: self.memory.then_some(request.memory),
+            gres: self.wanted(&request.gres),
+            whole: request.exclusive || queue.gives_whole_nodes() || is_exclusive(part),
+            reservation,
+            lasts: request.min_time.and_then(|least| i64::try_from(least).ok()).map_or(lasts, |least| least.min(lasts)),
+        };
+        self.check(job, partition, &shape)?;
+        Ok(*interning.shapes.entry(shape.clone()).or_insert_with(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        }))
+    }
+
+    /// The nodes that a job may have in a partition, if they were empty.
+    fn set(
+        &mut self,
+        job: &QueueJob,
+        partition: usize,
+        reservation: Option<usize>,
+        interning: &mut Interning,
+    ) -> usize {
+        let request = &job.request;
+        let key = SetKey {
+            partition,
+            features: request.features.clone(),
+            required: request.required.clone(),
+            excluded: request.excluded.clone(),
+            reservation,
+        };
+        if let Some(&known) = interning.sets.get(&key) {
+            return known;
+        }
+        // Where it names all nodes that it needs, no other will do.
+        let only = (request.required.len() as u64 >= request.min_nodes).then_some(&request.required);
+        let mut set = Bits::new(self.sites.len());
+        for site in self.partition_sets[partition].iter() {
+            let node = &self.queue.nodes[self.sites[site].node];
+            let fits = takes_jobs(node, &self.sites[site])
+                && request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && !request.excluded.contains(&node.name)
+                && only.is_none_or(|only| only.contains(&node.name))
+                && reservation.is_none_or(|kept| self.queue.reservations[kept].nodes.contains(&node.name));
+            set.set(site, fits);
+        }
+        self.sets.push(set);
+        interning.sets.insert(key, self.sets.len() - 1);
+        self.sets.len() - 1
+    }
+
+    /// Whether enough nodes are large enough when they are empty.
+    fn check(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Result<(), Never> {
+        let mut sizes: Vec<u32> = self.sets[shape.set].iter().filter_map(|site| self.capacity(shape, site)).collect();
+        let enough_nodes = sizes.len() as u64 >= u64::from(shape.min_nodes);
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        let taken = shape.max_nodes.map_or(sizes.len(), |most| most as usize);
+        let cpus: u64 = sizes.iter().take(taken).map(|&cpus| u64::from(cpus)).sum();
+        if enough_nodes && cpus >= shape.cpus {
+            return Ok(());
+        }
+        Err(Never::too_few(self, job, partition, shape, sizes.len()))
+    }
+
+    /// How many processors an empty node would give, if it has what is asked for on each node.
+    pub(super) fn capacity(&self, shape: &Shape, site: usize) -> Option<u32> {
+        let of = &self.sites[site];
+        let kinds = self.kinds.len();
+        self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
+    }
+
+    /// How many processors a node can give that has so much left, if it has what is asked for on each node.
+    pub(super) fn room(&self, shape: &Shape, site: usize, cpus: u32, memory: u64, gres: &[u32]) -> Option<u32> {
+        let of = &self.sites[site];
+        if shape.whole && cpus < of.cpus {
+            return None;
+        }
+        let cpus = match shape.memory {
+            Some(Memory::PerCpu(bytes)) if bytes > 0 => {
+                cpus.min(u32::try_from(memory / bytes).unwrap_or(u32::MAX)) / of.grain * of.grain
+            }
+            Some(Memory::PerNode(bytes)) if memory < bytes => return None,
+            Some(Memory::Whole) if memory < of.memory => return None,
+            _ => cpus,
+        };
+        let enough = |(kinds, count): &(Vec<usize>, u32)| kinds.iter().map(|&kind| gres[kind]).sum::<u32>() >= *count;
+        (cpus >= shape.per_node.max(1) && shape.gres.iter().all(enough)).then_some(cpus)
+    }
+
+    /// Which kinds will do for each resource; one that no node has is asked of a kind that none has.
+    fn wanted(&self, gres: &[Gres]) -> Vec<(Vec<usize>, u32)> {
+        let of = |gres: &Gres| {
+            let fits =
+                |(name, kind): &(String, String)| *name == gres.name && (gres.kind.is_empty() || *kind == gres.kind);
+            let kinds = (0..self.kinds.len()).filter(|&kind| fits(&self.kinds[kind])).collect();
+            (kinds, u32::try_from(gres.count).unwrap_or(u32::MAX))
+        };
+        gres.iter().filter(|gres| !gres.shared && gres.count > 0).map(of).collect()
+    }
+}
+
+/// What has been seen, to be found again.
+#[derive(Default)]
+struct Interning {
+    sets: HashMap<SetKey, usize>,
+    shapes: HashMap<Shape, usize>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct SetKey {
+    partition: usize,
+    features: Option<Features>,
+    required: Vec<String>,
+    excluded: Vec<String>,
+    reservation: Option<usize>,
+}
+
+fn is_exclusive(partition: &Partition) -> bool {
+    partition.record.get("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE"))
+}
+
+/// Whether a node takes jobs: one that is away for a reservation alone does so when that is over.
+pub(super) fn takes_jobs(node: &Node, site: &Site) -> bool {
+    if node.state.takes_jobs() {
+        return true;
+    }
+    let mut state = node.state.clone();
+    state.flags.retain(|flag| flag != "MAINTENANCE");
+    !site.closed.is_empty() && state.takes_jobs()
+}
+
+fn kinds(nodes: &[Node]) -> Vec<(String, String)> {
+    let mut kinds: Vec<(String, String)> = Vec::new();
+    for gres in nodes.iter().flat_map(|node| &node.gres).filter(|gres| !gres.shared) {
+        let kind = (gres.name.clone(), gres.kind.clone());
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// How many of each kind; what names no kind is counted at the first of its name.
+pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
+    let mut amounts = vec![0_u32; kinds.len()];
+    for one in gres.iter().filter(|gres| !gres.shared) {
+        let exact = kinds.iter().position(|(name, kind)| *name == one.name && *kind == one.kind);
+        let found = exact.or_else(|| kinds.iter().position(|(name, _)| *name == one.name));
+        if let Some(kind) = found {
+            amounts[kind] = amounts[kind].saturating_add(u32::try_from(one.count).unwrap_or(u32::MAX));
+        }
+    }
+    amounts
+}
+
+/// Of each node, when it is reserved.
+fn closed(queue: &Queue) -> HashMap<&str, Vec<(i64, i64, usize)>> {
+    let mut closed: HashMap<&str, Vec<(i64, i64, usize)>> = HashMap::new();
+    let ahead = |reservation: &&Reservation| reservation.end > queue.now;
+    for reservation in queue.reservations.iter().filter(ahead) {
+        let index = queue.reservations.iter().position(|other| std::ptr::eq(other, reservation)).unwrap_or(0);
+        let end = reservation.end.min(queue.now.saturating_add(FOR_EVER));
+        for node in &reservation.nodes {
+            closed.entry(node.as_str()).or_default().push((reservation.start, end, index));
+        }
+    }
+    closed
+}

@@ -1,0 +1,396 @@
+//! The future, event by event: what runs ends, the scheduler looks, jobs start.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::bits::Bits;
+use super::model::{Bid, Model};
+use super::ready::{Links, Ready};
+use super::times::limit;
+use super::world::{Kept, Running, World};
+
+/// How the scheduler looks, in seconds and jobs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    /// Between two looks for gaps.
+    interval: i64,
+    /// How far ahead places are kept.
+    window: i64,
+    /// Jobs that are looked at, in gaps and otherwise.
+    depth: usize,
+    head: usize,
+    /// Jobs for which places are kept.
+    places: usize,
+    /// Whether gaps are filled.
+    fills: bool,
+}
+
+/// Most work of one look: jobs with a kept place times nodes.
+const MAX_PLACES: usize = 400_000;
+
+impl Looks {
+    pub(super) fn of(model: &Model<'_>) -> Self {
+        let number = |name, default: i64, least: i64| model.queue.scheduler_number(name).unwrap_or(default).max(least);
+        let depth = number("bf_max_job_test", 500, 1) as usize;
+        let affordable = MAX_PLACES / model.sites.len().max(1);
+        let scheduler = model.queue.config.get("SchedulerType");
+        Self {
+            interval: number("bf_interval", 30, 1),
+            window: number("bf_window", 1440, 1).saturating_mul(60),
+            depth,
+            head: number("default_queue_depth", 100, 1) as usize,
+            places: depth.min(affordable.max(4)),
+            fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),
+        }
+    }
+}
+
+/// What became of each job.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// When it starts, or started; `None` if nothing shows that it does.
+    pub started: Vec<Option<i64>>,
+    pub ended: Vec<Option<i64>>,
+    /// Sites that it gets.
+    pub sites: Vec<Vec<u32>>,
+    /// Jobs whose ends it waits for.
+    pub after: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    End(usize),
+    Eligible(usize),
+    Turn,
+    Look,
+}
+
+/// How long each job really runs: of one that runs already, from its start.
+pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
+
+pub(super) struct Play<'a> {
+    model: &'a Model<'a>,
+    links: &'a Links,
+    looks: Looks,
+    lasts: Lasts<'a>,
+    pub world: World<'a>,
+    events: BinaryHeap<Reverse<(i64, Event)>>,
+    /// Bids of jobs that may start, by position.
+    waiting: Vec<u32>,
+    bids_of: HashMap<usize, Vec<u32>>,
+    /// Jobs that start together.
+    teams: HashMap<usize, Vec<usize>>,
+    blocked: Bits,
+    last_look: Option<i64>,
+    next_look: Option<i64>,
+    outcome: Outcome,
+    /// The job that ended last on each site, of those that ended since now.
+    last_on: Vec<Option<(i64, usize)>>,
+    failed: Vec<u64>,
+    look: u64,
+}
+
+impl<'a> Play<'a> {
+    pub(super) fn new(model: &'a Model<'a>, links: &'a Links, looks: Looks, lasts: Lasts<'a>) -> Self {
+        let jobs = model.queue.jobs.len();
+        let mut bids_of: HashMap<usize, Vec<u32>> = HashMap::new();
+        for (position, bid) in model.bids.iter().enumerate() {
+            bids_of.entry(bid.job).or_default().push(position as u32);
+        }
+        let outcome = Outcome {
+            started: vec![None; jobs],
+            ended: vec![None; jobs],
+            sites: vec![Vec::new(); jobs],
+            after: vec![Vec::new(); jobs],
+        };
+        let mut play = Self {
+            model,
+            links,
+            looks,
+            lasts,
+            world: World::of(model),
+            events: BinaryHeap::new(),
+            waiting: Vec::new(),
+            bids_of,
+            teams: teams(model),
+            blocked: Bits::new(model.sites.len()),
+            last_look: None,
+            next_look: None,
+            outcome,
+            last_on: vec![None; model.sites.len()],
+            failed: vec![0; model.shapes.len()],
+            look: 0,
+        };
+        play.begin();
+        play
+    }
+
+    /// What runs now, and what will be without anybody's doing.
+    fn begin(&mut self) {
+        let (queue, now) = (self.model.queue, self.model.queue.now);
+        for (index, job) in queue.jobs.iter().enumerate() {
+            let Some(run) = &job.run else { continue };
+            let holds = run.holds.iter().map(|holding| self.world.hold(holding)).collect();
+            let by_limit = run.started.saturating_add(limit(job));
+            let believed = run.ends_by.unwrap_or(by_limit).max(now + 1);
+            let ends = run.started.saturating_add((self.lasts)(index)).min(believed).max(now + 1);
+            let number = self.world.take(Running { job: Some(index), believed, holds });
+            self.outcome.started[index] = Some(run.started);
+            self.events.push(Reverse((ends, Event::End(number))));
+        }
+        let limits: Vec<i64> = queue.jobs.iter().filter(|job| job.run.is_some()).map(limit).collect();
+        let typical = if limits.is_empty() { 3600 } else { limits[limits.len() / 2] };
+        for holding in &queue.hidden {
+            let holds = vec![self.world.hold(holding)];
+            let number = self.world.take(Running { job: None, believed: now.saturating_add(typical), holds });
+            self.events.push(Reverse((now.saturating_add((typical / 2).max(1)), Event::End(number))));
+        }
+        for reservation in queue.reservations.iter() {
+            for at in [reservation.start, reservation.end].into_iter().filter(|&at| at > now) {
+                self.events.push(Reverse((at, Event::Turn)));
+            }
+        }
+        for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
+            self.expect(index);
+        }
+    }
+
+    /// A job comes to the queue, now or when it is eligible, if nothing stands in its way for ever.
+    fn expect(&mut self, job: usize) {
+        let of = &self.model.queue.jobs[job];
+        if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
+            return;
+        }
+        let Ready::At(ready) = self.links.ready(job, &self.outcome.started, &self.outcome.ended) else { return };
+        // While a job waits for others, or for its turn in an array, Slurm does not say from when it is eligible.
+        let at = ready.max(of.eligible.unwrap_or(i64::MIN));
+        if at > self.world.now {
+            self.events.push(Reverse((at, Event::Eligible(job))));
+        } else {
+            self.enter(job);
+        }
+    }
+
+    fn enter(&mut self, job: usize) {
+        if self.outcome.started[job].is_some() {
+            return;
+        }
+        for &bid in self.bids_of.get(&job).map_or(&[][..], Vec::as_slice) {
+            if let Err(place) = self.waiting.binary_search(&bid) {
+                self.waiting.insert(place, bid);
+            }
+        }
+    }
+
+    /// The first look at what waits: the state afterwards tells why jobs do not start now.
+    pub(super) fn first_look(&mut self) {
+        self.decide();
+    }
+
+    /// Everything until nothing waits or nothing more happens.
+    pub(super) fn run(mut self) -> Outcome {
+        while let Some(&Reverse((now, _))) = self.events.peek() {
+            if self.waiting.is_empty() && !self.is_more_expected() {
+                break;
+            }
+            self.world.now = now;
+            while let Some(&Reverse((at, event))) = self.events.peek() {
+                if at > now {
+                    break;
+                }
+                self.events.pop();
+                self.happen(event);
+            }
+            self.decide();
+        }
+        self.outcome
+    }
+
+    /// Whether jobs may come that wait for others.
+    fn is_more_expected(&self) -> bool {
+        let jobs = &self.model.queue.jobs;
+        (0..jobs.len()).any(|job| {
+            self.outcome.started[job].is_none() && self.model.never[job].is_none() && self.links.hopeless[job].is_none()
+        })
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::End(number) => {
+                let Some(running) = self.world.give_back(number) else { return };
+                let Some(job) = running.job else { return };
+                self.world.count(job, false);
+                self.outcome.ended[job] = Some(self.world.now);
+                for hold in &running.holds {
+                    self.last_on[hold.site as usize] = Some((self.world.now, job));
+                }
+                self.tell(job);
+            }
+            Event::Eligible(job) => self.enter(job),
+            Event::Turn => {}
+            Event::Look => self.next_look = None,
+        }
+    }
+
+    fn tell(&mut self, job: usize) {
+        let links = self.links;
+        for &other in &links.behind[job] {
+            self.expect(other);
+        }
+    }
+
+    /// A look at the head of the queue, and where it is time at all of it.
+    fn decide(&mut self) {
+        let now = self.world.now;
+        let due = self.last_look.is_none_or(|last| now >= last.saturating_add(self.looks.interval));
+        self.look += 1;
+        self.from_the_head();
+        if !self.looks.fills || self.waiting.is_empty() {
+            return;
+        }
+        if due {
+            self.last_look = Some(now);
+            self.into_gaps();
+        } else if self.next_look.is_none() {
+            let at = self.last_look.unwrap_or(now).saturating_add(self.looks.interval);
+            self.next_look = Some(at);
+            self.events.push(Reverse((at, Event::Look)));
+        }
+        self.waiting.retain(|&bid| self.outcome.started[self.model.bids[bid as usize].job].is_none());
+    }
+
+    /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
+    fn from_the_head(&mut self) {
+        self.blocked.clear();
+        let mut closed = vec![false; self.model.queue.partitions.len()];
+        let (mut looked, mut open) = (0, closed.len());
+        let mut at = 0;
+        while at < self.waiting.len() && looked < self.looks.head && open > 0 {
+            let bid = self.model.bids[self.waiting[at] as usize];
+            at += 1;
+            if closed[bid.partition] || self.outcome.started[bid.job].is_some() {
+                continue;
+            }
+            looked += 1;
+            if self.world.limit_reached(bid.job).is_some() || !self.model.queue.partitions[bid.partition].is_up() {
+                continue;
+            }
+            let blocked = std::mem::replace(&mut self.blocked, Bits::new(0));
+            let started = self.try_start(bid, Some(&blocked), false);
+            self.blocked = blocked;
+            // A job that waits for a reservation does not stand in the way of others.
+            if !started && self.model.shapes[bid.shape].reservation.is_none() {
+                closed[bid.partition] = true;
+                open -= 1;
+                self.blocked.add(&self.model.partition_sets[bid.partition]);
+            }
+        }
+    }
+
+    /// Every job where it fits without putting off those before it, for which places are kept.
+    fn into_gaps(&mut self) {
+        self.world.forget_kept();
+        let mut places = 0;
+        let bids: Vec<u32> = self.waiting.iter().take(self.looks.depth).copied().collect();
+        for position in bids {
+            let bid = self.model.bids[position as usize];
+            if self.outcome.started[bid.job].is_some()
+                || self.world.limit_reached(bid.job).is_some()
+                || !self.model.queue.partitions[bid.partition].is_up()
+            {
+                continue;
+            }
+            // What did not fit for a job that asked for the same does not fit now.
+            let known = self.failed[bid.shape] == self.look && !self.teams.contains_key(&bid.job);
+            if !known && self.try_start(bid, None, true) {
+                continue;
+            }
+            self.failed[bid.shape] = self.look;
+            if places < self.looks.places
+                && let Some((from, sites)) = self.world.earliest(&self.model.shapes[bid.shape])
+                && from <= self.world.now.saturating_add(self.looks.window)
+            {
+                places += 1;
+                let until = from.saturating_add(self.model.shapes[bid.shape].lasts);
+                self.world.keep(&sites, Kept { from, until, job: bid.job });
+            }
+        }
+    }
+
+    /// Starts a job, with those that start together with it, if all of them fit.
+    fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
+        let team = self.teams.get(&bid.job).cloned().unwrap_or_else(|| vec![bid.job]);
+        // Those that start together are tried once, with the first of them.
+        if team.iter().any(|&job| self.model.never[job].is_some()) {
+            return false;
+        }
+        let mut begun = Vec::new();
+        for job in team {
+            let bids: Vec<u32> = match job == bid.job {
+                true => Vec::new(),
+                false => self.bids_of.get(&job).cloned().unwrap_or_default(),
+            };
+            let shapes: Vec<usize> = match job == bid.job {
+                true => vec![bid.shape],
+                false => bids.iter().map(|&position| self.model.bids[position as usize].shape).collect(),
+            };
+            let found =
+                shapes.iter().find_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
+            let Some(holds) = found else {
+                // All or none.
+                for number in begun {
+                    self.undo(number);
+                }
+                return false;
+            };
+            let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
+            begun.push(self.world.take(Running { job: Some(job), believed, holds }));
+        }
+        for number in begun {
+            self.started(number);
+        }
+        true
+    }
+
+    fn undo(&mut self, number: usize) {
+        self.world.give_back(number);
+    }
+
+    fn started(&mut self, number: usize) {
+        let Some(running) = &self.world.running[number] else { return };
+        let Some(job) = running.job else { return };
+        let now = self.world.now;
+        let lasts = (self.lasts)(job).clamp(1, limit(&self.model.queue.jobs[job]));
+        let sites: Vec<u32> = running.holds.iter().map(|hold| hold.site).collect();
+        let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&site| self.last_on[site as usize]).collect();
+        after.sort_unstable_by(|one, other| other.cmp(one));
+        after.dedup();
+        self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
+        self.outcome.sites[job] = sites;
+        self.outcome.started[job] = Some(now);
+        self.world.count(job, true);
+        self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
+        self.tell(job);
+    }
+
+    /// What waits now, in the order in which it is looked at.
+    pub(super) fn position(&self, job: usize) -> Option<usize> {
+        self.waiting.iter().position(|&bid| self.model.bids[bid as usize].job == job)
+    }
+
+    pub(super) fn has_started(&self, job: usize) -> bool {
+        self.outcome.started[job].is_some()
+    }
+}
+
+/// Jobs of one heterogeneous job.
+fn teams(model: &Model<'_>) -> HashMap<usize, Vec<usize>> {
+    let mut by_first: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (index, job) in model.queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
+        if let Some(first) = job.together {
+            by_first.entry(first).or_default().push(index);
+        }
+    }
+    let several = by_first.into_values().filter(|team| team.len() > 1);
+    several.flat_map(|team| team.clone().into_iter().map(move |job| (job, team.clone()))).collect()
+}

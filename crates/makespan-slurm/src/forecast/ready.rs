@@ -1,0 +1,113 @@
+//! Which jobs a job waits for.
+
+use std::collections::HashMap;
+
+use crate::queue::{Condition, Dependency, Queue};
+
+/// When a job may start, as far as other jobs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ready {
+    /// From this instant on.
+    At(i64),
+    /// Not before something else happens.
+    Later,
+}
+
+/// A dependency, with the jobs of the queue that it speaks of.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub condition: Condition,
+    pub jobs: Vec<usize>,
+    any: bool,
+}
+
+/// What each job waits for.
+#[derive(Debug)]
+pub(super) struct Links {
+    of: Vec<Vec<Link>>,
+    /// Which jobs wait for each.
+    pub behind: Vec<Vec<usize>>,
+    /// Of jobs whose dependency cannot come true: which.
+    pub hopeless: Vec<Option<Dependency>>,
+}
+
+impl Links {
+    pub(super) fn of(queue: &Queue) -> Self {
+        let mut by_id: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (index, job) in queue.jobs.iter().enumerate() {
+            by_id.entry(job.id).or_default().push(index);
+            if let Some(member) = job.array.filter(|member| member.array != job.id) {
+                by_id.entry(member.array).or_default().push(index);
+            }
+        }
+        let mut links = Self {
+            of: vec![Vec::new(); queue.jobs.len()],
+            behind: vec![Vec::new(); queue.jobs.len()],
+            hopeless: vec![None; queue.jobs.len()],
+        };
+        for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
+            for dependency in &queue.jobs[index].waits_for {
+                let jobs = targets(queue, &by_id, index, dependency);
+                let fails = dependency.has_failed || dependency.condition == Condition::Failed;
+                let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
+                // With alternatives, one that cannot be is left out.
+                if fails || unseen {
+                    if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
+                        links.hopeless[index] = Some(dependency.clone());
+                    }
+                    continue;
+                }
+                for &job in &jobs {
+                    links.behind[job].push(index);
+                }
+                links.of[index].push(Link { condition: dependency.condition, jobs, any: dependency.any });
+            }
+        }
+        links
+    }
+
+    pub(super) fn of_job(&self, job: usize) -> &[Link] {
+        &self.of[job]
+    }
+
+    /// When the job may start, by when the others started and ended.
+    pub(super) fn ready(&self, job: usize, started: &[Option<i64>], ended: &[Option<i64>]) -> Ready {
+        let mut when = Vec::new();
+        for link in &self.of[job] {
+            let at = |&other: &usize| match link.condition {
+                Condition::Started(delay) => started[other].map(|at| at.saturating_add(delay)),
+                _ => ended[other],
+            };
+            let all: Option<Vec<i64>> = link.jobs.iter().map(at).collect();
+            when.push((link.any, all.map(|all| all.into_iter().max().unwrap_or(i64::MIN))));
+        }
+        let any = when.iter().any(|one| one.0);
+        let instant = match any {
+            true => when.iter().filter_map(|one| one.1).min(),
+            false => when.iter().try_fold(i64::MIN, |latest, one| Some(latest.max(one.1?))),
+        };
+        instant.map_or(Ready::Later, Ready::At)
+    }
+}
+
+/// Which jobs a dependency speaks of.
+fn targets(queue: &Queue, by_id: &HashMap<u64, Vec<usize>>, index: usize, dependency: &Dependency) -> Vec<usize> {
+    let own = &queue.jobs[index];
+    if dependency.condition == Condition::Singleton {
+        let before = |other: &usize| {
+            let other = &queue.jobs[*other];
+            other.name == own.name && other.user == own.user && other.id < own.id
+        };
+        return (0..queue.jobs.len()).filter(before).collect();
+    }
+    let named = by_id.get(&dependency.job).map_or(&[][..], Vec::as_slice);
+    let wanted = |other: &&usize| {
+        let member = queue.jobs[**other].array;
+        let task = dependency.task.or_else(|| match dependency.condition {
+            Condition::SameTask => own.array.map(|own| own.task),
+            _ => None,
+        });
+        **other != index && task.is_none_or(|task| member.is_none_or(|member| member.task == task))
+    };
+    named.iter().filter(wanted).copied().collect()
+}

@@ -1,0 +1,205 @@
+//! Why each job waits, as the cluster is now.
+
+use crate::queue::{Condition, QueueJob};
+
+use super::model::{Bid, Model, Shape};
+use super::play::{Outcome, Play};
+use super::ready::{Links, Ready};
+use super::why::{Why, span, wanted};
+use super::world::World;
+
+/// Clock times in words.
+pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
+
+/// What is asked to find reasons.
+pub(super) struct Reasons<'a> {
+    pub model: &'a Model<'a>,
+    pub links: &'a Links,
+    /// After the first look.
+    pub play: &'a Play<'a>,
+    pub outcome: &'a Outcome,
+    pub clock: Clock<'a>,
+    pub bids: Vec<Option<Bid>>,
+}
+
+impl Reasons<'_> {
+    pub(super) fn of(&self, index: usize) -> Why {
+        let job = &self.model.queue.jobs[index];
+        if let Some(never) = &self.model.never[index] {
+            return never.clone();
+        }
+        if let Some(dependency) = &self.links.hopeless[index] {
+            return Why::hopeless(dependency);
+        }
+        if let Some(why) = self.others(index).or_else(|| self.later(job)) {
+            return why;
+        }
+        if self.play.has_started(index) {
+            return Why::new("next", "nothing is in its way: it starts at the scheduler's next look");
+        }
+        let Some(bid) = self.bids[index] else { return Why::new("partition", "no partition takes it") };
+        self.partition(bid).or_else(|| self.limit(index)).unwrap_or_else(|| self.resources(index, job, bid))
+    }
+
+    /// Jobs that it waits for.
+    fn others(&self, index: usize) -> Option<Why> {
+        let (started, ended) = (self.running(), vec![None; self.model.queue.jobs.len()]);
+        if self.links.ready(index, &started, &ended) != Ready::Later {
+            return None;
+        }
+        let mut open: Vec<usize> = self.links.of_job(index).iter().flat_map(|link| link.jobs.iter().copied()).collect();
+        open.sort_unstable();
+        open.dedup();
+        let until = open.iter().map(|&job| self.outcome.ended[job]).collect::<Option<Vec<i64>>>();
+        let when = until.and_then(|ends| ends.into_iter().max());
+        let how = match self.links.of_job(index).first().map(|link| link.condition) {
+            Some(Condition::Succeeded | Condition::SameTask) => "to end with success",
+            Some(Condition::Started(_)) => "to start",
+            _ => "to end",
+        };
+        let expected = when.map_or("nobody knows when".to_owned(), |at| format!("expected at {}", (self.clock)(at)));
+        Some(Why::new("dependency", format!("it waits for {} {how} ({expected})", self.names(&open))))
+    }
+
+    fn running(&self) -> Vec<Option<i64>> {
+        self.model.queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect()
+    }
+
+    fn later(&self, job: &QueueJob) -> Option<Why> {
+        let queue = self.model.queue;
+        if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
+            let text = format!("it is not to start before {}", (self.clock)(at));
+            return Some(Why::new("begin-time", text).with(format!("scontrol update JobId={} StartTime=now", job.id)));
+        }
+        let name = job.request.reservation.as_ref()?;
+        let kept = queue.reservations.iter().find(|kept| kept.name == *name)?;
+        let begins = || format!("its reservation {name} begins at {}", (self.clock)(kept.start));
+        (kept.start > queue.now).then(|| Why::new("reservation", begins()))
+    }
+
+    fn partition(&self, bid: Bid) -> Option<Why> {
+        let partition = &self.model.queue.partitions[bid.partition];
+        let text = || format!("partition {} is {}", partition.name, partition.state.to_lowercase());
+        (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
+    }
+
+    fn limit(&self, index: usize) -> Option<Why> {
+        let counter = self.play.world.limit_reached(index)?;
+        let of = &self.model.counters[counter];
+        let used = self.play.world.used[counter];
+        let holds = |other: &usize| self.model.uses[*other].iter().any(|one| one.0 == counter);
+        let jobs = &self.model.queue.jobs;
+        let holders: Vec<usize> = (0..jobs.len()).filter(|&other| jobs[other].run.is_some()).filter(holds).collect();
+        let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(&holders)) };
+        let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
+        Some(Why::new("limit", text).with(of.remedy))
+    }
+
+    /// Nodes that are held, or kept for others.
+    fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
+        let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
+        let position = self.play.position(index).unwrap_or(0);
+        if world.find(shape, None, false).is_some() || self.fits_but_for_time(world, shape) {
+            return self.kept(shape, position);
+        }
+        let set = &self.model.sets[shape.set];
+        let fits = set.iter().filter(|&site| world.room_now(shape, site).is_some()).count();
+        let lack = self.lack(world, shape);
+        let partition = &self.model.queue.partitions[bid.partition].name;
+        let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
+        let mut text = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
+        let after = self.outcome.after[index].clone();
+        if !after.is_empty() {
+            text += &format!("; its nodes are held by {}", self.names(&after));
+        }
+        if position > 0 {
+            text += &format!("; {position} come before it");
+        }
+        let why = Why::new("resources", text);
+        match self.smaller(world, shape, fits) {
+            Some(nodes) => {
+                why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
+            }
+            None => why,
+        }
+    }
+
+    /// Whether what it asks for is free, and only a reservation comes too soon.
+    fn fits_but_for_time(&self, world: &World<'_>, shape: &Shape) -> bool {
+        let short = Shape { lasts: 1, ..shape.clone() };
+        world.find(&short, None, false).is_some()
+    }
+
+    /// Enough is free, but not for long enough.
+    fn kept(&self, shape: &Shape, position: usize) -> Why {
+        let world = &self.play.world;
+        let set = &self.model.sets[shape.set];
+        let mut gaps: Vec<_> = set.iter().filter_map(|site| world.gap(shape, site)).collect();
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0));
+        let Some(&(gap, kept, closed)) = gaps.get(shape.min_nodes.max(1) as usize - 1) else {
+            return Why::new("priority", format!("{position} jobs come before it"));
+        };
+        let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
+        let text = match (kept, closed) {
+            (Some(kept), _) => {
+                let name = &self.model.queue.jobs[kept.job].shown;
+                let at = (self.clock)(kept.from);
+                format!("its nodes are free, but kept for job {name} from {at} on, which comes before it")
+            }
+            (None, Some(closed)) => {
+                let kept = &self.model.queue.reservations[closed];
+                format!("its nodes are free, but reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
+            }
+            (None, None) => format!("nodes are free, and {before}: the scheduler keeps to their order"),
+        };
+        let why = Why::new(if closed.is_some() { "reservation" } else { "priority" }, text);
+        match gap >= 60 && gap < shape.lasts {
+            true => why.with(format!("with a limit of at most {} it could start now", span(gap as u64))),
+            false => why,
+        }
+    }
+
+    /// What is short on nodes that have free processors.
+    fn lack(&self, world: &World<'_>, shape: &Shape) -> String {
+        let set = &self.model.sets[shape.set];
+        let without_memory = Shape { memory: None, ..shape.clone() };
+        let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
+        let more = |other: &Shape| {
+            let lacks = |&site: &usize| world.room_now(shape, site).is_none() && world.room_now(other, site).is_some();
+            set.iter().filter(lacks).count()
+        };
+        let (memory, gres) = (more(&without_memory), more(&without_gres));
+        match (memory, gres) {
+            (0, 0) => String::new(),
+            (memory, 0) => format!(", {memory} lack only memory"),
+            (0, gres) => format!(", {gres} lack only {}", self.kinds(shape)),
+            (memory, gres) => format!(", {memory} lack only memory and {gres} only {}", self.kinds(shape)),
+        }
+    }
+
+    fn kinds(&self, shape: &Shape) -> String {
+        let mut names: Vec<&str> =
+            shape.gres.iter().flat_map(|one| &one.0).map(|&kind| self.model.kinds[kind].0.as_str()).collect();
+        names.dedup();
+        names.join(", ")
+    }
+
+    /// With how many nodes it could start now, if its processors fit on them.
+    fn smaller(&self, world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
+        let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
+        let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
+        let small = Shape { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
+        world.find(&small, None, true).map(|_| nodes)
+    }
+
+    /// `job 12`, `jobs 12, 13 and 4 more`
+    fn names(&self, jobs: &[usize]) -> String {
+        const SHOWN: usize = 3;
+        let names: Vec<&str> = jobs.iter().take(SHOWN).map(|&job| self.model.queue.jobs[job].shown.as_str()).collect();
+        match (names.len(), jobs.len().saturating_sub(SHOWN)) {
+            (1, 0) => format!("job {}", names[0]),
+            (_, 0) => format!("jobs {}", names.join(", ")),
+            (_, more) => format!("jobs {} and {more} more", names.join(", ")),
+        }
+    }
+}

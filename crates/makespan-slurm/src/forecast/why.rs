@@ -1,0 +1,168 @@
+//! Why a job does not start now, and what would have to change.
+
+use crate::queue::{Condition, Dependency, Memory, QueueJob, Reservation};
+use crate::{JobState, Partition};
+
+use super::model::{Model, Shape, takes_jobs};
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`, `next`.
+    pub kind: &'static str,
+    /// A sentence.
+    pub text: String,
+    /// What would have to change, if somebody can change it.
+    pub remedy: Option<String>,
+}
+
+/// A reason that nothing but a person removes.
+pub(super) type Never = Why;
+
+impl Why {
+    pub(super) fn new(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), remedy: None }
+    }
+
+    pub(super) fn with(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// What is known without a look at the cluster.
+    pub(super) fn at_once(job: &QueueJob) -> Option<Self> {
+        if job.is_held {
+            let by_user = job.reason.contains("User");
+            let who = if by_user { "its user holds it" } else { "it is held: its priority is 0" };
+            let rights = if by_user { "" } else { ", by an operator" };
+            return Some(Self::new("held", who).with(format!("scontrol release {}{rights}", job.id)));
+        }
+        (job.state == JobState::Requeued && job.reason.contains("Hold"))
+            .then(|| Self::new("held", "it was requeued and is held").with(format!("scontrol release {}", job.id)))
+    }
+
+    pub(super) fn no_partition(name: &str) -> Self {
+        Self::new("partition", format!("there is no partition {name}, or not for you"))
+            .with("scontrol update JobId=ID Partition=NAME")
+    }
+
+    pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> Self {
+        let asked = asked.map_or("no time limit".to_owned(), |asked| format!("a limit of {}", span(asked)));
+        let text = format!("it asks for {asked}, and partition {} allows {}", partition.name, span(most));
+        Self::new("partition", text).with(format!("a limit of at most {}", span(most)))
+    }
+
+    pub(super) fn too_many(partition: &Partition, asked: u64) -> Self {
+        let most = partition.max_nodes.value().unwrap_or(0);
+        let text = format!("it asks for {asked} nodes, and partition {} allows {most}", partition.name);
+        Self::new("partition", text).with(format!("at most {most} nodes, or another partition"))
+    }
+
+    pub(super) fn no_reservation(name: &str) -> Self {
+        Self::new("reservation", format!("its reservation {name} is not there")).with("another reservation, or none")
+    }
+
+    pub(super) fn longer_than(kept: &Reservation, now: i64) -> Self {
+        let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
+        let text = format!("its limit is longer than what is left of its reservation {}, {}", kept.name, span(left));
+        Self::new("reservation", text).with(format!("a limit of at most {}", span(left)))
+    }
+
+    /// Too few nodes are large enough, or are there.
+    pub(super) fn too_few(model: &Model<'_>, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Self {
+        let queue = model.queue;
+        let name = &queue.partitions[partition].name;
+        let mut away = Vec::new();
+        for site in model.partition_sets[partition].iter() {
+            let node = &queue.nodes[model.sites[site].node];
+            let request = &job.request;
+            let wanted = request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && !request.excluded.contains(&node.name)
+                && (request.required.is_empty() || request.required.contains(&node.name));
+            if wanted && !takes_jobs(node, &model.sites[site]) {
+                let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
+                away.push(format!("{} ({}{reason})", node.name, state(node)));
+            }
+        }
+        let such = if there == 0 { "none of them is".to_owned() } else { format!("only {there} of them are") };
+        let text = format!("it asks for {}, and {such} in {name}", wanted(model, job, shape));
+        let hidden = away.len().saturating_sub(3);
+        away.truncate(3);
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        match away.is_empty() {
+            true => Self::new("nodes", text).with("a smaller request, or another partition"),
+            false => Self::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", "))),
+        }
+    }
+
+    pub(super) fn hopeless(dependency: &Dependency) -> Self {
+        let job = dependency.job;
+        let text = match (dependency.condition, dependency.has_failed) {
+            (_, true) => format!("it waits for job {job}, which did not end as it should"),
+            (Condition::Failed, _) => format!("it starts only if job {job} fails"),
+            _ => format!("it waits for job {job}, which is not in the queue that you see"),
+        };
+        Self::new("dependency", text).with("scontrol update JobId=ID Dependency=")
+    }
+}
+
+fn state(node: &crate::Node) -> String {
+    let state = std::iter::once(&node.state.base).chain(&node.state.flags).cloned().collect::<Vec<_>>().join("+");
+    state.to_lowercase()
+}
+
+/// What a job asks for, in words.
+pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String {
+    let nodes = shape.min_nodes;
+    let s = if nodes == 1 { "" } else { "s" };
+    let each = u64::from(shape.per_node).max(if nodes == 1 { shape.cpus } else { 1 });
+    let mut parts = Vec::new();
+    match shape.whole {
+        true => parts.push("all their processors".to_owned()),
+        false => parts.push(format!("{each} processor{}", if each == 1 { "" } else { "s" })),
+    }
+    match shape.memory {
+        Some(Memory::PerCpu(bytes)) if bytes > 0 => parts.push(format!("{} a processor", size(bytes))),
+        Some(Memory::PerNode(bytes)) if bytes > 0 => parts.push(size(bytes)),
+        Some(Memory::Whole) => parts.push("all their memory".into()),
+        _ => {}
+    }
+    for gres in &job.request.gres {
+        let kind = if gres.kind.is_empty() { String::new() } else { format!(" {}", gres.kind) };
+        parts.push(format!("{} {}{kind}", gres.count, gres.name));
+    }
+    let mut text = format!("{nodes} node{s} with {}", parts.join(", "));
+    if nodes > 1 && shape.cpus > each * u64::from(nodes) {
+        text += &format!(" (together {} processors)", shape.cpus);
+    }
+    if !job.request.features_text.is_empty() {
+        text += &format!(" and {}", job.request.features_text);
+    }
+    if !job.request.required.is_empty() {
+        text += &format!(" on {}", job.request.required.join(","));
+    }
+    if let Some(kept) = shape.reservation {
+        text += &format!(" in reservation {}", model.queue.reservations[kept].name);
+    }
+    text
+}
+
+fn size(bytes: u64) -> String {
+    match bytes >> 30 {
+        0 => format!("{} MiB", bytes >> 20),
+        gib => format!("{gib} GiB"),
+    }
+}
+
+/// A span of time in two units at most.
+pub(super) fn span(seconds: u64) -> String {
+    let two = |large: u64, unit: &str, rest: u64, small: &str| match rest {
+        0 => format!("{large} {unit}"),
+        rest => format!("{large} {unit} {rest} {small}"),
+    };
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => two(seconds / 3600, "h", seconds % 3600 / 60, "min"),
+        _ => two(seconds / 86_400, "days", seconds % 86_400 / 3600, "h"),
+    }
+}

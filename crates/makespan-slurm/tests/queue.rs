@@ -1,0 +1,374 @@
+//! Queues are read from what versions print, and what is expected of them holds.
+
+mod fakes;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use fakes::Fakes;
+use makespan_slurm::forecast::{Forecast, Options, forecast, sizes};
+use makespan_slurm::queue::{Condition, Part, Queue, Texts};
+use proptest::prelude::*;
+
+/// Outputs of a real 22.05: four nodes of four processors, one of which is drained.
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
+}
+
+fn named<'a>(queue: &Queue, forecast: &'a Forecast, name: &str) -> &'a makespan_slurm::forecast::Expected {
+    let found = forecast.expected.iter().find(|one| queue.jobs[one.job].name == name);
+    found.unwrap_or_else(|| panic!("{name} waits"))
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(recorded().join(name)).unwrap()
+}
+
+#[test]
+fn a_recorded_queue_is_read_whole() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    assert_eq!((queue.nodes.len(), queue.partitions.len(), queue.reservations.len()), (4, 1, 1));
+    assert_eq!(queue.jobs.iter().filter(|job| job.run.is_some()).count(), 3);
+    let find = |name: &str| queue.jobs.iter().find(|job| job.name == name).unwrap();
+    let mold = find("mold");
+    assert_eq!((mold.request.min_nodes, mold.request.max_nodes), (1, Some(3)));
+    assert!(find("held").is_held && find("wide").request.max_nodes == Some(3));
+    assert_eq!(find("dep").waits_for[0].condition, Condition::Succeeded);
+    assert_eq!(find("feat").request.features_text, "big");
+    let tasks: Vec<&str> = queue.jobs.iter().filter(|job| job.name == "arr").map(|job| job.shown.as_str()).collect();
+    assert_eq!(tasks.len(), 6, "{tasks:?}");
+    assert!(queue.past.iter().any(|run| run.name == "quick-1"), "{:?}", queue.past);
+    assert!(queue.jobs.iter().any(|job| job.name == "odd|name = \"é\" x=1"));
+    assert!(queue.hidden.is_empty(), "{:?}", queue.hidden);
+    // What is missing is said.
+    assert!(queue.remarks.iter().any(|remark| remark.contains("sacct.history.txt is missing")), "{:?}", queue.remarks);
+}
+
+#[test]
+fn json_says_the_same_as_text() {
+    let of_text =
+        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["squeue.json.gz", "scontrol.nodes-d.txt"] {
+        fs::copy(recorded().join(name), folder.path().join(name)).unwrap();
+    }
+    let text = of_text.queue(None).unwrap();
+    let json = Queue::from_folder(folder.path(), Some(text.now)).unwrap();
+    let by_name = |queue: &Queue| {
+        let mut jobs: Vec<_> = queue
+            .jobs
+            .iter()
+            .map(|job| {
+                (
+                    job.shown.clone(),
+                    job.name.clone(),
+                    job.limit,
+                    job.request.min_nodes,
+                    job.request.max_nodes,
+                    job.is_held,
+                )
+            })
+            .collect();
+        jobs.sort();
+        jobs
+    };
+    assert_eq!(by_name(&text), by_name(&json));
+}
+
+#[test]
+fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let forecast = forecast(&queue, &Options::default());
+    for one in &forecast.expected {
+        let job = &queue.jobs[one.job];
+        assert!(!one.why.text.is_empty(), "{}", job.name);
+        assert!(one.start.is_some() || one.why.remedy.is_some(), "{}: {:?}", job.name, one.why);
+        if let (Some(start), Some(early), Some(late)) = (one.start, one.early, one.late) {
+            assert!(early <= late && start >= queue.now, "{}: {one:?}", job.name);
+        }
+    }
+    let kind = |name: &str| named(&queue, &forecast, name).why.kind;
+    assert_eq!((kind("held"), kind("later"), kind("dep")), ("held", "begin-time", "dependency"));
+    assert_eq!((kind("huge"), kind("drained"), kind("wide")), ("nodes", "nodes", "resources"));
+    for (name, needle) in
+        [("huge", "disk fails"), ("drained", "n3"), ("dep", "job"), ("wide", "3 nodes with 4 processors")]
+    {
+        let why = &named(&queue, &forecast, name).why;
+        let all = format!("{} {}", why.text, why.remedy.as_deref().unwrap_or_default());
+        assert!(all.contains(needle), "{name}: {all}");
+    }
+    assert!(named(&queue, &forecast, "held").start.is_none() && named(&queue, &forecast, "huge").start.is_none());
+}
+
+#[test]
+fn a_job_with_a_range_of_nodes_is_told_of_other_sizes() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let job = queue.jobs.iter().position(|job| job.name == "mold").unwrap();
+    let sizes = sizes(&queue, job, &Options::default());
+    assert_eq!(sizes.iter().map(|size| size.nodes).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(sizes.windows(2).all(|pair| pair[0].start <= pair[1].start), "fewer nodes are free earlier: {sizes:?}");
+    let rigid = queue.jobs.iter().position(|job| job.name == "wide").unwrap();
+    assert!(makespan_slurm::forecast::sizes(&queue, rigid, &Options::default()).is_empty());
+}
+
+#[test]
+fn saved_outputs_that_are_missing_or_torn_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |folder: &Path| Queue::from_folder(folder, None).unwrap_err().to_string();
+    assert!(error(&folder.path().join("nowhere")).contains("cannot read"));
+    assert!(error(folder.path()).contains("no nodes") && error(folder.path()).contains("scontrol -o -d show nodes"));
+    fs::copy(recorded().join("scontrol.nodes-d.txt"), folder.path().join("scontrol.nodes-d.txt")).unwrap();
+    assert!(error(folder.path()).contains("no jobs"));
+    // Half a JSON.
+    fs::write(folder.path().join("squeue.json"), r#"{"jobs": [{"job_id": 1, "job_sta"#).unwrap();
+    let said = error(folder.path());
+    assert!(said.contains("squeue.json") && said.contains("no JSON"), "{said}");
+    // Another shape.
+    fs::write(folder.path().join("squeue.json"), r#"{"jobs": {"1": {}}}"#).unwrap();
+    assert!(error(folder.path()).contains("no list `jobs`"));
+    // A compressed file that ends too early.
+    fs::remove_file(folder.path().join("squeue.json")).unwrap();
+    let whole = fs::read(recorded().join("squeue.json.gz")).unwrap();
+    fs::write(folder.path().join("squeue.json.gz"), &whole[..whole.len() / 2]).unwrap();
+    assert!(error(folder.path()).contains("squeue.json.gz"));
+}
+
+#[test]
+fn the_numbers_of_newer_versions_are_understood() {
+    let number = |value: i64| format!(r#"{{"set": true, "infinite": false, "number": {value}}}"#);
+    let json = format!(
+        r#"{{"last_update": {}, "jobs": [{{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p",
+            "cpus": {}, "node_count": {}, "max_nodes": {}, "tres_req_str": "cpu=8,mem=8G,node=2,gres/gpu=4", "time_limit": {},
+            "memory_per_cpu": {}, "eligible_time": {}, "priority": {}, "tres_per_node": "gres/gpu:2", "licenses": "matlab:3",
+            "dependency": "", "het_job_id": {}}}]}}"#,
+        number(1000),
+        number(8),
+        number(2),
+        number(4),
+        number(30),
+        number(1024),
+        number(900),
+        number(7),
+        number(0)
+    );
+    let texts = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::JobsJson, json);
+    let queue = texts.queue(None).unwrap();
+    let (job, request) = (&queue.jobs[0], &queue.jobs[0].request);
+    assert_eq!((queue.now, job.limit, job.eligible, job.priority), (1000, Some(1800), Some(900), 7));
+    assert_eq!((request.min_nodes, request.max_nodes, request.cpus), (2, Some(4), 8));
+    assert_eq!((request.gres[0].count, request.licences[0].1), (2, 3));
+}
+
+#[test]
+fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
+    let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=5 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=1 {more}\n"
+        )
+    };
+    let runs = "JobState=RUNNING StartTime=100 RunTime=00:01:40 NodeList=n0 Licenses=x:2 QOS=q";
+    let jobs = job(1, runs)
+        + &job(2, "JobState=PENDING Licenses=x:1")
+        + &job(3, "JobState=PENDING QOS=q")
+        + &job(4, "JobState=PENDING");
+    let texts = Texts::default()
+        .with(Part::Nodes, node)
+        .with(Part::Jobs, jobs)
+        .with(Part::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
+        .with(Part::Qos, "Name|MaxJobsPU\nq|1\n");
+    let queue = texts.queue(None).unwrap();
+    let forecast = forecast(&queue, &Options::default());
+    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
+    // The running job ends at its limit, 700.
+    assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
+    assert!(forecast.expected[0].why.text.contains("licence x: 2 of 2"), "{}", forecast.expected[0].why.text);
+    assert!(forecast.expected[1].why.text.contains("user u in QOS q"), "{}", forecast.expected[1].why.text);
+}
+
+#[test]
+fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not() {
+    let nodes =
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n";
+    let job = |id: u32, priority: u32, limit: u32, nodes: u32, more: &str| {
+        let cpus = nodes * 4;
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority={priority} TimeLimit=00:{limit}:00 Partition=p NumNodes={nodes}-{nodes} NumCPUs={cpus} \
+             MinCPUsNode=4 {more}\n"
+        )
+    };
+    let jobs = job(1, 9, 10, 1, "JobState=RUNNING StartTime=1000 RunTime=00:00:00 NodeList=n1")
+        + &job(2, 8, 20, 2, "JobState=PENDING")
+        + &job(3, 7, 30, 1, "JobState=PENDING")
+        + &job(4, 6, 10, 1, "JobState=PENDING");
+    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(None).unwrap();
+    let forecast = forecast(&queue, &Options { learns: false, ..Options::default() });
+    let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
+    assert_eq!(starts, [600, 1800, 0]);
+    let why = &forecast.expected[1].why;
+    assert_eq!(why.remedy.as_deref(), Some("with a limit of at most 10 min it could start now"), "{why:?}");
+    assert!(why.text.contains("kept for job 2"), "{why:?}");
+}
+
+/// Every program of Slurm, each of which writes down how it was called.
+fn recording() -> Fakes {
+    let mut fakes = Fakes::new();
+    for name in ["sbatch", "srun", "squeue", "sinfo", "scancel", "sacct", "sacctmgr", "salloc", "scontrol"] {
+        let answer = |part: &str| fs::read_to_string(recorded().join(part)).unwrap();
+        let body = match name {
+            "scontrol" => format!(
+                "case \"$*\" in\n*nodes) /bin/cat <<'END'\n{}END\n;;\n*jobs) /bin/cat <<'END'\n{}END\n;;\n*config) /bin/cat <<'END'\n{}END\n;;\n\
+                 *partitions) /bin/cat <<'END'\n{}END\n;;\nesac",
+                answer("scontrol.nodes-d.txt"),
+                answer("scontrol.jobs-d.txt"),
+                answer("scontrol.config.txt"),
+                answer("scontrol.partitions.txt"),
+            ),
+            "sacct" | "sacctmgr" => "echo 'Slurm accounting storage is disabled' >&2; exit 1".to_owned(),
+            _ => String::new(),
+        };
+        fakes = fakes.with(name, &format!("echo \"{name} $*\" >> \"${{0%/*}}/called\"\n{body}"));
+    }
+    fakes
+}
+
+#[test]
+fn no_command_changes_anything_and_a_cluster_without_accounts_is_read() {
+    let fakes = recording();
+    let queue = Queue::read(&fakes.commands(), 7).unwrap();
+    assert!(
+        queue.jobs.len() > 10 && queue.remarks.iter().any(|remark| remark.contains("disabled")),
+        "{:?}",
+        queue.remarks
+    );
+    let called = fs::read_to_string(fakes.path().join("called")).unwrap();
+    for line in called.lines() {
+        let mut words = line.split(' ').filter(|word| !word.starts_with('-'));
+        let (program, verb) = (words.next().unwrap(), words.next().unwrap_or_default());
+        let reads = match program {
+            "scontrol" | "sacctmgr" => verb == "show",
+            program => ["squeue", "sacct", "sinfo"].contains(&program),
+        };
+        assert!(reads, "`{line}` may change something");
+    }
+    assert!(called.lines().count() >= 8, "{called}");
+}
+
+#[test]
+fn commands_that_are_missing_or_refuse_are_clear_words() {
+    let error = Queue::read(&Fakes::new().commands(), 0).unwrap_err().to_string();
+    assert!(error.contains("scontrol") && error.contains("PATH"), "{error}");
+    let fakes = Fakes::new().with("scontrol", "echo 'slurm_load_jobs error: Access/permission denied' >&2; exit 1");
+    let error = Queue::read(&fakes.commands(), 0).unwrap_err().to_string();
+    assert!(error.contains("denied"), "{error}");
+    let fakes = Fakes::new().with("scontrol", "echo welcome to our cluster");
+    assert!(Queue::read(&fakes.commands(), 0).unwrap_err().to_string().contains("cannot be understood"));
+}
+
+#[test]
+fn what_others_hold_in_secret_is_held_all_the_same() {
+    let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n";
+    let job = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING SubmitTime=50 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4\n";
+    let queue = Texts::default().with(Part::Nodes, node).with(Part::Jobs, job).queue(Some(100)).unwrap();
+    let forecast = forecast(&queue, &Options::default());
+    assert_eq!(queue.hidden[0].cpus, 4);
+    assert!(forecast.expected[0].start.unwrap() > 100 && forecast.remarks[0].contains("may not see"), "{forecast:?}");
+}
+
+#[test]
+fn the_queue_is_an_instance_with_what_runs() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let present = queue.present().unwrap();
+    assert_eq!(present.running.len(), 3);
+    assert_eq!(present.jobs.len(), present.instance.jobs().len());
+    assert_eq!(present.first_processor.iter().filter(|first| first.is_none()).count(), 1, "the drained node is away");
+    for (task, processors) in &present.running {
+        let run = queue.jobs[present.jobs[task.index()]].run.as_ref().unwrap();
+        assert_eq!(processors.len(), run.holds.iter().map(|hold| hold.cpus).sum::<u32>());
+    }
+    assert!(present.remarks.iter().any(|remark| remark.contains("held")), "{:?}", present.remarks);
+}
+
+/// Saved text with some of it cut out, doubled or replaced.
+fn mangled(text: &str, cuts: &[(usize, usize, u8)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for &(at, length, byte) in cuts {
+        let at = at % bytes.len().max(1);
+        let end = (at + length).min(bytes.len());
+        bytes.splice(at..end, [byte]);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_printed_there_is_no_panic(cuts in prop::collection::vec((0_usize..20_000, 0_usize..60, any::<u8>()), 1..40)) {
+        let texts = Texts::default()
+            .with(Part::Nodes, mangled(&text("scontrol.nodes-d.txt"), &cuts[..1]))
+            .with(Part::Jobs, mangled(&text("scontrol.jobs-d.txt"), &cuts))
+            .with(Part::Partitions, mangled(&text("scontrol.partitions.txt"), &cuts[..1]))
+            .with(Part::Config, mangled(&text("scontrol.config.txt"), &cuts))
+            .with(Part::Reservations, mangled(&text("scontrol.reservations.txt"), &cuts[..1]));
+        if let Ok(queue) = texts.queue(None) {
+            let forecast = forecast(&queue, &Options { draws: 2, ..Options::default() });
+            prop_assert_eq!(forecast.expected.len(), queue.jobs.iter().filter(|job| job.run.is_none()).count());
+            let _ = queue.present();
+        }
+    }
+
+    #[test]
+    fn no_node_gives_more_than_it_has(
+        jobs in prop::collection::vec((1_u32..4, 1_u32..5, 1_u32..60, 1_u32..100), 1..40), nodes in 1_u32..6,
+    ) {
+        let node = |node| format!("NodeName=n{node} CPUTot=4 State=IDLE Partitions=p\n");
+        let job = |(id, (count, each, limit, priority)): (usize, (u32, u32, u32, u32))| {
+            let cpus = count * each;
+            format!(
+                "JobId={} JobName=j UserId=u(1) Priority={priority} JobState=PENDING SubmitTime=10 TimeLimit=00:{limit:02}:00 Partition=p \
+                 NumNodes={count}-{count} NumCPUs={cpus} MinCPUsNode={each}\n", id + 1
+            )
+        };
+        let texts = Texts::default()
+            .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
+            .with(Part::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
+        let queue = texts.queue(Some(1000)).unwrap();
+        let forecast = forecast(&queue, &Options { learns: false, ..Options::default() });
+        // Every start is an instant at which most is held, or none is.
+        for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
+            let at = one.start.unwrap();
+            for node in 0..queue.nodes.len() {
+                let held: u64 = forecast.expected.iter()
+                    .filter(|other| other.nodes.contains(&node))
+                    .filter(|other| other.start.is_some_and(|start| start <= at && at < start + other.lasts))
+                    .map(|other| queue.jobs[other.job].request.cpus_per_node).sum();
+                prop_assert!(held <= 4, "{held} processors of node {node} at {at}");
+            }
+        }
+        let fits = |job: usize| queue.jobs[job].request.min_nodes <= u64::from(nodes);
+        prop_assert!(forecast.expected.iter().all(|one| one.start.is_some() == fits(one.job)));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_spread(seed in any::<u64>()) {
+        let queue = Queue::from_folder(&recorded(), None).unwrap();
+        let options = Options { seed, ..Options::default() };
+        prop_assert_eq!(forecast(&queue, &options), forecast(&queue, &options));
+    }
+}
+
+#[test]
+fn a_compressed_file_is_read_as_the_plain_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["scontrol.nodes-d.txt", "scontrol.jobs-d.txt"] {
+        let file = fs::File::create(folder.path().join(format!("{name}.gz"))).unwrap();
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(text(name).as_bytes()).unwrap();
+        out.finish().unwrap();
+    }
+    let plain = Queue::from_folder(&recorded(), None).unwrap();
+    let compressed = Queue::from_folder(folder.path(), None).unwrap();
+    assert_eq!((plain.now, plain.jobs), (compressed.now, compressed.jobs));
+}
