@@ -246,8 +246,9 @@ describe("the page of a service", () => {
     // The chosen job is opened by Enter.
     await page.keyboard.press("n");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => location.hash.startsWith("#/job/"));
+    await page.waitForFunction(() => document.querySelector("main h1")?.textContent.startsWith("Job"));
     await page.evaluate(() => { location.hash = "#/queue"; });
+    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Queue");
     await page.fill("[type=search]", "sleep 600");
     await page.keyboard.press("Enter");
     await seen(page, "2,000 jobs");
