@@ -58,4 +58,4 @@ pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::{ExecuteOptions, Scratch};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use settle::settle;
-pub use shim::serve;
+pub use shim::{serve, serve_as};

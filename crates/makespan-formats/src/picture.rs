@@ -1,6 +1,6 @@
 //! Pictures as SVG, PNG or PDF: what is drawn is SVG, and the other two are made of it.
 //!
-//! Their text is set in DejaVu Sans, which is compiled in, so that a picture looks the same on every machine. A PDF keeps text as text.
+//! Their text is set in `DejaVu Sans`, which is compiled in, so that a picture looks the same on every machine. A PDF keeps text as text.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -52,7 +52,7 @@ pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> i
         PictureFormat::Png => out.write_all(&png(&tree(svg)?)?),
         PictureFormat::Pdf => {
             let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), PageOptions::default());
-            out.write_all(&pdf.map_err(failed)?)
+            out.write_all(&pdf.map_err(|error| failed(&error))?)
         }
     }
 }
@@ -69,7 +69,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 fn tree(svg: &str) -> io::Result<Tree> {
     let options =
         usvg::Options { font_family: "DejaVu Sans".into(), fontdb: Arc::clone(&FONTS), ..usvg::Options::default() };
-    Tree::from_str(svg, &options).map_err(failed)
+    Tree::from_str(svg, &options).map_err(|error| failed(&error))
 }
 
 fn png(tree: &Tree) -> io::Result<Vec<u8>> {
@@ -79,12 +79,12 @@ fn png(tree: &Tree) -> io::Result<Vec<u8>> {
     let pixels = |length: f32| (length * scale).round().max(1.0) as u32;
     let pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()));
     let mut pixmap =
-        pixmap.ok_or_else(|| failed("the picture has too many pixels for a PNG; write it as SVG or PDF"))?;
+        pixmap.ok_or_else(|| failed(&"the picture has too many pixels for a PNG; write it as SVG or PDF"))?;
     resvg::render(tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    pixmap.encode_png().map_err(failed)
+    pixmap.encode_png().map_err(|error| failed(&error))
 }
 
-fn failed(reason: impl ToString) -> io::Error {
+fn failed(reason: &dyn ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
 }
 

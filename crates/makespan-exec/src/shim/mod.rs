@@ -20,6 +20,7 @@ mod order;
 mod small;
 mod staging;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, Stdin, Write};
 use std::os::fd::AsFd;
@@ -74,17 +75,22 @@ const GLANCE: u16 = 2;
 /// [`crate::execute`] without naming another shim ([`crate::ExecuteOptions::shim`]) calls this first of all in `main`,
 /// since the shims are processes of its own executable.
 pub fn serve() {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == ARGUMENT) {
-        if std::env::args_os().nth(2).is_some_and(|second| second == small::VERSION) {
-            println!("{}", small::PROTOCOL);
-            std::process::exit(0);
-        }
-        let (Some(held), Some(named), Some(group)) = (arguments.next(), arguments.next(), arguments.next()) else {
-            std::process::exit(NEVER)
-        };
-        std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
+    serve_as(std::env::args_os().skip(1));
+}
+
+/// The same where the arguments behind the program's name are not those of this process: an interpreter has its own before them.
+pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
+    let mut arguments = arguments.into_iter();
+    if arguments.next().is_none_or(|first| first != ARGUMENT) {
+        return;
     }
+    let (held, named, group) = (arguments.next(), arguments.next(), arguments.next());
+    if held.as_ref().is_some_and(|second| second == small::VERSION) {
+        println!("{}", small::PROTOCOL);
+        std::process::exit(0);
+    }
+    let (Some(held), Some(named), Some(group)) = (held, named, group) else { std::process::exit(NEVER) };
+    std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
 }
 
 /// What a shim knows of its job.

@@ -82,7 +82,7 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
             if !figure.steps {
                 svg += &marker(index, left + 13.0, y);
             }
-            let _ = writeln!(svg, r##"<text x="{:.1}" y="{:.1}">{}</text>"##, left + 32.0, y + 4.0, Text(&name));
+            let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">{}</text>"#, left + 32.0, y + 4.0, Text(&name));
         }
     }
     svg + "</svg>\n"
