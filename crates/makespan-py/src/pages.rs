@@ -33,8 +33,18 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
     }
     let schedule = plan.schedule().cloned().unwrap_or_default();
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
-    let report =
-        Report { title, instance, schedules: &schedules, algorithm, seed, marks: &[], bounds, remarks, sections: &[] };
+    let report = Report {
+        title,
+        instance,
+        schedules: &schedules,
+        algorithm,
+        seed,
+        marks: &[],
+        bounds,
+        remarks,
+        sections: &[],
+        choose: false,
+    };
     text(|out| write_html(out, &report))
 }
 

@@ -215,9 +215,10 @@ fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedEr
             Err(problem) => return Err(SavedError::Read { path, problem }),
         };
         let mut bytes = Vec::new();
-        let read = match compressed {
-            true => MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes),
-            false => file.take(MAX_BYTES + 1).read_to_end(&mut bytes),
+        let read = if compressed {
+            MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        } else {
+            file.take(MAX_BYTES + 1).read_to_end(&mut bytes)
         };
         if let Err(problem) = read {
             return Err(SavedError::Read { path, problem });
@@ -226,7 +227,9 @@ fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedEr
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
         // An empty file is what a command left that failed.
-        if bytes.iter().all(u8::is_ascii_whitespace) && name.ends_with(".json") {
+        if bytes.iter().all(u8::is_ascii_whitespace)
+            && Path::new(name).extension().is_some_and(|extension| extension == "json")
+        {
             continue;
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
