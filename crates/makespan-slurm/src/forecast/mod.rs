@@ -111,7 +111,16 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
     }
-    let reasons = Reasons { model: &model, links: &links, play: &play, outcome: &outcome, clock: options.clock, bids };
+    let reasons = Reasons {
+        model: &model,
+        links: &links,
+        play: &play,
+        outcome: &outcome,
+        clock: options.clock,
+        positions: play.positions(),
+        bids,
+        free: std::cell::RefCell::default(),
+    };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {
         let (start, early, late) = spread(outcome.started[job], &drawn, job);

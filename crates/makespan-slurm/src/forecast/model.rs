@@ -216,11 +216,13 @@ impl<'a> Model<'a> {
             reservation,
             lasts: request.min_time.and_then(|least| i64::try_from(least).ok()).map_or(lasts, |least| least.min(lasts)),
         };
-        self.check(job, partition, &shape)?;
-        Ok(*interning.shapes.entry(shape.clone()).or_insert_with(|| {
-            self.shapes.push(shape);
-            self.shapes.len() - 1
-        }))
+        if let Some(&known) = interning.shapes.get(&shape) {
+            return Ok(known);
+        }
+        self.check(job, partition, &shape, interning)?;
+        interning.shapes.insert(shape.clone(), self.shapes.len());
+        self.shapes.push(shape);
+        Ok(self.shapes.len() - 1)
     }
 
     /// The nodes that a job may have in a partition, if they were empty.
@@ -260,10 +262,16 @@ impl<'a> Model<'a> {
     }
 
     /// Whether enough nodes are large enough when they are empty.
-    fn check(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Result<(), Never> {
-        let mut sizes: Vec<u32> = self.sets[shape.set].iter().filter_map(|site| self.capacity(shape, site)).collect();
+    fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
+        // What nodes give when they are empty depends on what is asked for on each alone.
+        let key = Shape { min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..shape.clone() };
+        let sizes = interning.sizes.entry(key).or_insert_with(|| {
+            let mut sizes: Vec<u32> =
+                self.sets[shape.set].iter().filter_map(|site| self.capacity(shape, site)).collect();
+            sizes.sort_unstable_by(|one, other| other.cmp(one));
+            sizes
+        });
         let enough_nodes = sizes.len() as u64 >= u64::from(shape.min_nodes);
-        sizes.sort_unstable_by(|one, other| other.cmp(one));
         let taken = shape.max_nodes.map_or(sizes.len(), |most| most as usize);
         let cpus: u64 = sizes.iter().take(taken).map(|&cpus| u64::from(cpus)).sum();
         if enough_nodes && cpus >= shape.cpus {
@@ -314,6 +322,8 @@ impl<'a> Model<'a> {
 struct Interning {
     sets: HashMap<SetKey, usize>,
     shapes: HashMap<Shape, usize>,
+    /// Processors of the nodes that will do, the largest first.
+    sizes: HashMap<Shape, Vec<u32>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]

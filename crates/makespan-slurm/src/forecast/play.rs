@@ -7,13 +7,15 @@ use super::bits::Bits;
 use super::model::{Bid, Model};
 use super::ready::{Links, Ready};
 use super::times::limit;
-use super::world::{Kept, Running, World};
+use super::world::{Gap, Kept, Running, World};
 
 /// How the scheduler looks, in seconds and jobs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks {
     /// Between two looks for gaps.
     interval: i64,
+    /// Between two looks at the head of the queue.
+    pause: i64,
     /// How far ahead places are kept.
     window: i64,
     /// Jobs that are looked at, in gaps and otherwise.
@@ -27,15 +29,22 @@ pub(super) struct Looks {
 
 /// Most work of one look: jobs with a kept place times nodes.
 const MAX_PLACES: usize = 400_000;
+/// So many jobs times nodes are much: then fewer places are kept, and looks are rarer than Slurm's, those at the head of the queue a
+/// minute apart.
+const MUCH: usize = 2_000_000;
 
 impl Looks {
     pub(super) fn of(model: &Model<'_>) -> Self {
         let number = |name, default: i64, least: i64| model.queue.scheduler_number(name).unwrap_or(default).max(least);
         let depth = number("bf_max_job_test", 500, 1) as usize;
-        let affordable = MAX_PLACES / model.sites.len().max(1);
+        let (jobs, sites) = (&model.queue.jobs, model.sites.len().max(1));
+        let is_much = jobs.len().saturating_mul(sites) > MUCH;
+        let affordable = if is_much { MAX_PLACES / 16 } else { MAX_PLACES } / sites;
+        let rarely = if is_much { typical_limit(model) / 25 } else { 1 };
         let scheduler = model.queue.config.get("SchedulerType");
         Self {
-            interval: number("bf_interval", 30, 1),
+            interval: number("bf_interval", 30, 1).max(rarely),
+            pause: if is_much { 60 } else { 0 },
             window: number("bf_window", 1440, 1).saturating_mul(60),
             depth,
             head: number("default_queue_depth", 100, 1) as usize,
@@ -43,6 +52,13 @@ impl Looks {
             fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),
         }
     }
+}
+
+/// The limit that half of the jobs stay within.
+fn typical_limit(model: &Model<'_>) -> i64 {
+    let mut limits: Vec<i64> = model.queue.jobs.iter().map(limit).collect();
+    limits.sort_unstable();
+    limits.get(limits.len() / 2).copied().unwrap_or(3600)
 }
 
 /// What became of each job.
@@ -82,12 +98,17 @@ pub(super) struct Play<'a> {
     teams: HashMap<usize, Vec<usize>>,
     blocked: Bits,
     last_look: Option<i64>,
+    last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
     /// The job that ended last on each site, of those that ended since now.
     last_on: Vec<Option<(i64, usize)>>,
     failed: Vec<u64>,
     look: u64,
+    /// How many bids of what waits may be of jobs that have started.
+    stale: usize,
+    /// Of jobs that did not start at the first look although nodes were free: for how long these were.
+    gaps: Option<HashMap<usize, Gap>>,
 }
 
 impl<'a> Play<'a> {
@@ -115,11 +136,14 @@ impl<'a> Play<'a> {
             teams: teams(model),
             blocked: Bits::new(model.sites.len()),
             last_look: None,
+            last_head: None,
             next_look: None,
             outcome,
             last_on: vec![None; model.sites.len()],
             failed: vec![0; model.shapes.len()],
             look: 0,
+            stale: 0,
+            gaps: None,
         };
         play.begin();
         play
@@ -138,8 +162,7 @@ impl<'a> Play<'a> {
             self.outcome.started[index] = Some(run.started);
             self.events.push(Reverse((ends, Event::End(number))));
         }
-        let limits: Vec<i64> = queue.jobs.iter().filter(|job| job.run.is_some()).map(limit).collect();
-        let typical = if limits.is_empty() { 3600 } else { limits[limits.len() / 2] };
+        let typical = typical_limit(self.model);
         for holding in &queue.hidden {
             let holds = vec![self.world.hold(holding)];
             let number = self.world.take(Running { job: None, believed: now.saturating_add(typical), holds });
@@ -184,11 +207,13 @@ impl<'a> Play<'a> {
 
     /// The first look at what waits: the state afterwards tells why jobs do not start now.
     pub(super) fn first_look(&mut self) {
+        self.gaps = Some(HashMap::new());
         self.decide();
     }
 
     /// Everything until nothing waits or nothing more happens.
     pub(super) fn run(mut self) -> Outcome {
+        self.decide();
         while let Some(&Reverse((now, _))) = self.events.peek() {
             if self.waiting.is_empty() && !self.is_more_expected() {
                 break;
@@ -242,21 +267,41 @@ impl<'a> Play<'a> {
     /// A look at the head of the queue, and where it is time at all of it.
     fn decide(&mut self) {
         let now = self.world.now;
+        let soonest = self.last_head.map_or(now, |last| last.saturating_add(self.looks.pause));
+        if now < soonest {
+            return self.look_at(soonest);
+        }
+        self.last_head = Some(now);
         let due = self.last_look.is_none_or(|last| now >= last.saturating_add(self.looks.interval));
         self.look += 1;
         self.from_the_head();
+        self.forget_started();
         if !self.looks.fills || self.waiting.is_empty() {
             return;
         }
         if due {
             self.last_look = Some(now);
             self.into_gaps();
-        } else if self.next_look.is_none() {
-            let at = self.last_look.unwrap_or(now).saturating_add(self.looks.interval);
+            self.forget_started();
+        } else {
+            self.look_at(self.last_look.unwrap_or(now).saturating_add(self.looks.interval));
+        }
+    }
+
+    /// Looks again at this instant, unless it does so before.
+    fn look_at(&mut self, at: i64) {
+        if self.next_look.is_none_or(|next| at < next) {
             self.next_look = Some(at);
             self.events.push(Reverse((at, Event::Look)));
         }
-        self.waiting.retain(|&bid| self.outcome.started[self.model.bids[bid as usize].job].is_none());
+    }
+
+    /// Leaves what has started out of what waits, once there are enough of them, or nothing else.
+    fn forget_started(&mut self) {
+        if self.stale * 16 > self.waiting.len() {
+            self.stale = 0;
+            self.waiting.retain(|&bid| self.outcome.started[self.model.bids[bid as usize].job].is_none());
+        }
     }
 
     /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
@@ -306,6 +351,11 @@ impl<'a> Play<'a> {
                 continue;
             }
             self.failed[bid.shape] = self.look;
+            if let Some(gaps) = &mut self.gaps
+                && let Some(gap) = self.world.gap_of(&self.model.shapes[bid.shape])
+            {
+                gaps.entry(bid.job).or_insert(gap);
+            }
             if places < self.looks.places
                 && let Some((from, sites)) = self.world.earliest(&self.model.shapes[bid.shape])
                 && from <= self.world.now.saturating_add(self.looks.window)
@@ -319,41 +369,40 @@ impl<'a> Play<'a> {
 
     /// Starts a job, with those that start together with it, if all of them fit.
     fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
-        let team = self.teams.get(&bid.job).cloned().unwrap_or_else(|| vec![bid.job]);
-        // Those that start together are tried once, with the first of them.
+        let Some(team) = self.teams.get(&bid.job).cloned() else {
+            let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
+            let Some(holds) = found else { return false };
+            self.start(bid.job, holds);
+            return true;
+        };
         if team.iter().any(|&job| self.model.never[job].is_some()) {
             return false;
         }
         let mut begun = Vec::new();
         for job in team {
-            let bids: Vec<u32> = match job == bid.job {
-                true => Vec::new(),
-                false => self.bids_of.get(&job).cloned().unwrap_or_default(),
+            let shapes: Vec<usize> = match self.bids_of.get(&job) {
+                Some(bids) if job != bid.job => bids.iter().map(|&at| self.model.bids[at as usize].shape).collect(),
+                _ => vec![bid.shape],
             };
-            let shapes: Vec<usize> = match job == bid.job {
-                true => vec![bid.shape],
-                false => bids.iter().map(|&position| self.model.bids[position as usize].shape).collect(),
-            };
-            let found =
-                shapes.iter().find_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
-            let Some(holds) = found else {
+            let mut found =
+                shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
+            let Some(holds) = found.next() else {
                 // All or none.
-                for number in begun {
-                    self.undo(number);
-                }
+                begun.into_iter().for_each(|number| drop(self.world.give_back(number)));
                 return false;
             };
+            drop(found);
             let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
             begun.push(self.world.take(Running { job: Some(job), believed, holds }));
         }
-        for number in begun {
-            self.started(number);
-        }
+        begun.into_iter().for_each(|number| self.started(number));
         true
     }
 
-    fn undo(&mut self, number: usize) {
-        self.world.give_back(number);
+    fn start(&mut self, job: usize, holds: Vec<super::world::Hold>) {
+        let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
+        let number = self.world.take(Running { job: Some(job), believed, holds });
+        self.started(number);
     }
 
     fn started(&mut self, number: usize) {
@@ -369,13 +418,23 @@ impl<'a> Play<'a> {
         self.outcome.sites[job] = sites;
         self.outcome.started[job] = Some(now);
         self.world.count(job, true);
+        self.stale += self.bids_of.get(&job).map_or(0, Vec::len);
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
         self.tell(job);
     }
 
-    /// What waits now, in the order in which it is looked at.
-    pub(super) fn position(&self, job: usize) -> Option<usize> {
-        self.waiting.iter().position(|&bid| self.model.bids[bid as usize].job == job)
+    /// Of each job, how many are looked at before it, of those that wait now.
+    pub(super) fn positions(&self) -> Vec<usize> {
+        let mut positions = vec![0; self.model.queue.jobs.len()];
+        for (position, &bid) in self.waiting.iter().enumerate().rev() {
+            positions[self.model.bids[bid as usize].job] = position;
+        }
+        positions
+    }
+
+    /// For how long the nodes of a job are free that did not start at the first look.
+    pub(super) fn gap(&self, job: usize) -> Option<Gap> {
+        self.gaps.as_ref()?.get(&job).copied()
     }
 
     pub(super) fn has_started(&self, job: usize) -> bool {

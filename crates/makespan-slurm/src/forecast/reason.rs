@@ -1,12 +1,15 @@
 //! Why each job waits, as the cluster is now.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::queue::{Condition, QueueJob};
 
 use super::model::{Bid, Model, Shape};
 use super::play::{Outcome, Play};
 use super::ready::{Links, Ready};
 use super::why::{Why, span, wanted};
-use super::world::World;
+use super::world::{Gap, World};
 
 /// Clock times in words.
 pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
@@ -20,6 +23,23 @@ pub(super) struct Reasons<'a> {
     pub outcome: &'a Outcome,
     pub clock: Clock<'a>,
     pub bids: Vec<Option<Bid>>,
+    /// Of each job, how many are looked at before it.
+    pub positions: Vec<usize>,
+    /// What is free of what each kind of request asks for, found once.
+    pub free: RefCell<HashMap<Shape, Free>>,
+}
+
+/// What is free now of what a request asks for.
+#[derive(Clone)]
+pub(super) struct Free {
+    /// Nodes.
+    nodes: usize,
+    /// What is short on the others, in words.
+    lack: String,
+    /// Whether it fits now, time aside.
+    fits: bool,
+    /// If it does, for how long.
+    gap: Option<Gap>,
 }
 
 impl Reasons<'_> {
@@ -43,6 +63,9 @@ impl Reasons<'_> {
 
     /// Jobs that it waits for.
     fn others(&self, index: usize) -> Option<Why> {
+        if self.links.of_job(index).is_empty() {
+            return None;
+        }
         let (started, ended) = (self.running(), vec![None; self.model.queue.jobs.len()]);
         if self.links.ready(index, &started, &ended) != Ready::Later {
             return None;
@@ -98,13 +121,16 @@ impl Reasons<'_> {
     /// Nodes that are held, or kept for others.
     fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
-        let position = self.play.position(index).unwrap_or(0);
-        if world.find(shape, None, false).is_some() || self.fits_but_for_time(world, shape) {
-            return self.kept(shape, position);
+        let position = self.positions[index];
+        let free = self.free(world, shape);
+        // At its turn it may have had nodes that those behind it got, which need them for less time.
+        if let Some(gap) = self.play.gap(index) {
+            return self.kept(shape, position, Some(gap));
         }
-        let set = &self.model.sets[shape.set];
-        let fits = set.iter().filter(|&site| world.room_now(shape, site).is_some()).count();
-        let lack = self.lack(world, shape);
+        if free.fits {
+            return self.kept(shape, position, free.gap);
+        }
+        let (set, fits, lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
         let mut text = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
@@ -124,19 +150,25 @@ impl Reasons<'_> {
         }
     }
 
-    /// Whether what it asks for is free, and only a reservation comes too soon.
-    fn fits_but_for_time(&self, world: &World<'_>, shape: &Shape) -> bool {
+    fn free(&self, world: &World<'_>, shape: &Shape) -> Free {
+        // Only a reservation comes too soon where it would fit for a second.
         let short = Shape { lasts: 1, ..shape.clone() };
-        world.find(&short, None, false).is_some()
+        if let Some(known) = self.free.borrow().get(&short) {
+            return known.clone();
+        }
+        let set = &self.model.sets[shape.set];
+        let nodes = set.iter().filter(|&site| world.room_now(shape, site).is_some()).count();
+        let fits = world.find(&short, None, false).is_some();
+        let lack = if fits { String::new() } else { self.lack(world, shape) };
+        let gap = if fits { world.gap_of(shape) } else { None };
+        let found = Free { nodes, lack, fits, gap };
+        self.free.borrow_mut().insert(short, found.clone());
+        found
     }
 
     /// Enough is free, but not for long enough.
-    fn kept(&self, shape: &Shape, position: usize) -> Why {
-        let world = &self.play.world;
-        let set = &self.model.sets[shape.set];
-        let mut gaps: Vec<_> = set.iter().filter_map(|site| world.gap(shape, site)).collect();
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0));
-        let Some(&(gap, kept, closed)) = gaps.get(shape.min_nodes.max(1) as usize - 1) else {
+    fn kept(&self, shape: &Shape, position: usize, gap: Option<Gap>) -> Why {
+        let Some(Gap { seconds: gap, kept, closed }) = gap else {
             return Why::new("priority", format!("{position} jobs come before it"));
         };
         let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });

@@ -33,6 +33,14 @@ pub(super) struct Kept {
     pub job: usize,
 }
 
+/// For how long nodes are free, and what ends that: a job for which they are kept, or a reservation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub seconds: i64,
+    pub kept: Option<Kept>,
+    pub closed: Option<usize>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
     pub model: &'a Model<'a>,
@@ -315,6 +323,11 @@ impl<'a> World<'a> {
         if let Some(room) = self.room_now(shape, site) {
             return Some((self.now, room));
         }
+        // Most nodes run one job, after which they are empty.
+        if let [number] = self.on[site][..] {
+            let room = self.model.capacity(shape, site)?;
+            return Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), room));
+        }
         let mut ends: Vec<(i64, u32)> = self.on[site]
             .iter()
             .filter_map(|&number| Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), number)))
@@ -337,19 +350,28 @@ impl<'a> World<'a> {
         None
     }
 
-    /// For how long from now on a job may hold a site that has what it asks for, and what ends that.
-    pub(super) fn gap(&self, shape: &Shape, site: usize) -> Option<(i64, Option<Kept>, Option<usize>)> {
+    /// For how long from now on a job may hold as many sites as it needs, and what ends that.
+    pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
+        let mut gaps: Vec<Gap> = self.model.sets[shape.set].iter().filter_map(|site| self.gap(shape, site)).collect();
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
+        gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
+    }
+
+    /// The same of one site, if it has what is asked for.
+    fn gap(&self, shape: &Shape, site: usize) -> Option<Gap> {
         self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
         let closed = closed.filter(|period| period.1 > self.now).min_by_key(|period| period.0);
         let kept = self.kept[site].iter().filter(|kept| kept.until > self.now).min_by_key(|kept| kept.from);
         let ahead = |from: i64| from.saturating_sub(self.now).max(0);
         Some(match (closed, kept) {
-            (None, None) => (i64::MAX, None, None),
+            (None, None) => Gap { seconds: i64::MAX, kept: None, closed: None },
             (Some(closed), kept) if kept.is_none_or(|kept| closed.0 <= kept.from) => {
-                (ahead(closed.0), None, Some(closed.2))
+                Gap { seconds: ahead(closed.0), kept: None, closed: Some(closed.2) }
             }
-            (_, kept) => (kept.map_or(i64::MAX, |kept| ahead(kept.from)), kept.copied(), None),
+            (_, kept) => {
+                Gap { seconds: kept.map_or(i64::MAX, |kept| ahead(kept.from)), kept: kept.copied(), closed: None }
+            }
         })
     }
 }
