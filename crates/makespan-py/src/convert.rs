@@ -34,6 +34,6 @@ pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
 pub fn figure(objective: Objective, value: &makespan::Value) -> f64 {
     match value {
         makespan::Value::Integer(value) => *value as f64 / 10_f64.powi(objective.places() as i32),
-        rational => rational.as_f64(),
+        rational @ makespan::Value::Rational(_) => rational.as_f64(),
     }
 }

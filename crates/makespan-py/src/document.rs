@@ -25,7 +25,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-impl<'a> Path<'a> {
+impl Path<'_> {
     const ROOT: Path<'static> = Path { above: None, step: Step::Root, depth: 0 };
 
     fn to<'b>(&'b self, step: Step<'b>) -> Path<'b> {
@@ -140,7 +140,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
     for method in ["tolist", "item"] {
         if value.hasattr(method)? {
             let plain = value.call_method0(method)?;
-            if !plain.get_type().is(&value.get_type()) {
+            if !plain.get_type().is(value.get_type()) {
                 return write(&plain, out, &path.to(Step::Root));
             }
         }

@@ -65,7 +65,7 @@ pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
         FormatError::Content { place: Place { field, .. }, problem, .. } => {
             INPUT.raised(py, (problem, py.None(), py.None(), py.None(), field.as_deref()))
         }
-        other => of_file(py, other),
+        other @ FormatError::Io { .. } => of_file(py, other),
     }
 }
 

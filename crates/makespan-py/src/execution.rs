@@ -175,7 +175,7 @@ fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Se
     intake.on_request(move || waker.wake());
     let improving = Improving { objective: Objective::Makespan, ..Improving::default() };
     let policy = move |_: &Instance| -> Option<Box<dyn Policy>> {
-        Some(Box::new(Improve::new(improving.clone(), 0).in_background(SHARE)))
+        Some(Box::new(Improve::new(improving, 0).in_background(SHARE)))
     };
     let first = policy(instance).ok_or("no policy")?;
     let mut renewed = Renewed::new(first, instance, policy);

@@ -6,6 +6,13 @@
 //! Searches run on threads of their own, while Python's main thread waits without the interpreter's lock and looks after
 //! signals ([`waiting`]).
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
+    reason = "calls from Python own their arguments, may all raise, and have a receiver"
+)]
+
 mod bounds;
 mod columns;
 mod convert;

@@ -125,7 +125,7 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert!(refused(list("true\nfalse #: cores=0\n")).place.unwrap().contains('2'));
     let long = || "x".repeat(200_000);
     assert_eq!(place(command(&["true", &long()])), "content.command.argv");
-    assert_eq!(place(command(&["true"; 200_000])), "content.command.argv");
+    assert_eq!(place(command(&vec!["true"; 200_000])), "content.command.argv");
     assert_eq!(place(Submission { environment: [("A".into(), long())].into(), ..script("true") }), "environment");
     assert_eq!(place(Submission { begin: Some(9e10), ..script("true") }), "begin");
     assert_eq!(place(Submission { deadline: Some(f64::INFINITY), ..script("true") }), "deadline");

@@ -98,7 +98,8 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let fronts = front.iter().map(|front| front::section(instance, front, &bounds));
     let mut sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
     if schedules.len() > 1 {
-        let chosen = front.map_or_else(|| strategy.map_or(0, |strategy| strategy.chosen()), |front| front.chosen());
+        let chosen =
+            front.map_or_else(|| strategy.map_or(0, makespan_core::Strategy::chosen), makespan_core::Front::chosen);
         sections.iter_mut().for_each(|one| one.schedules = Alternatives::positions(chosen, schedules.len()));
     }
     let report = Report {
