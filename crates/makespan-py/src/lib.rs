@@ -4,7 +4,7 @@
 //! typed in `_native.pyi`. Nothing here is meant for Rust programs: those use the crate `makespan`.
 //!
 //! Searches run on threads of their own, while Python's main thread waits without the interpreter's lock and looks after
-//! signals ([`waiting`]).
+//! signals (`waiting`).
 
 #![allow(
     clippy::needless_pass_by_value,
