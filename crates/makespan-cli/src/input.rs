@@ -126,6 +126,10 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     }
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
+            digits if number(digits).is_some() && digits != text => format!(
+                "it would be more or fewer than something; of `simulate` --scenario 'nodes={text}' is that; write --processors {digits} \
+                 for {digits} in all"
+            ),
             digits if number(digits).is_some() => format!("it is a number; write --processors {digits} for as many"),
             _ => "there is no such file; write --processors for a number of them".to_owned(),
         };

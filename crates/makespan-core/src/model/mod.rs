@@ -31,7 +31,7 @@ pub use quantity::{Quantity, QuantityError};
 pub(crate) use resource::amount_of;
 pub use resource::{Demand, Need, Needs, Resource, ResourceError, ResourceId, ResourceKind, Resources, Shortage};
 pub use route::Route;
-pub use site::{Association, Limits, Partition, Qos, Reservation, Site, SiteError, Submission};
+pub use site::{Association, Limits, Partition, Qos, Site, SiteError, SiteReservation, Submission};
 pub use table::Dependence;
 pub use task::TaskId;
 pub use time::{Area, Time, TimeError};

@@ -54,7 +54,7 @@ pub struct Site {
     /// Accounts and the users in them.
     pub associations: Vec<Association>,
     /// Nodes that are kept for some users at some times.
-    pub reservations: Vec<Reservation>,
+    pub reservations: Vec<SiteReservation>,
 }
 
 /// A set of nodes with a queue.
@@ -188,7 +188,7 @@ impl Association {
 
 /// Nodes that are kept for some.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reservation {
+pub struct SiteReservation {
     /// Unique name.
     pub name: Box<str>,
     /// Its nodes, ascending.

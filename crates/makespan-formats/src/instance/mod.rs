@@ -15,6 +15,7 @@ mod platform;
 mod resource_tests;
 mod resources;
 mod schema;
+mod site;
 #[cfg(test)]
 mod tests;
 mod times;

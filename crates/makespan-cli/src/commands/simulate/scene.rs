@@ -5,7 +5,7 @@ use std::path::Path;
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
 use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId};
-use makespan_formats::{Format, Replay, ReplayOptions, read_failures};
+use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
 use crate::args::{EstimatesName, SimulateOptions, Teachers};
@@ -14,10 +14,13 @@ use crate::machine;
 use crate::past::kinds;
 
 /// A log as all policies meet it.
+#[derive(Clone)]
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
     pub remarks: Vec<String>,
+    /// What really happened, where a log tells.
+    pub past: Past,
 }
 
 /// Reads the log on the machines that the options name.
@@ -38,7 +41,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         machine: Some(machine::platform()?),
         ..usual
     };
-    let Replay { instance, actual, mut remarks, format, .. } = replay_at(&options.trace, &reading)?;
+    let Replay { instance, actual, mut remarks, format, past, .. } = replay_at(&options.trace, &reading)?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
@@ -48,7 +51,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, past })
 }
 
 /// Refuses to end jobs at walltimes where that would end none.
@@ -102,14 +105,16 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, mut remarks, .. } = log;
+    let Log { instance, mut remarks, past, .. } = log;
+    // What is drawn is not what was logged.
+    let past = Past { starts: Vec::new(), ..past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
         options.seed
     ));
     let actual = deviation.draw(instance.tasks() as usize);
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, past })
 }
 
 /// The same log where nobody tells the times, if that is asked for.
@@ -117,14 +122,14 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
     }
-    let Log { instance, actual, mut remarks } = log;
+    let Log { instance, actual, mut remarks, past } = log;
     let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, past })
 }
 
 /// What learns times while the simulation goes on, if that is asked for.
