@@ -25,7 +25,7 @@ pub struct Pool {
 /// What a job is to ask for so that its nodes are those of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// Options of `sbatch`, which come after all others; its names come after them ([`Placed::options_with`]).
+    /// Options of `sbatch`, which come after all others; the names of nodes come after them.
     pub options: Vec<String>,
     /// Its nodes in the order of the plan, where it is to have these and no others; else it may have any that `options` allow.
     pub names: Option<Vec<String>>,
