@@ -168,7 +168,7 @@ impl<'a> Play<'a> {
             let number = self.world.take(Running { job: None, believed: now.saturating_add(typical), holds });
             self.events.push(Reverse((now.saturating_add((typical / 2).max(1)), Event::End(number))));
         }
-        for reservation in queue.reservations.iter() {
+        for reservation in &queue.reservations {
             for at in [reservation.start, reservation.end].into_iter().filter(|&at| at > now) {
                 self.events.push(Reverse((at, Event::Turn)));
             }
@@ -274,14 +274,14 @@ impl<'a> Play<'a> {
         self.last_head = Some(now);
         let due = self.last_look.is_none_or(|last| now >= last.saturating_add(self.looks.interval));
         self.look += 1;
-        self.from_the_head();
+        self.start_from_the_head();
         self.forget_started();
         if !self.looks.fills || self.waiting.is_empty() {
             return;
         }
         if due {
             self.last_look = Some(now);
-            self.into_gaps();
+            self.fill_gaps();
             self.forget_started();
         } else {
             self.look_at(self.last_look.unwrap_or(now).saturating_add(self.looks.interval));
@@ -305,7 +305,7 @@ impl<'a> Play<'a> {
     }
 
     /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
-    fn from_the_head(&mut self) {
+    fn start_from_the_head(&mut self) {
         self.blocked.clear();
         let mut closed = vec![false; self.model.queue.partitions.len()];
         let (mut looked, mut open) = (0, closed.len());
@@ -333,7 +333,7 @@ impl<'a> Play<'a> {
     }
 
     /// Every job where it fits without putting off those before it, for which places are kept.
-    fn into_gaps(&mut self) {
+    fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
         let bids: Vec<u32> = self.waiting.iter().take(self.looks.depth).copied().collect();

@@ -82,9 +82,10 @@ impl Links {
             when.push((link.any, all.map(|all| all.into_iter().max().unwrap_or(i64::MIN))));
         }
         let any = when.iter().any(|one| one.0);
-        let instant = match any {
-            true => when.iter().filter_map(|one| one.1).min(),
-            false => when.iter().try_fold(i64::MIN, |latest, one| Some(latest.max(one.1?))),
+        let instant = if any {
+            when.iter().filter_map(|one| one.1).min()
+        } else {
+            when.iter().try_fold(i64::MIN, |latest, one| Some(latest.max(one.1?)))
         };
         instant.map_or(Ready::Later, Ready::At)
     }

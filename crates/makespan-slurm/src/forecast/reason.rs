@@ -133,16 +133,16 @@ impl Reasons<'_> {
         let (set, fits, lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
-        let mut text = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
-        let after = self.outcome.after[index].clone();
-        if !after.is_empty() {
-            text += &format!("; its nodes are held by {}", self.names(&after));
-        }
+        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
+        let after = &self.outcome.after[index];
+        // What matters most comes first: tables cut the rest.
+        let mut text =
+            if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
             text += &format!("; {position} come before it");
         }
         let why = Why::new("resources", text);
-        match self.smaller(world, shape, fits) {
+        match Self::smaller(world, shape, fits) {
             Some(nodes) => {
                 why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
             }
@@ -185,9 +185,10 @@ impl Reasons<'_> {
             (None, None) => format!("nodes are free, and {before}: the scheduler keeps to their order"),
         };
         let why = Why::new(if closed.is_some() { "reservation" } else { "priority" }, text);
-        match gap >= 60 && gap < shape.lasts {
-            true => why.with(format!("with a limit of at most {} it could start now", span(gap as u64))),
-            false => why,
+        if gap >= 60 && gap < shape.lasts {
+            why.with(format!("with a limit of at most {} it could start now", span(gap as u64)))
+        } else {
+            why
         }
     }
 
@@ -217,7 +218,7 @@ impl Reasons<'_> {
     }
 
     /// With how many nodes it could start now, if its processors fit on them.
-    fn smaller(&self, world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
+    fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
         let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
         let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
         let small = Shape { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };

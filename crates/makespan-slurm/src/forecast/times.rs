@@ -17,7 +17,7 @@ pub enum Known {
     Limit,
 }
 
-/// A random generator with one word of state (SplitMix64; Steele, Lea and Flood, OOPSLA 2014): draws need no more.
+/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014): draws need no more.
 #[derive(Clone, Debug)]
 pub(super) struct Draws(pub u64);
 

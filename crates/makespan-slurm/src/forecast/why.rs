@@ -84,13 +84,14 @@ impl Why {
             }
         }
         let such = if there == 0 { "none of them is".to_owned() } else { format!("only {there} of them are") };
-        let text = format!("it asks for {}, and {such} in {name}", wanted(model, job, shape));
+        let text = format!("too few nodes: it asks for {}, and {such} in {name}", wanted(model, job, shape));
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-        match away.is_empty() {
-            true => Self::new("nodes", text).with("a smaller request, or another partition"),
-            false => Self::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", "))),
+        if away.is_empty() {
+            Self::new("nodes", text).with("a smaller request, or another partition")
+        } else {
+            Self::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", ")))
         }
     }
 
@@ -116,9 +117,10 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
     let s = if nodes == 1 { "" } else { "s" };
     let each = u64::from(shape.per_node).max(if nodes == 1 { shape.cpus } else { 1 });
     let mut parts = Vec::new();
-    match shape.whole {
-        true => parts.push("all their processors".to_owned()),
-        false => parts.push(format!("{each} processor{}", if each == 1 { "" } else { "s" })),
+    if shape.whole {
+        parts.push("all their processors".to_owned())
+    } else {
+        parts.push(format!("{each} processor{}", if each == 1 { "" } else { "s" }))
     }
     match shape.memory {
         Some(Memory::PerCpu(bytes)) if bytes > 0 => parts.push(format!("{} a processor", size(bytes))),

@@ -86,12 +86,11 @@ impl Dependency {
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "after" => Condition::Started(0),
-        "afterany" => Condition::Ended,
+        // After `afterburstbuffer` the buffers of an earlier job have to be written, too.
+        "afterany" | "afterburstbuffer" => Condition::Ended,
         "afterok" => Condition::Succeeded,
         "afternotok" => Condition::Failed,
         "aftercorr" => Condition::SameTask,
-        // Buffers of an earlier job have to be written.
-        "afterburstbuffer" => Condition::Ended,
         "singleton" => Condition::Singleton,
         _ => return None,
     })

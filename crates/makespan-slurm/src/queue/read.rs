@@ -121,7 +121,7 @@ impl Queue {
             if texts.get(part).is_some() {
                 continue;
             }
-            if let Some((path, text)) = saved(folder, name)? {
+            if let Some((path, text)) = saved(folder, part, name)? {
                 texts = texts.with(part, text);
                 paths.push((part, path));
             }
@@ -207,7 +207,7 @@ const fn command(part: Part) -> &'static str {
 }
 
 /// The text of a file, if it or its compressed form is there.
-fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
+fn saved(folder: &Path, part: Part, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
     for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -215,9 +215,10 @@ fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedEr
             Err(problem) => return Err(SavedError::Read { path, problem }),
         };
         let mut bytes = Vec::new();
-        let read = match compressed {
-            true => MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes),
-            false => file.take(MAX_BYTES + 1).read_to_end(&mut bytes),
+        let read = if compressed {
+            MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        } else {
+            file.take(MAX_BYTES + 1).read_to_end(&mut bytes)
         };
         if let Err(problem) = read {
             return Err(SavedError::Read { path, problem });
@@ -226,7 +227,7 @@ fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedEr
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
         // An empty file is what a command left that failed.
-        if bytes.iter().all(u8::is_ascii_whitespace) && name.ends_with(".json") {
+        if bytes.iter().all(u8::is_ascii_whitespace) && matches!(part, Part::JobsJson | Part::NodesJson) {
             continue;
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));

@@ -109,9 +109,10 @@ fn max_nodes(record: &Record) -> Option<u64> {
 fn memory(record: &Record) -> Memory {
     let amount = |keys| first(record, keys).and_then(bytes).filter(|&bytes| bytes > 0);
     // The least of each, where both stand there, is what it was given by default.
-    amount(["MinMemoryCPU", "memory_per_cpu"])
-        .map(Memory::PerCpu)
-        .unwrap_or_else(|| amount(["MinMemoryNode", "memory_per_node"]).map_or(Memory::Whole, Memory::PerNode))
+    amount(["MinMemoryCPU", "memory_per_cpu"]).map_or_else(
+        || amount(["MinMemoryNode", "memory_per_node"]).map_or(Memory::Whole, Memory::PerNode),
+        Memory::PerCpu,
+    )
 }
 
 fn generic(record: &Record, nodes: u64) -> Vec<Gres> {
@@ -123,7 +124,7 @@ fn generic(record: &Record, nodes: u64) -> Vec<Gres> {
     gres(total, nodes)
 }
 
-/// 22.05 says so by OverSubscribe alone; later versions have a word of their own, and JSON has a list `shared`.
+/// 22.05 says so by `OverSubscribe` alone; later versions have a word of their own, and JSON has a list `shared`.
 fn is_exclusive(record: &Record) -> bool {
     if let Some(text) = record.raw("Exclusive") {
         return text != "NO" && !text.is_empty();
