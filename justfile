@@ -4,6 +4,10 @@
 check:
     ./check
 
+# The documentation site, with every example run and every figure drawn: target/site/html/index.html
+site *ARGS:
+    scripts/site/build {{ARGS}}
+
 # Criterion benchmarks of readers, bounds and schedulers
 bench *ARGS:
     cargo bench --workspace -- {{ARGS}}

@@ -1,5 +1,5 @@
 // Opens generated reports in headless Chromium and uses them as a person would.
-// MAKESPAN_PAGES: folder with demo.html, two.html and bags.html. CHROMIUM: the browser. Run by scripts/browser-test.
+// MAKESPAN_PAGES: folder with demo.html, two.html, bags.html, graph.html and front.html. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -15,13 +15,16 @@ before(async () => {
 after(() => browser?.close());
 const open = (name, options) => openPage(browser, name, options);
 
-const view = (page) => page.evaluate(() => ({ ...makespan.view, marked: makespan.view.marked?.size ?? null }));
+const view = (page) => page.evaluate(() => {
+  const { hits } = makespan.chart.search;
+  return { ...makespan.view, marked: hits ? hits.reduce((sum, hit) => sum + hit, 0) : null };
+});
 
 /** Where a placement is on the screen. */
 async function pointOf(page, schedule, placement) {
-  await page.locator("#stage").scrollIntoViewIfNeeded();
+  await page.locator(".stage").scrollIntoViewIfNeeded();
   return page.evaluate(([s, i]) => {
-    const box = document.getElementById("stage").getBoundingClientRect();
+    const box = document.querySelector(".stage").getBoundingClientRect();
     const [x, y] = makespan.point(s, i);
     return [x + box.left, y + box.top];
   }, [schedule, placement]);
@@ -29,7 +32,7 @@ async function pointOf(page, schedule, placement) {
 
 /** The tooltip as an object: its title and its rows. */
 const tooltip = (page) => page.evaluate(() => {
-  const box = document.getElementById("tooltip");
+  const box = document.querySelector(".chart-tip");
   if (box.hidden) return null;
   const words = [...box.querySelectorAll("dt")].map((word) => word.textContent);
   const values = [...box.querySelectorAll("dd")].map((value) => value.textContent);
@@ -40,7 +43,7 @@ const column = (page, index) => page.locator(`#jobs tbody tr td:nth-child(${inde
 
 /** How many different colours the canvas has, sampled. */
 const coloursOf = (page) => page.evaluate(() => {
-  const chart = document.getElementById("chart");
+  const chart = document.querySelector(".picture");
   const { data } = chart.getContext("2d").getImageData(0, 0, chart.width, chart.height);
   const seen = new Set();
   for (let i = 0; i < data.length; i += 4 * 37) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
@@ -68,19 +71,19 @@ describe("a report of 10,000 placements", () => {
   it("zooms about the pointer, by keys and by buttons, and fits again", async () => {
     const { page } = report;
     const whole = await view(page);
-    const box = await page.locator("#stage").boundingBox();
+    const box = await page.locator(".stage").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + 200);
     await page.mouse.wheel(0, -400);
     await settle(page);
     const near = await view(page);
     assert.ok(near.to - near.from < whole.to - whole.from && near.from > 0);
-    await page.locator("#stage").focus();
+    await page.locator(".stage").focus();
     await page.keyboard.press("+");
     await page.keyboard.press("Shift+ArrowRight");
-    await page.locator("#rows-in").click();
+    await page.locator('[data-act="rows-in"]').click();
     const nearer = await view(page);
     assert.ok(nearer.to - nearer.from < near.to - near.from && nearer.bottom - nearer.top < 256);
-    await page.locator("#stage").focus();
+    await page.locator(".stage").focus();
     await page.keyboard.press("0");
     const again = await view(page);
     assert.deepEqual([again.from, again.to, again.top, again.bottom], [whole.from, whole.to, whole.top, whole.bottom]);
@@ -88,9 +91,9 @@ describe("a report of 10,000 placements", () => {
 
   it("pans by dragging and by the map", async () => {
     const { page } = report;
-    for (let i = 0; i < 4; i++) await page.locator("#zoom-in").click();
+    for (let i = 0; i < 4; i++) await page.locator('[data-act="zoom-in"]').click();
     const before = await view(page);
-    const box = await page.locator("#stage").boundingBox();
+    const box = await page.locator(".stage").boundingBox();
     await page.mouse.move(box.x + 700, box.y + 200);
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 200, { steps: 5 });
@@ -98,19 +101,19 @@ describe("a report of 10,000 placements", () => {
     const dragged = await view(page);
     assert.ok(dragged.from > before.from);
     assert.ok(Math.abs(dragged.to - dragged.from - (before.to - before.from)) < 1e-6);
-    const map = await page.locator("#map").boundingBox();
+    const map = await page.locator(".map").boundingBox();
     await page.mouse.click(map.x + map.width * 0.2, map.y + 20);
     assert.ok((await view(page)).from < dragged.from);
-    await page.locator("#fit").click();
+    await page.locator('[data-act="fit"]').click();
   });
 
   it("finds a hostile name, jumps to it and shows it as text", async () => {
     const { page, faults } = report;
-    await page.locator("#search").fill("onerror");
-    assert.equal(await page.locator("#found").textContent(), "1 match");
-    await page.locator("#search").press("Enter");
+    await page.locator(".find").fill("onerror");
+    assert.equal(await page.locator(".found").textContent(), "1 match");
+    await page.locator(".find").press("Enter");
     await settle(page);
-    assert.equal(await page.locator("#found").textContent(), "1 of 1");
+    assert.equal(await page.locator(".found").textContent(), "1 of 1");
     const shown = await tooltip(page);
     assert.equal(shown.title, HOSTILE);
     assert.equal(shown.time, "1 h 6 min 40 s");
@@ -118,40 +121,40 @@ describe("a report of 10,000 placements", () => {
     assert.ok((await page.locator("#status").textContent()).includes(HOSTILE));
     assert.equal(await page.locator("img").count(), 0);
     assert.deepEqual(faults, []);
-    await page.locator("#search").fill("");
+    await page.locator(".find").fill("");
     assert.equal((await view(page)).marked, null);
-    await page.locator("#fit").click();
+    await page.locator('[data-act="fit"]').click();
   });
 
   it("walks through the matches of a search", async () => {
     const { page } = report;
-    await page.locator("#search").fill("mesh-0001");
+    await page.locator(".find").fill("mesh-0001");
     const { marked } = await view(page);
     assert.equal(marked, 2);
-    await page.locator("#search").press("Enter");
-    await page.locator("#search").press("Enter");
-    assert.equal(await page.locator("#found").textContent(), "2 of 2");
-    await page.locator("#search").press("Enter");
-    assert.equal(await page.locator("#found").textContent(), "1 of 2");
-    await page.locator("#search").press("Escape");
-    await page.locator("#fit").click();
+    await page.locator(".find").press("Enter");
+    await page.locator(".find").press("Enter");
+    assert.equal(await page.locator(".found").textContent(), "2 of 2");
+    await page.locator(".find").press("Enter");
+    assert.equal(await page.locator(".found").textContent(), "1 of 2");
+    await page.locator(".find").press("Escape");
+    await page.locator('[data-act="fit"]').click();
   });
 
   it("sorts the table both ways and turns its pages", async () => {
     const { page } = report;
     const allotment = page.locator("#jobs th button", { hasText: "allotment" });
     await allotment.click();
-    const up = (await column(page, 5)).map(Number);
+    const up = (await column(page, 6)).map(Number);
     assert.equal(up.length, 50);
     assert.ok(up.every((value) => value === 1));
     await allotment.click();
-    const down = (await column(page, 5)).map(Number);
+    const down = (await column(page, 6)).map(Number);
     assert.equal(down[0], 40);
     assert.deepEqual(down, down.toSorted((a, b) => b - a));
-    assert.equal(await page.locator("#jobs th").nth(4).getAttribute("aria-sort"), "descending");
-    await page.locator("#next").click();
-    assert.equal(await page.locator("#page").textContent(), "51\u2013100 of 10000");
-    await page.locator("#previous").click();
+    assert.equal(await page.locator("#jobs th").nth(5).getAttribute("aria-sort"), "descending");
+    await page.locator('[data-act="next"]').click();
+    assert.equal(await page.locator(".page").textContent(), "51\u2013100 of 10\u202f000");
+    await page.locator('[data-act="previous"]').click();
   });
 
   it("jumps from the table to the chart", async () => {
@@ -170,11 +173,11 @@ describe("a report of 10,000 placements", () => {
 describe("a report of an empty schedule", () => {
   it("shows itself without faults", async () => {
     const { page, faults, close } = await open("empty");
-    assert.equal(await page.locator("#page").textContent(), "no jobs");
-    await page.locator("#zoom-in").click();
-    await page.locator("#stage").hover();
-    await page.locator("#search").fill("a");
-    assert.equal(await page.locator("#found").textContent(), "no match");
+    assert.equal(await page.locator(".page").textContent(), "no jobs");
+    await page.locator('[data-act="zoom-in"]').click();
+    await page.locator(".stage").hover();
+    await page.locator(".find").fill("a");
+    assert.equal(await page.locator(".found").textContent(), "no match");
     assert.deepEqual(faults, []);
     await close();
   });
@@ -183,13 +186,13 @@ describe("a report of an empty schedule", () => {
 describe("a plan with bags of tasks", () => {
   it("names the tasks and says what best effort is", async () => {
     const { page, faults, close } = await open("bags");
-    assert.ok(await page.locator(".legend .swatch").isVisible());
+    assert.match(await page.locator(".chart-legend").textContent(), /best effort/);
     assert.match(await page.locator(".cards").textContent(), /best effort ends/i);
     const names = new Map();
     for (const wanted of ["fill", "urgent", "wide"]) {
       const at = await page.evaluate((name) => {
-        const known = JSON.parse(document.getElementById("data").textContent).jobs.name;
-        return makespan.schedules[0].job.findLastIndex((job) => known[job] === name);
+        const schedule = makespan.schedules[0];
+        return schedule.row.findLastIndex((row) => makespan.model.jobName(makespan.model.jobOf(row)) === name);
       }, wanted);
       await page.mouse.move(...(await pointOf(page, 0, at)));
       names.set(wanted, await tooltip(page));
@@ -198,8 +201,8 @@ describe("a plan with bags of tasks", () => {
     assert.equal(names.get("fill").weight, "best effort");
     assert.equal(names.get("urgent").title, "urgent/3");
     assert.deepEqual([names.get("wide").title, names.get("wide").weight], ["wide", "1"]);
-    await page.locator("#search").fill("fill");
-    assert.equal(await page.locator("#found").textContent(), "50 matches");
+    await page.locator(".find").fill("fill");
+    assert.equal(await page.locator(".found").textContent(), "50 matches");
     assert.ok((await column(page, 1)).some((name) => name.startsWith("fill/")));
     assert.deepEqual(faults, []);
     await close();
@@ -220,9 +223,8 @@ for (const colorScheme of ["light", "dark"]) {
         const [x, y] = await pointOf(page, schedule, 5);
         await page.mouse.move(x, y);
         const expected = await page.evaluate((s) => {
-          const { job, width, end, start } = makespan.schedules[s];
-          const names = JSON.parse(document.getElementById("data").textContent).jobs.name;
-          return { title: names[job[5]], width: width[5], time: end[5] - start[5] };
+          const schedule = makespan.schedules[s];
+          return { title: schedule.nameAt(5), width: schedule.width[5], time: schedule.end[5] - schedule.start[5] };
         }, schedule);
         const shown = await tooltip(page);
         assert.equal(shown.title, expected.title);
@@ -262,7 +264,7 @@ for (const colorScheme of ["light", "dark"]) {
       await settle(page);
       assert.ok((await coloursOf(page)) > 8);
       await page.emulateMedia({ media: "print" });
-      assert.equal(await page.locator("#map").isVisible(), false);
+      assert.equal(await page.locator(".map").isVisible(), false);
       assert.deepEqual(faults, []);
     });
   });

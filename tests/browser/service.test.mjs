@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -69,6 +69,14 @@ async function open(view, options = {}) {
   return { page, faults, close: () => context.close() };
 }
 
+/** Waits until something is so. */
+async function until(isSo) {
+  for (const end = Date.now() + LIMIT; !(await isSo());) {
+    assert.ok(Date.now() < end, `it does not come so far: ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 const seen = (page, text) => page.waitForFunction((text) => document.body.innerText.includes(text), text);
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
@@ -105,13 +113,14 @@ describe("the page of a service", () => {
 
   it("submits a job and shows it to its end, with its output", async () => {
     const { page, faults, close } = await open("submit");
-    await page.fill("textarea", "echo first; sleep 1; echo last");
+    await page.fill("textarea", `echo first; until [ -e ${store}/go ]; do sleep 0.1; done; echo last`);
     await page.fill("[name=name]", HOSTILE.replace("\u202e", ""));
     await page.click("button[type=button]");
-    await seen(page, "it would start");
+    await seen(page, "It would start");
     await page.click("button.main");
     await page.click("[role=status] a");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
+    writeFileSync(join(store, "go"), "");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "succeeded");
     await page.waitForFunction(() => document.querySelector("pre").textContent === "first\nlast\n");
     assert.deepEqual(faults, []);
@@ -122,7 +131,7 @@ describe("the page of a service", () => {
     const long = makespan("submit", "--processors", "2", "--time", "100", "--", "sleep", "100").match(/\d+/)[0];
     const waits = makespan("submit", "--time", "5", "--", "true").match(/\d+/)[0];
     const { page, faults, close } = await open(`job/${waits}`);
-    await seen(page, "it needs 1 processors and 0 of 2 are free");
+    await seen(page, "it needs 1 processor and 0 of 2 are free");
     await page.evaluate((job) => { location.hash = `#/job/${job}`; }, long);
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
     await page.click("text=Cancel");
@@ -131,13 +140,72 @@ describe("the page of a service", () => {
     await close();
   });
 
+  it("says what a submission would delay and cost, and keeps nothing", async () => {
+    const long = makespan("submit", "--processors", "2", "--time", "100", "--", "sleep", "100").match(/\d+/)[0];
+    const waits = makespan("submit", "--processors", "2", "--time", "500", "--", "true").match(/\d+/)[0];
+    await until(async () => (await api(`/jobs/${waits}`)).expected_start);
+    const before = (await api("/jobs?limit=1")).total;
+    const { page, faults, close } = await open("submit");
+    await page.fill("textarea", "true");
+    await page.fill("[name=processors]", "2");
+    await page.fill("[name=time]", "30");
+    await page.fill("[name=weight]", "1000");
+    await page.click("button[type=button]");
+    await seen(page, `job ${waits} would start 30 s later`);
+    await seen(page, "what it costs all");
+    assert.equal((await api("/jobs?limit=1")).total, before);
+    await page.fill("[name=processors]", "3");
+    await page.click("button[type=button]");
+    await page.waitForSelector("[role=status] .error");
+    assert.deepEqual(faults, []);
+    await close();
+    makespan("cancel", waits, long);
+  });
+
+  it("shows the end of a long output, of each task", async () => {
+    const job = makespan("submit", "--", "sh", "-c", "yes \u00e9\u00e9\u00e9\u00e9\u00e9 | head -n 50000; echo the last line").match(/\d+/)[0];
+    makespan("wait", job);
+    const { page, faults, close } = await open(`job/${job}`);
+    await page.waitForFunction(() => document.querySelector("pre").textContent.endsWith("\nthe last line\n"));
+    await seen(page, `makespan logs ${job}`);
+    assert.ok(await page.evaluate(() => document.querySelector("pre").textContent.length) < 70000);
+    const tasks = await api("/jobs", { content: { instance: { text: JSON.stringify({ version: 2, jobs: [{ name: "bag", time: 1, count: 3, command: ["sh", "-c", "echo this is {task}"] }] }) } } });
+    makespan("wait", String(tasks.jobs[0]));
+    await page.evaluate((job) => { location.hash = `#/job/${job}`; }, tasks.jobs[0]);
+    await page.waitForFunction(() => document.querySelector("pre").textContent === "this is 0\n");
+    await page.selectOption("label select", "2");
+    await page.waitForFunction(() => document.querySelector("pre").textContent === "this is 2\n");
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
+  it("lets an admin say what a user may do and reserve processors, and shows the history", async () => {
+    const { page, faults, close } = await open("users");
+    await page.fill("[name=user]", "carol");
+    await page.fill("[name=waiting]", "7");
+    await page.click("text=Set what a user may do");
+    await page.waitForFunction(() => [...document.querySelectorAll("tr")].some((row) => row.innerText.startsWith("carol") && row.innerText.includes("7")));
+    await page.locator("form").nth(1).locator("[name=name]").fill("upkeep");
+    await page.fill("[name=start]", "2040-01-01T10:00");
+    await page.fill("[name=end]", "2040-01-01T12:00");
+    await page.locator("form").nth(1).locator("[name=processors]").fill("0-1");
+    await page.click("text=Reserve >> nth=-1");
+    await page.click("text=Take back");
+    await seen(page, "No processors are reserved.");
+    await page.evaluate(() => { location.hash = "#/history"; });
+    await page.waitForFunction(() => document.querySelectorAll(".pair svg").length === 5);
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
   it("goes on when the service was restarted", async () => {
-    const job = makespan("submit", "--", "sh", "-c", "sleep 4; echo done").match(/\d+/)[0];
+    const job = makespan("submit", "--", "sh", "-c", `until [ -e ${store}/up ]; do sleep 0.1; done; echo done`).match(/\d+/)[0];
     const { page, close } = await open(`job/${job}`);
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
     await stop();
     await seen(page, "does not answer");
     await start();
+    writeFileSync(join(store, "up"), "");
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "succeeded");
     await page.waitForFunction(() => document.getElementById("trouble").hidden);
     await close();
@@ -147,16 +215,43 @@ describe("the page of a service", () => {
     const held = Array.from({ length: 2000 }, (_, at) => command("true", { hold: true, name: at === 0 ? HOSTILE : `held ${at}` }));
     await api("/jobs", { submissions: held });
     const { page, faults, close } = await open("queue");
-    await seen(page, "2000 jobs");
+    await seen(page, "2,000 jobs");
     await seen(page, "<img src=x");
     assert.equal(await page.locator("tbody tr").count(), 100);
     await page.click("text=Next page");
     await seen(page, "held 150");
     await page.fill("[type=search]", "held 1999");
     await page.keyboard.press("Enter");
-    await seen(page, "1 jobs");
+    await seen(page, "1 job");
     await page.evaluate(() => { location.hash = "#/plan"; });
     await seen(page, "held");
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
+  it("draws a plan of two thousand jobs, which can be moved by keys", async () => {
+    const waiting = Array.from({ length: 2000 }, (_, at) => ({ content: { command: { argv: ["sleep", "600"], needs: { time: 60 + at } } } }));
+    await api("/jobs", { submissions: waiting });
+    const { page, faults, close } = await open("plan");
+    await page.waitForFunction(() => document.querySelector(".stage")?.chart.model.schedules[0].states.filter((state) => state === "waiting").length > 1500);
+    const shown = () => page.evaluate(() => {
+      const { view } = document.querySelector(".stage").chart;
+      return view.to - view.from;
+    });
+    const before = await shown();
+    await page.focus(".stage");
+    for (const key of ["+", "+", "+", "ArrowRight"]) await page.keyboard.press(key);
+    assert.ok(await shown() < before / 2);
+    assert.match(await page.locator(".chart-legend").textContent(), /waiting/);
+    // The chosen job is opened by Enter.
+    await page.keyboard.press("n");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector("main h1")?.textContent.startsWith("Job"));
+    await page.evaluate(() => { location.hash = "#/queue"; });
+    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Queue");
+    await page.fill("[type=search]", "sleep 600");
+    await page.keyboard.press("Enter");
+    await seen(page, "2,000 jobs");
     assert.deepEqual(faults, []);
     await close();
   });

@@ -41,15 +41,41 @@ for (const [name, colorScheme] of [["replay", "light"], ["replay", "dark"], ["lo
       assert.equal(await reading(page), "");
     });
 
-    it("shows the table and, of a short log, the schedules", async () => {
+    it("shows the table and, of a short log, figures, the chart and all jobs", async () => {
       const { page } = report;
-      assert.equal(await page.locator("table tbody tr").count(), 12);
+      assert.equal(await page.locator(".tables tbody tr").count(), 12);
       assert.equal(await page.locator("#panels .policy").count(), 2);
-      const pictures = page.locator(".gantt img");
-      assert.equal(await pictures.count(), name === "replay" ? 1 : 0);
-      const width = (image) => image.naturalWidth;
-      for (const picture of await pictures.all()) assert.ok((await picture.evaluate(width)) > 400);
+      const short = name === "replay";
+      assert.equal(await page.locator("#figures").isVisible(), short);
+      assert.equal(await page.locator("#chart-host .stage").count(), short ? 1 : 0);
+      if (!short) return;
+      assert.equal(await page.locator("#figures .figure").count(), 6);
+      assert.equal(await page.locator("#figures .line").count(), 2 * 2 + 2);
+      assert.equal(await page.locator("#heat .figure").count(), 3);
+      assert.deepEqual(await page.evaluate(() => makespan.chart.panels.map((panel) => panel.schedule)), [0, 1]);
     });
+
+    if (name === "replay") {
+      it("compares two policies job by job", async () => {
+        const { page } = report;
+        const saved = page.locator("#compare-table tbody tr td:nth-child(4)");
+        assert.doesNotMatch(await saved.first().textContent(), /\u2212/);
+        await page.locator("#policy-one").selectOption("1");
+        await page.locator("#policy-two").selectOption("0");
+        assert.match(await page.locator("#compare-text").textContent(), /jobs wait less under fcfs/);
+        await page.locator("#compare-table tbody tr").first().click();
+        assert.ok(await page.evaluate(() => makespan.view.chosen !== null));
+      });
+
+      it("finds jobs in the table of all jobs", async () => {
+        const { page } = report;
+        await page.locator("#find-job").fill("29");
+        const names = await page.locator("#jobs tbody tr td:first-child").allTextContents();
+        assert.ok(names.length > 10 && names.every((text) => text.includes("29")));
+        assert.equal(await page.locator("#found-jobs").textContent(), `${names.length} matches`);
+        await page.locator("#find-job").fill("");
+      });
+    }
 
     it("fits a small window, without faults", async () => {
       const { page, faults } = report;

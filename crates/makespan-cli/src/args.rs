@@ -112,7 +112,7 @@ pub enum Command {
     Convert(ConvertOptions),
     /// Repeat the experiments of a paper, or measure the optimiser
     Reproduce(ReproduceOptions),
-    /// List the algorithms
+    /// List the algorithms, or explain one
     Algorithms(AlgorithmsOptions),
     /// Print the completions of a shell
     Completions {
@@ -166,7 +166,7 @@ pub struct InstanceOptions {
 /// Where pictures and tables of a schedule go.
 #[derive(Args)]
 pub struct PictureOptions {
-    /// Write a Gantt chart as SVG
+    /// Write a Gantt chart as a picture: .svg, .png or .pdf
     #[arg(long, value_name = "FILE.svg")]
     pub gantt: Option<PathBuf>,
     /// Write a report as one HTML page
@@ -264,6 +264,9 @@ pub struct VerifyOptions {
 pub struct CompareOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
+    /// More instances: then the algorithms are summed up over all of them
+    #[arg(value_name = "INSTANCE")]
+    pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub shards: ShardOptions,
     /// Folder of the shards, one an algorithm; a comparison that was interrupted goes on there [default: compare-NAME]
@@ -272,6 +275,17 @@ pub struct CompareOptions {
     /// Algorithms, separated by commas; all of the catalogue when left out
     #[arg(long, short, value_name = "SPECS")]
     pub algorithms: Option<String>,
+    /// Write the comparison as a table: .csv has a row for each instance and algorithm, .md and .tex are summed up. It may be asked for
+    /// several times
+    #[arg(long, value_name = "FILE.csv")]
+    pub table: Vec<PathBuf>,
+    /// Write a performance profile over several instances: for which share of them an algorithm is within a factor of the best; .svg,
+    /// .png or .pdf, .tex for pgfplots, or .csv. It may be asked for several times
+    #[arg(long, value_name = "FILE.svg")]
+    pub profile: Vec<PathBuf>,
+    /// What the profile compares [default: the makespan, or what else is measured first]
+    #[arg(long, value_enum, requires = "profile")]
+    pub objective: Option<ObjectiveName>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
@@ -383,6 +397,9 @@ pub struct ReproduceOptions {
 
 #[derive(Args)]
 pub struct AlgorithmsOptions {
+    /// Explain this one: what it does, where it comes from, what is proved of it, its parameters, and an example
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,

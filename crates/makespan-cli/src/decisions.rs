@@ -107,5 +107,5 @@ pub fn marks(instance: &Instance, log: &[LogRow], measures: Option<&CompoundMeas
         Some(Deadline { at, text, missed, job: id })
     };
     let deadlines = measures.map(|measures| instance.ids().zip(&measures.jobs).filter_map(deadline).collect());
-    Marks { tasks: collided(instance, log), deadlines: deadlines.unwrap_or_default() }
+    Marks { tasks: collided(instance, log), deadlines: deadlines.unwrap_or_default(), ..Marks::default() }
 }

@@ -79,6 +79,11 @@ impl Machines {
 
 /// Reads the instance that the options name.
 pub fn load(options: &InstanceOptions) -> Result<Loaded> {
+    load_file(options, &options.instance)
+}
+
+/// Reads the instance of another file as the options say.
+pub fn load_file(options: &InstanceOptions, path: &Path) -> Result<Loaded> {
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
     let machines = Machines::of(&options.machines)?;
     let read = ReadOptions {
@@ -93,8 +98,8 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
         machine: Some(machine::platform()?),
         ..ReadOptions::default()
     };
-    let Some(found) = instance_at(&options.instance, None, &read)? else {
-        return Err(miette!("{}: nothing is to be done; every target is up to date", options.instance.display()));
+    let Some(found) = instance_at(path, None, &read)? else {
+        return Err(miette!("{}: nothing is to be done; every target is up to date", path.display()));
     };
     machines.loaded(from_file(found)?)
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use makespan_formats::gantt::{GanttOptions, write_svg};
+use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::picture::{PictureFormat, write_picture};
 use makespan_formats::report::{Report, write_html};
 use makespan_formats::{CsvNames, jobs_csv, write_atomic};
 use miette::{Result, miette};
@@ -167,14 +168,23 @@ pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Res
     }
     let name = path.map(|path| path.display().to_string()).unwrap_or_default();
     Err(miette!(
-        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with that ending",
-        endings[0]
+        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with {} ending",
+        listed(endings),
+        if endings.len() == 1 { "that" } else { "such an" }
     ))
+}
+
+/// `svg, .png or .pdf`.
+fn listed(endings: &[&str]) -> String {
+    match endings {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or .{last}", rest.join(", .")),
+        names => names.concat(),
+    }
 }
 
 /// Refuses pictures whose endings are those of other kinds.
 pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
-    check_kind("--gantt", pictures.gantt.as_ref(), &["svg"])?;
+    check_kind("--gantt", pictures.gantt.as_ref(), &PictureFormat::ENDINGS)?;
     check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
@@ -212,7 +222,7 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Writes the pictures of a report that the options name; the CSV is of the last schedule.
+/// Writes the pictures of a report that the options name; the CSV is of the last schedule, of alternatives of the chosen one.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
     if let Some(path) = &options.gantt {
         write_gantt(report, path)?;
@@ -220,7 +230,7 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
     if let Some(path) = &options.report {
         write_page(report, path)?;
     }
-    if let Some((path, last)) = options.jobs.as_ref().zip(report.schedules.last()) {
+    if let Some((path, last)) = options.jobs.as_ref().zip(drawn(report).last()) {
         let names = csv_names(options.raw_names);
         write_file(path, |out| {
             Ok(jobs_csv::write_schedule(report.instance, report.title, last.schedule, names, out)?)
@@ -234,11 +244,29 @@ pub fn csv_names(raw: bool) -> CsvNames {
     if raw { CsvNames::Raw } else { CsvNames::Guarded }
 }
 
+/// The schedules of a report, of alternatives the chosen one alone.
+fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
+    if report.choose { &report.schedules[..1] } else { report.schedules }
+}
+
 /// Draws the schedules of a report.
 pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
     let options =
         GanttOptions { title: report.title, bounds: report.bounds, marks: report.marks, ..GanttOptions::default() };
-    write_file(path, |mut out| write_svg(&mut out, report.instance, report.schedules, &options))
+    draw(path, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
+}
+
+/// Writes a picture, which is drawn as SVG, as what the ending of its file says.
+pub fn draw(path: &Path, svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let format = PictureFormat::of(path);
+    if format == PictureFormat::Svg {
+        return write_file(path, svg);
+    }
+    write_file(path, |out| {
+        let mut drawn = Vec::new();
+        svg(&mut drawn)?;
+        write_picture(out, &String::from_utf8_lossy(&drawn), format)
+    })
 }
 
 /// Writes a report as its page.

@@ -241,6 +241,12 @@ pub trait Engine {
         true
     }
 
+    /// Where the engine decides when tasks start, whether it has kept some waiting, so that those that it is still to be given are worth a
+    /// new plan. It asks once each time.
+    fn wants_new_plan(&mut self) -> bool {
+        false
+    }
+
     /// Where the engine decides when tasks start, hears that one has ended with success, so that nothing has to wait for it any more.
     fn hear_success(&mut self, _task: TaskId) {}
 

@@ -1,24 +1,28 @@
 //! The entrance: an instance, a policy, a folder.
 
+mod check;
+mod settled;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
+use makespan_core::{Instance, Placement, Policy, Schedule, TaskId, Time, Trace};
 
 use crate::clock::Clock;
-use crate::engine::{Earlier, Engine, Taken};
+use crate::engine::{Engine, Taken};
 use crate::files::Files;
 use crate::fingerprint::identities;
-use crate::journal::{Begun, History, Journal, Opening, Progression, Record, TaskList, locked};
+use crate::journal::{History, Journal, Opening, Progression, Record, TaskList, locked};
 use crate::local::Local;
 use crate::machine::cores;
-use crate::recover::{Recovery, closed_tasks, open_tasks};
-use crate::resources;
+use crate::recover::{closed_tasks, open_tasks};
 use crate::session::{Handed, Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer};
+pub use check::{check, check_folder, check_machine, check_tasks};
+use settled::{Settled, settled};
 
 /// Executes the commands of an instance on this machine, as a policy decides.
 ///
@@ -148,7 +152,8 @@ impl Reserved<'_> {
     }
 
     /// The same where no policy decides: the engine is given all tasks at once, in the order of a plan and in the sizes that it has for
-    /// them, and says when each has begun ([`crate::engine::Notice::Begun`]).
+    /// them, and says when each has begun ([`crate::engine::Notice::Begun`]). What it takes later only, or in a run that is resumed,
+    /// may be planned `again`.
     ///
     /// What waits for others is given with them ([`crate::engine::Start::after`]). Journal, outcomes, retries and history are
     /// those of other runs. Tasks that the plan leaves out are not run.
@@ -159,11 +164,12 @@ impl Reserved<'_> {
         self,
         engine: &mut dyn Engine,
         plan: &Schedule,
+        again: PlanAgain<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Trace, ExecuteError> {
         let Self { instance, options, files, lock } = self;
         let machine = Machine { storage: &Disk, engine, files, lock: Some(lock) };
-        drive_on(machine, instance, Driver::Plan(plan), options, observer)
+        drive_on(machine, instance, Driver::Plan(plan, again), options, observer)
     }
 
     /// The folder of the run; the path is absolute.
@@ -171,6 +177,10 @@ impl Reserved<'_> {
         self.files.folder()
     }
 }
+
+/// At an instant of the run, plans some tasks of an instance again, those that the engine has not been given; `None` where the plan that there is stays. A task that
+/// the new plan leaves out keeps its place in the old one.
+pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// What a run stands on.
 pub(crate) struct Machine<'a> {
@@ -185,7 +195,7 @@ pub(crate) enum Driver<'a> {
     /// A policy, task by task.
     Policy(&'a mut dyn Policy),
     /// A plan, all at once; the engine decides when.
-    Plan(&'a Schedule),
+    Plan(&'a Schedule, PlanAgain<'a>),
 }
 
 /// [`execute`] on any machine.
@@ -198,67 +208,6 @@ pub(crate) fn execute_on(
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
     drive_on(machine, instance, Driver::Policy(policy), options, observer)
-}
-
-/// A run as a session begins it: what earlier sessions left has ended, or goes on.
-struct Settled {
-    journal: Journal,
-    history: History,
-    goes_on: Vec<Taken>,
-}
-
-/// Opens the journal of a run, takes over what goes on of the earlier sessions, and settles the rest.
-fn settled(
-    storage: &dyn Storage,
-    engine: &mut dyn Engine,
-    (files, lock): (&Files, Option<File>),
-    instance: &Instance,
-    (options, observer): (&ExecuteOptions, &mut dyn Observer),
-) -> Result<Settled, ExecuteError> {
-    let grows = options.intake.is_some();
-    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all, grows };
-    let mut begun = Journal::begin(storage, files, instance, how, engine.wall(), lock)?;
-    files.prepare(storage)?;
-    begun.notes.iter().for_each(|note| observer.message(note));
-    let names = begun
-        .earlier
-        .as_ref()
-        .map_or_else(|| instance.task_ids().map(|task| instance.name(task).into_owned()).collect(), TaskList::names);
-    if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
-        engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
-    }
-    // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
-    let is_same = begun.earlier.is_none() && !options.run_all;
-    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, files) } else { Vec::new() };
-    let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    let outlived =
-        |task: &TaskId| format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
-    taken.iter().map(outlived).for_each(|text| observer.message(&text));
-    let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
-    Recovery {
-        names: &names,
-        instance: Some(instance).filter(|_| begun.earlier.is_none()),
-        options,
-        storage,
-        files: old_files.as_ref().unwrap_or(files),
-        engine: &mut *engine,
-        taken: &taken,
-        journal: &mut begun.journal,
-        observer: &mut *observer,
-        measured: Vec::new(),
-    }
-    .settle(&mut begun.history)?;
-    let Begun { mut journal, mut history, mut earlier, .. } = begun;
-    if options.run_all && history.tasks.iter().any(|task| *task != Progression::Open) {
-        earlier = earlier.or_else(|| Some(TaskList::of(instance)));
-    }
-    if let Some(list) = earlier {
-        let old = (&list, &history);
-        let carried = journal.carried_over(storage, files, old, instance, options.keep())?;
-        observer.message(&carried.2);
-        (journal, history) = (carried.0, carried.1);
-    }
-    Ok(Settled { journal, history, goes_on })
 }
 
 fn drive_on(
@@ -283,9 +232,12 @@ fn drive_on(
     let restated = history.restated(instance);
     let memory_kills = engine.memory_kills().unwrap_or(0);
     let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
-    let handed = match &driver {
-        Driver::Plan(plan) => Some(Handed::new(instance, plan, &history.runs)),
-        Driver::Policy(_) => None,
+    let (policy, handed) = match driver {
+        Driver::Plan(plan, again) => {
+            let again: PlanAgain<'_> = again;
+            (None, Some(Handed::new(instance, plan, (again, options.resume), &history.runs)))
+        }
+        Driver::Policy(policy) => (Some(policy), None),
     };
     let state = State::new(instance, open, history.runs, taken.len());
     let mut session = Session {
@@ -329,64 +281,13 @@ fn drive_on(
         session.tell_earlier(&history.tasks);
     }
     session.recall(restated);
-    match driver {
-        Driver::Policy(policy) => session.run(&closed, policy)?,
-        Driver::Plan(_) => session.hand_over(&closed)?,
+    match policy {
+        Some(policy) => session.run(&closed, policy)?,
+        None => session.hand_over(&closed)?,
     }
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })
-}
-
-/// Whether [`execute`] would begin: every task has a command, cores, memory and GPUs suffice, and the folder is free or holds a run
-/// of this instance that may be resumed. Nothing is made, changed or started.
-///
-/// # Errors
-/// [`ExecuteError`], as [`execute`].
-pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
-    check_machine(instance, options)?;
-    check_folder(instance, options)
-}
-
-/// The same for a run on another engine than this machine, which is not asked what it has.
-///
-/// # Errors
-/// As there.
-pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
-    check_tasks(instance)?;
-    let how = Opening {
-        resume: options.resume,
-        recover: options.recover,
-        of_now: options.run_all,
-        grows: options.intake.is_some(),
-    };
-    Ok(Journal::check(&options.folder, instance, how)?)
-}
-
-/// Refuses an instance that this machine cannot execute, in a folder that nobody else has.
-///
-/// # Errors
-/// As there, but for journals.
-pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
-    check_tasks(instance)?;
-    let cores = cores()?.len();
-    if instance.processors() as usize > cores && !options.oversubscribe {
-        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores });
-    }
-    resources::check(instance.platform(), options)
-}
-
-/// Refuses tasks of the same name, and tasks without a command.
-///
-/// # Errors
-/// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].
-pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
-    instance.check_task_names()?;
-    let mut different = instance.different_task_ids();
-    match different.find(|&task| instance.task(task).command.is_empty()) {
-        Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
-        None => Ok(()),
-    }
 }
 
 /// Writes down that a session begins, and says what its clock is.
@@ -415,21 +316,4 @@ fn open_session(
     }
     journal.commit()?;
     Ok(clock)
-}
-
-/// Takes over what goes on of the attempts of which the journal knows no end.
-fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, files: &Files) -> Vec<Taken> {
-    let is_here = history.boot == engine.place();
-    let states_gpus = resources::gpus_of(instance.platform()).is_some();
-    let unsettled = |(task, progression): (TaskId, &Progression)| match progression {
-        Progression::Running(attempt) => {
-            let (processors, files) = (attempt.processors.clone(), files.of(task, attempt.attempt));
-            let (name, shim) = (instance.name(task).into_owned(), attempt.shim().filter(|_| is_here));
-            let gpus = attempt.gpus.clone().or_else(|| (!states_gpus).then(Vec::new));
-            Some(Earlier { task, attempt: attempt.attempt, processors, files, name, shim, gpus })
-        }
-        _ => None,
-    };
-    let earlier: Vec<Earlier> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
-    engine.take_over(&earlier)
 }

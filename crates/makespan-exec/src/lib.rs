@@ -45,7 +45,9 @@ mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
-pub use execute::{Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder};
+pub use execute::{
+    PlanAgain, Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder,
+};
 pub use files::output_files;
 pub use fingerprint::fingerprint;
 pub use intake::Intake;
@@ -56,4 +58,4 @@ pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::{ExecuteOptions, Scratch};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use settle::settle;
-pub use shim::serve;
+pub use shim::{serve, serve_as};

@@ -1,9 +1,11 @@
 //! The processes of this machine.
 
+mod starting;
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin};
@@ -15,27 +17,23 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken, TaskFiles};
+use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
-use crate::gpus::called;
 use crate::group::Group;
-use crate::machine::{allotment_environment, cores_of, host, program, substituted};
+use crate::machine::host;
 use crate::process::{GLANCE, Identity, boot, exit_status, start_of};
-use crate::resources::{self, VISIBLE};
-use crate::shim::{self, Order};
+use crate::resources;
+use crate::shim;
 use crate::spare::{Duty, Signalled, Spare};
-use crate::storage::{is_passing, writable};
 use crate::taken::TakenOver;
 use crate::traces::Traces;
+use starting::{mark, marks, scratch_of};
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long nothing must happen until a shim is started ahead.
 const QUIET: Duration = Duration::from_millis(3);
-
-/// Most shims that are started ahead.
-const SPARES: usize = 2;
 
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
@@ -56,6 +54,8 @@ pub struct Local {
     group: Option<Group>,
     /// Whether groups of tasks have limits of memory.
     limits: bool,
+    /// Whether tasks end with this process.
+    is_tied: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
     /// What goes on of an earlier session.
@@ -108,6 +108,7 @@ impl Local {
             _small: small,
             group: None,
             limits: false,
+            is_tied: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
             taken: TakenOver::default(),
@@ -117,6 +118,11 @@ impl Local {
             sender,
             ends,
         }
+    }
+
+    /// Tasks that start from now on are killed as soon as this process is gone, however it ends.
+    pub fn tie(&mut self) {
+        self.is_tied = true;
     }
 
     /// Ends waits from other threads.
@@ -135,76 +141,6 @@ impl Local {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
         Traces { marks, ..Traces::default() }.end(Duration::ZERO);
-    }
-
-    /// A shim that has been told of a task, and waits.
-    fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
-        let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
-        let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
-        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false, closing: false })?;
-        let refuse = |error: std::io::Error| Refusal {
-            reason: format!("cannot start `{}`: {error}", words[0]),
-            passing: is_passing(&error),
-            closing: false,
-        };
-        self.empty(&start.files.outputs).map_err(refuse)?;
-        let marks = marks(start.name, self.folder.name());
-        let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
-        let environment = allotment_environment(start.allotment, start.processors.len());
-        let environment = environment.chain(marks.iter().cloned()).chain(gpus);
-        let environment = environment.map(|(name, value)| (name.to_owned(), value));
-        let order = Order {
-            status: start.files.status.clone(),
-            memory: start.memory.filter(|_| self.limits),
-            cores: cores_of(start.processors, &self.cores),
-            outputs: start.files.outputs.clone(),
-            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
-            environment: environment.chain(start.environment.iter().cloned()).collect(),
-            staging: start.files.staging.clone(),
-        };
-        let scratch = scratch_of(start.files);
-        self.lacking = false;
-        let ready = loop {
-            let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
-                break spare;
-            }
-            // Somebody has killed it.
-            spare.dismiss();
-        };
-        let Spare { child, mut input, number, group, .. } = ready;
-        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
-        if let Some(input) = &mut input {
-            // A shim that was killed meanwhile is reported by its end.
-            let _ = input.write_all(line.as_bytes());
-        }
-        Ok(Shim { child, input, number, group })
-    }
-
-    fn spare(&mut self) -> io::Result<Spare> {
-        self.started += 1;
-        let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
-        let environment = mark(self.folder.name());
-        Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
-    }
-
-    /// Makes empty files in the folder of the run; what they held is lost.
-    fn empty(&self, names: &[String]) -> io::Result<()> {
-        let folder = self.folder.path();
-        names.iter().try_for_each(|name| writable(&folder.join(name))?.set_len(0))
-    }
-
-    fn is_short_of_spares(&self) -> bool {
-        !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
-    }
-
-    /// Starts a shim ahead for a task that may start when another ends.
-    fn refill(&mut self) {
-        match self.spare() {
-            Ok(spare) => self.spares.push_back(spare),
-            // What the system lacks now is for those that are needed now.
-            Err(_) => self.lacking = true,
-        }
     }
 
     fn signal(&self, task: TaskId, signal: Signal) {
@@ -226,21 +162,6 @@ impl Local {
         }
         self.taken.forget(task);
     }
-}
-
-/// The folder of the run on this machine in which an attempt has one of its own.
-fn scratch_of(files: &TaskFiles) -> Option<PathBuf> {
-    files.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok())
-}
-
-/// The environment that tells the processes of a task from all others.
-fn marks(name: &str, folder: &Path) -> Vec<(&'static str, String)> {
-    vec![("MAKESPAN_JOB", name.replace('\0', "?")), mark(folder)]
-}
-
-/// The environment that tells the processes of the run in this folder from all others.
-fn mark(folder: &Path) -> (&'static str, String) {
-    ("MAKESPAN_RUN", folder.display().to_string())
 }
 
 impl Engine for Local {

@@ -1,63 +1,12 @@
-// Draws what the view shows. Nothing here changes the view.
-
-const stage = byId("stage");
-const chart = byId("chart");
-const overlay = byId("overlay");
-const map = byId("map");
-
-/** The visible part: instants `from` to `to`, rows `top` to `bottom`. Search marks jobs; null when there is none. */
-const view = { from: 0, to: horizon, top: 0, bottom: data.processors, marked: null, chosen: null, hovered: null };
-const longestNode = data.nodes.reduce((longest, node) => Math.max(longest, Math.min(14, node[0].length)), 0);
-const page = { width: 0, height: 0, gutter: 0, right: 14, rows: [], usage: null, axis: 0, scale: 1, colours: {} };
+// Draws what a chart shows. Nothing here changes the view.
 
 const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
-const isolated = (name) => `\u2068${name}\u2069`;
-
-/** Places the parts of the chart for the present width. */
-function arrange() {
-  page.width = stage.clientWidth;
-  page.scale = window.devicePixelRatio || 1;
-  page.gutter = 26 + 7 * Math.max(String(data.processors).length, data.nodes.length > 1 ? longestNode : 0);
-  const each = Math.min(Math.max(data.processors * 26, 90), schedules.length > 1 ? 270 : 430);
-  let y = 0;
-  page.rows = schedules.map(() => {
-    const top = y + 26;
-    y = top + each;
-    return { top, height: each };
-  });
-  page.usage = { top: y + 30, height: 84 };
-  page.axis = page.usage.top + page.usage.height;
-  page.height = page.axis + 30;
-  for (const [canvas, height] of [[chart, page.height], [overlay, page.height], [map, 44]]) {
-    const width = canvas === map ? map.clientWidth : page.width;
-    canvas.width = Math.round(width * page.scale);
-    canvas.height = Math.round(height * page.scale);
-    if (canvas !== map) canvas.style.height = `${height}px`;
-  }
-  readColours();
-}
-
-/** The colours of the style sheet, which follow the light or dark scheme; paper is always light. */
-function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  for (const name of ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "second", "bound", "accent", "missed"]) {
-    page.colours[name] = style.getPropertyValue(`--${name}`).trim();
-  }
-}
-
-const plotWidth = () => page.width - page.gutter - page.right;
-const xOf = (time) => page.gutter + ((time - view.from) / (view.to - view.from)) * plotWidth();
-const timeAt = (x) => view.from + ((x - page.gutter) / plotWidth()) * (view.to - view.from);
-const rowHeight = (rows) => rows.height / (view.bottom - view.top);
-const yOf = (rows, processor) => rows.top + (processor - view.top) * rowHeight(rows);
-
-function context(canvas) {
-  const pen = canvas.getContext("2d");
-  pen.setTransform(page.scale, 0, 0, page.scale, 0, 0);
-  pen.clearRect(0, 0, canvas.width, canvas.height);
-  pen.textBaseline = "middle";
-  return pen;
-}
+/** Placements in view from which on a movement repaints only what it uncovers. */
+const HEAVY = 40000;
+/** Cells of the profile of a whole schedule. */
+const FINE = 16384;
+const MARK = 8;
+const ABOVE = 28;
 
 function write(pen, text, x, y, colour, font = `11px ${FONT}`, align = "left") {
   pen.fillStyle = colour;
@@ -66,327 +15,346 @@ function write(pen, text, x, y, colour, font = `11px ${FONT}`, align = "left") {
   pen.fillText(text, x, y);
 }
 
-function clipped(pen, box, draw) {
-  pen.save();
+function fillPath(pen, colour, points) {
+  pen.fillStyle = colour;
   pen.beginPath();
-  pen.rect(page.gutter, box.top, plotWidth(), box.height);
-  pen.clip();
-  draw();
-  pen.restore();
+  points.forEach(([x, y], at) => (at ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+  pen.fill();
 }
 
-/** Diagonal lines inside the current path's boxes. */
-function hatch(pen, boxes) {
-  if (!boxes.length) return;
-  pen.save();
-  pen.beginPath();
-  for (const [x, y, w, h] of boxes) pen.rect(x, y, w, h);
-  pen.clip();
-  pen.strokeStyle = page.colours.hatch;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  for (let x = page.gutter - page.height; x < page.width; x += 7) {
-    pen.moveTo(x, page.height);
-    pen.lineTo(x + page.height, 0);
+/** The beginning of a text that fits, with an ellipsis; null where less than a few letters do. */
+function fitted(pen, text, room, fewest = 3) {
+  if (pen.measureText(text).width <= room) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (pen.measureText(`${text.slice(0, middle)}\u2026`).width <= room) low = middle;
+    else high = middle - 1;
   }
-  pen.stroke();
-  pen.restore();
+  return low < fewest ? null : `${text.slice(0, low)}\u2026`;
 }
 
-function drawGrid(pen, box, step) {
-  pen.fillStyle = page.colours.field;
-  pen.fillRect(page.gutter, box.top, plotWidth(), box.height);
-  pen.fillStyle = page.colours.rule;
-  for (let k = Math.ceil(view.from / step); k * step <= view.to; k++) {
-    pen.fillRect(Math.round(xOf(k * step)), box.top, 1, box.height);
-  }
-}
+const drawing = {
+  plotWidth() {
+    return this.page.width - this.page.gutter - this.page.right;
+  },
+  xOf(time) {
+    return this.page.gutter + ((time - this.view.from) / (this.view.to - this.view.from)) * this.plotWidth();
+  },
+  timeAt(x) {
+    return this.view.from + ((x - this.page.gutter) / this.plotWidth()) * (this.view.to - this.view.from);
+  },
+  rowHeight(panel) {
+    return panel.height / (this.view.bottom - this.view.top);
+  },
+  yOf(panel, row) {
+    return panel.top + (row - this.view.top) * this.rowHeight(panel);
+  },
 
-function drawAxis(pen, step) {
-  for (let k = Math.ceil(view.from / step); k * step <= view.to; k++) {
-    const text = tickText(k * step, step);
-    const x = xOf(k * step);
+  context(canvas) {
+    const pen = canvas.getContext("2d");
+    const { scale } = this.page;
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.textBaseline = "middle";
+    return pen;
+  },
+  clipped(pen, box, draw) {
+    pen.save();
+    pen.beginPath();
+    pen.rect(this.page.gutter, box.top, this.plotWidth(), box.height);
+    pen.clip();
+    draw();
+    pen.restore();
+  },
+
+  drawGrid(pen, box, step) {
+    pen.fillStyle = this.colours.field;
+    pen.fillRect(this.page.gutter, box.top, this.plotWidth(), box.height);
+    pen.fillStyle = this.colours.rule;
+    const origin = this.model.origin ?? 0;
+    for (let k = Math.ceil((this.view.from - origin) / step); k * step + origin <= this.view.to; k++) {
+      pen.fillRect(Math.round(this.xOf(k * step + origin)), box.top, 1, box.height);
+    }
+  },
+  drawAxis(pen, step) {
     pen.font = `11px ${FONT}`;
-    const half = pen.measureText(text).width / 2;
-    const inside = Math.min(Math.max(x, half + 2), page.width - half - 2);
-    write(pen, text, inside, page.axis + 14, page.colours.soft, pen.font, "center");
-  }
-}
+    const origin = this.model.origin ?? 0;
+    let free = 0;
+    for (let k = Math.ceil((this.view.from - origin) / step); k * step + origin <= this.view.to; k++) {
+      const text = this.model.origin === undefined ? tickText(k * step, step) : k === 0 ? "now" : `${k < 0 ? "\u2212" : "+"}${tickText(Math.abs(k) * step, step)}`;
+      const half = pen.measureText(text).width / 2;
+      const inside = Math.min(Math.max(this.xOf(k * step + origin), half + 2), this.page.width - half - 2);
+      if (inside - half < free) continue;
+      free = inside + half + 10;
+      write(pen, text, inside, this.page.axis + 14, this.colours.soft, pen.font, "center");
+    }
+  },
 
-/** Node names, or ids of processors, beside the rows; a label is left out where it would touch the one above. */
-function drawRowLabels(pen, rows) {
-  const nodes = data.nodes.length > 1;
-  const step = nodes ? 1 : Math.max(1, roundUp(15 / rowHeight(rows)));
-  const label = (text, y) => write(pen, text, page.gutter - 8, y, page.colours.soft, `11px ${FONT}`, "right");
-  let free = rows.top;
-  const place = (text, y) => {
-    if (y < free + 6 || y > rows.top + rows.height - 6) return;
-    label(text, y);
-    free = y + 8;
-  };
-  if (nodes) {
-    for (const [name, first, count] of data.nodes) {
-      const y = yOf(rows, first);
-      if (y > rows.top + 1 && y < rows.top + rows.height && count * rowHeight(rows) > 6) {
-        pen.fillStyle = page.colours.hatch;
+  /** Names of nodes with the sign that collapses them, or numbers of processors; none touches the one above it. */
+  drawRowLabels(pen, panel) {
+    const { page, rows, model, colours } = this;
+    const perRow = this.rowHeight(panel);
+    let free = panel.top - 2;
+    const place = (text, y) => {
+      if (y < free + 6 || y > panel.top + panel.height - 5) return false;
+      write(pen, text, page.gutter - 9, y, colours.soft, `11px ${FONT}`, "right");
+      free = y + 8;
+      return true;
+    };
+    if (model.nodes.length < 2) {
+      const step = Math.max(1, roundUp(15 / perRow));
+      for (let id = Math.ceil(this.view.top / step) * step; id < this.view.bottom; id += step) {
+        place(String(id), this.yOf(panel, id) + Math.min(perRow, 26) / 2);
+      }
+      return;
+    }
+    const last = Math.min(model.nodes.length - 1, rows.nodeAt(Math.max(0, this.view.bottom - 1e-9)));
+    pen.font = `11px ${FONT}`;
+    for (let node = rows.nodeAt(this.view.top); node <= last; node++) {
+      const y = this.yOf(panel, rows.top(node));
+      const height = rows.height(node) * perRow;
+      if (y > panel.top + 1 && height > 6) {
+        pen.fillStyle = colours.hatch;
         pen.fillRect(page.gutter - 6, Math.round(y), 6, 1);
       }
-      place(isolated(shown(name).slice(0, 14)), y + (count * rowHeight(rows)) / 2);
+      const [a, b] = [Math.max(y, panel.top), Math.min(y + height, panel.top + panel.height)];
+      const text = fitted(pen, isolated(model.nodes[node].name), page.gutter - 24, 1) ?? "";
+      const middle = (a + b) / 2;
+      if (place(text, middle) && b - a >= 9) this.drawSign(pen, this.collapsed.has(node), middle);
     }
-  } else {
-    for (let id = Math.ceil(view.top / step) * step; id < view.bottom; id += step) {
-      place(String(id), yOf(rows, id) + Math.min(rowHeight(rows), 26) / 2);
+  },
+  drawSign(pen, closed, y) {
+    const points = closed ? [[5, y - 4], [5, y + 4], [10, y]] : [[3, y - 2], [11, y - 2], [7, y + 3]];
+    fillPath(pen, this.colours.hatch, points);
+  },
+
+  boxesOf(panel, intervals, from, to) {
+    const boxes = [];
+    const [x, end] = [this.xOf(from), this.xOf(to)];
+    const act = (top, bottom) => {
+      const y = this.yOf(panel, top);
+      boxes.push([x, y, end - x, (bottom - top) * this.rowHeight(panel)]);
+    };
+    for (let k = 0; k < intervals.length; k += 2) this.rows.pieces(intervals[k], intervals[k + 1], act, (node) => act(this.rows.top(node), this.rows.top(node) + this.rows.height(node)));
+    return boxes.filter(([left, y, w, h]) => left < this.page.width && left + w > this.page.gutter && y < panel.top + panel.height && y + h > panel.top);
+  },
+  drawUnavailable(pen, panel) {
+    this.hatch(pen, this.model.unavailable.flatMap(({ start, end, processors }) => this.boxesOf(panel, processors, start, end)));
+  },
+  /** Diagonal lines inside boxes. */
+  hatch(pen, boxes, colour = this.colours.hatch) {
+    if (!boxes.length) return;
+    const { page } = this;
+    pen.save();
+    pen.beginPath();
+    for (const [x, y, w, h] of boxes) pen.rect(x, y, w, h);
+    pen.clip();
+    pen.strokeStyle = colour;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let x = page.gutter - page.height; x < page.width; x += 7) {
+      pen.moveTo(x, page.height);
+      pen.lineTo(x + page.height, 0);
     }
-  }
-}
+    pen.stroke();
+    pen.restore();
+  },
 
-function unavailableBoxes(rows) {
-  const boxes = [];
-  data.unavailable.processors.forEach((intervals, i) => {
-    const [x, end] = [xOf(data.unavailable.start[i]), xOf(data.unavailable.end[i])];
-    for (let k = 0; k < intervals.length; k += 2) {
-      boxes.push([x, yOf(rows, intervals[k]), end - x, (intervals[k + 1] - intervals[k] + 1) * rowHeight(rows)]);
+  /** Brings the pixels of a panel up to date; `exact` also where that takes long. Returns whether they are. */
+  refresh(panel, exact) {
+    const { page, view, layers } = this;
+    const layer = (layers[panel.schedule] ??= new Layer());
+    const width = Math.max(1, Math.round(this.plotWidth() * page.scale));
+    const height = Math.max(1, Math.round(panel.height * page.scale));
+    const place = { from: view.from, perSecond: width / (view.to - view.from), top: view.top, perRow: height / (view.bottom - view.top) };
+    const key = `${width} ${height} ${this.version}`;
+    const schedule = this.model.schedules[panel.schedule];
+    const visible = schedule.countBetween(view.from, view.to);
+    const shape = width * Math.min(this.model.processors, height);
+    const job = { schedule, rows: this.rows, table: this.table, faint: this.faint, scale: page.scale, crowded: visible > shape / 3, place, key, pixelOfLane: pixelOf(this.colours.lane, 255) };
+    const columns = Math.round((place.from - layer.from) * place.perSecond);
+    if (layer.isAt(place, key)) {
+      if (columns === 0 && !(exact && panel.rough)) return !panel.rough;
+      if (!exact && visible > HEAVY && !this.rows.tops && Math.abs(columns) < width) {
+        layer.shift(job, columns);
+        panel.rough = true;
+        return false;
+      }
+    } else if (!exact && visible > HEAVY && layer.key === key) {
+      panel.rough = true;
+      return false;
     }
-  });
-  return boxes.filter(([x, y, w, h]) => x < page.width && x + w > page.gutter && y < rows.top + rows.height && y + h > rows.top);
-}
-
-/** The pixels of the rows, written directly: some ten times faster than as many calls of fillRect. */
-const layer = { canvas: document.createElement("canvas"), image: null, pixels: null };
-
-/** `#rrggbb` as the bytes of a pixel in memory, with an opacity. */
-function pixelOf(colour, alpha) {
-  const bytes = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-  return new Uint32Array(Uint8Array.of(...bytes, alpha).buffer)[0];
-}
-const CLEAR = data.colours.map((colour) => pixelOf(colour, 255));
-const FAINT = data.colours.map((colour) => pixelOf(colour, 42));
-
-function emptyLayer(width, height) {
-  const { canvas } = layer;
-  if (canvas.width !== width || canvas.height !== height || !layer.image) {
-    Object.assign(canvas, { width, height });
-    layer.image = new ImageData(width, height);
-    layer.pixels = new Uint32Array(layer.image.data.buffer);
-  } else {
-    layer.pixels.fill(0);
-  }
-}
-
-/** Fills whole device pixels. A gap of one parts neighbours where there is room for it. */
-function fillLayer(left, top, right, bottom, pixel) {
-  const { width, height } = layer.image;
-  const x = Math.max(0, Math.round(left));
-  const y = Math.max(0, Math.round(top));
-  const x1 = Math.min(width, Math.max(Math.round(right) - (right - left > 3 ? 1 : 0), Math.round(left) + 1));
-  const y1 = Math.min(height, Math.max(Math.round(bottom) - (bottom - top > 3 ? 1 : 0), Math.round(top) + 1));
-  for (let row = y; row < y1; row++) {
-    for (let at = row * width + x, end = row * width + x1; at < end; at++) layer.pixels[at] = pixel;
-  }
-}
-
-/** Paints the placements in view into the layer; returns what may be labelled: placement, colour, box. */
-function paint(schedule, rows) {
-  const { scale } = page;
-  emptyLayer(Math.max(1, Math.round(plotWidth() * scale)), Math.round(rows.height * scale));
-  const labels = [];
-  const [low, high] = between(schedule, view.from, view.to);
-  const height = rowHeight(rows);
-  for (let i = low; i < high; i++) {
-    if (schedule.end[i] <= view.from) continue;
-    const x = xOf(schedule.start[i]);
-    const w = xOf(schedule.end[i]) - x;
-    const job = schedule.job[i];
-    const colour = colourOf(job);
-    const marked = !view.marked || view.marked.has(job);
-    const pixel = (marked ? CLEAR : FAINT)[colour];
-    const left = (x - page.gutter) * scale;
-    const right = left + w * scale;
-    const intervals = schedule.processors[i];
-    let largest = null;
-    for (let k = 0; k < intervals.length; k += 2) {
-      if (intervals[k + 1] < view.top || intervals[k] >= view.bottom) continue;
-      const y = yOf(rows, intervals[k]);
-      const h = (intervals[k + 1] - intervals[k] + 1) * height;
-      const top = (y - rows.top) * scale;
-      fillLayer(left, top, right, top + h * scale, pixel);
-      if (marked && w > 30 && h >= 10 && (!largest || h > largest[3])) largest = [x, y, w, h];
+    layer.resize(width, height);
+    layer.paint(job);
+    panel.rough = false;
+    return true;
+  },
+  drawPlacements(pen, panel) {
+    const { page, view } = this;
+    const layer = this.layers[panel.schedule];
+    const perSecond = this.plotWidth() / (view.to - view.from);
+    // What is painted for an earlier view is moved and stretched until there is time to paint it.
+    const x = page.gutter + (layer.from - view.from) * perSecond;
+    const y = panel.top + (layer.top - view.top) * this.rowHeight(panel);
+    const w = (layer.width / layer.perSecond) * perSecond;
+    const h = (layer.height / layer.perRow) * this.rowHeight(panel);
+    pen.imageSmoothingEnabled = false;
+    const snap = (value) => Math.round(value * page.scale) / page.scale;
+    pen.drawImage(layer.canvas, snap(x), snap(y), w, h);
+    this.drawFlags(pen, panel, layer);
+    this.drawLabels(pen, panel, layer);
+  },
+  drawLabels(pen, panel, layer) {
+    const { page } = this;
+    const schedule = this.model.schedules[panel.schedule];
+    for (const [i, top, bottom] of layer.labels) {
+      const left = Math.max(this.xOf(schedule.start[i]), page.gutter);
+      const room = Math.min(this.xOf(schedule.end[i]), page.width - page.right) - left - 8;
+      const h = (bottom - top) * this.rowHeight(panel);
+      const y = Math.max(this.yOf(panel, top), panel.top);
+      const visible = Math.min(this.yOf(panel, bottom), panel.top + panel.height) - y;
+      if (room < 22 || visible < 9) continue;
+      const size = Math.min(11, h * 0.85);
+      pen.font = `${size}px ${FONT}`;
+      const text = fitted(pen, this.model.labelOf(schedule.row[i], schedule.copy?.[i]), room);
+      if (text) write(pen, isolated(text), left + 4 + room / 2, y + visible / 2, this.ink[schedule.colour[i]], pen.font, "center");
     }
-    if (largest) labels.push([i, colour, ...largest]);
-  }
-  return labels;
-}
+  },
+  /** A frame and lines through what did not end well, a corner in what was moved, dashes around what is guessed. */
+  drawFlags(pen, panel, layer) {
+    const schedule = this.model.schedules[panel.schedule];
+    for (const i of layer.flagged) {
+      const boxes = this.boxesOf(panel, schedule.intervals(i), schedule.start[i], schedule.end[i]);
+      const bad = schedule.outcomes.has(i);
+      pen.strokeStyle = bad ? this.colours.missed : this.colours.ink;
+      pen.lineWidth = bad ? 1.5 : 1;
+      pen.setLineDash(bad ? [] : [3, 2]);
+      for (const [x, y, w, h] of boxes) {
+        if (w < 4 || h < 4) continue;
+        if (bad || schedule.guesses.has(i)) pen.strokeRect(x + 1, y + 1, w - 3, h - 3);
+        if (schedule.marks.has(i)) fillPath(pen, "#111111", [[x, y], [x + Math.min(MARK, w, h), y], [x, y + Math.min(MARK, w, h)]]);
+      }
+      pen.setLineDash([]);
+      if (bad) this.hatch(pen, boxes.filter(([, , w, h]) => w >= 4 && h >= 4), this.colours.missed);
+    }
+  },
 
-function drawPlacements(pen, schedule, rows) {
-  const labels = paint(schedule, rows);
-  layer.canvas.getContext("2d").putImageData(layer.image, 0, 0);
-  pen.setTransform(1, 0, 0, 1, 0, 0);
-  pen.drawImage(layer.canvas, Math.round(page.gutter * page.scale), Math.round(rows.top * page.scale));
-  pen.setTransform(page.scale, 0, 0, page.scale, 0, 0);
-  pen.textAlign = "center";
-  for (const [i, colour, x, y, w, h] of labels) {
-    const size = Math.min(11, h * 0.85);
-    const left = Math.max(x, page.gutter);
-    const room = Math.min(x + w, page.width - page.right) - left - 8;
-    const fits = Math.floor(room / (size * 0.58));
-    const name = nameAt(schedule, i);
-    if (fits < Math.min(name.length, 4) || y + h / 2 < rows.top) continue;
-    const text = name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name;
-    pen.fillStyle = data.text[colour];
-    pen.font = `${size}px ${FONT}`;
-    pen.fillText(isolated(text), left + room / 2 + 4, y + h / 2, room + 4);
-  }
-}
-
-/** The makespan and the bound of the plan. Labels stand on the outer sides of the lines, above the rows. */
-function drawLines(pen, schedule, index, rows) {
-  const bound = index === 0 ? data.bound : null;
-  const after = bound !== null && bound > schedule.makespan;
-  const line = (time, word, colour, dashes, right) => {
-    const x = xOf(time);
-    if (x < page.gutter - 1 || x > page.width - page.right + 1) return;
+  /** A triangle above the rows at each deadline in view, framed where it is missed. Those on one pixel are one. */
+  drawDeadlines(pen, panel) {
+    const schedule = this.model.schedules[panel.schedule];
+    const seen = new Set();
+    const order = schedule.deadlines.toSorted((a, b) => Number(b[1]) - Number(a[1]));
+    for (const [time, missed] of order) {
+      if (time < this.view.from || time > this.view.to) continue;
+      const [x, y] = [this.xOf(time), panel.top];
+      if (seen.has(Math.round(x / 3))) continue;
+      seen.add(Math.round(x / 3));
+      fillPath(pen, missed ? this.colours.missed : this.colours.soft, [[x, y], [x - MARK / 2, y - MARK + 1], [x + MARK / 2, y - MARK + 1]]);
+    }
+  },
+  /** The makespan and the bound of the plan. Labels stand on the outer sides of the lines, above the rows. */
+  drawLines(pen, panel) {
+    const { model, page } = this;
+    const schedule = model.schedules[panel.schedule];
+    if (model.live) return this.drawNow(pen, panel);
+    const bound = panel.schedule === 0 || model.choose ? model.bound : null;
+    const proved = bound !== null && Math.abs(bound - schedule.makespan) <= 1e-9 * schedule.makespan;
+    const after = bound !== null && bound > schedule.makespan;
+    const line = (time, word, colour, dashes, right) => {
+      const x = this.xOf(time);
+      if (x < page.gutter - 1 || x > page.width - page.right + 1) return null;
+      this.verticalLine(pen, x, panel, colour, dashes);
+      const text = `${word} ${duration(time)}`;
+      pen.font = `11px ${FONT}`;
+      return { x, text, colour, width: pen.measureText(text).width, right };
+    };
+    const labels = [line(schedule.makespan, proved && model.boundWord === "proven bound" ? "optimal makespan" : "makespan", this.colours.accent, [], !after)];
+    if (bound !== null && !proved) labels.unshift(line(bound, model.boundWord, this.colours.bound, [5, 3], after));
+    // From the right: each label ends before the one that stands to its right.
+    let limit = page.width - 4;
+    for (const label of labels.filter(Boolean).sort((a, b) => Number(b.right) - Number(a.right))) {
+      const wished = label.right ? label.x + 4 : label.x - 4 - label.width;
+      const x = Math.min(wished, limit - label.width);
+      limit = x - 12;
+      if (x > panel.titled + 8) write(pen, label.text, x, panel.top - 15, label.colour);
+    }
+    return undefined;
+  },
+  verticalLine(pen, x, panel, colour, dashes) {
     pen.strokeStyle = colour;
     pen.lineWidth = 1.5;
     pen.setLineDash(dashes);
     pen.beginPath();
-    pen.moveTo(x, rows.top - 6);
-    pen.lineTo(x, rows.top + rows.height);
+    pen.moveTo(x, panel.top - 6);
+    pen.lineTo(x, panel.top + panel.height);
     pen.stroke();
     pen.setLineDash([]);
-    const text = `${word} ${duration(time)}`;
-    pen.font = `11px ${FONT}`;
-    const width = pen.measureText(text).width;
-    return { x, text, colour, width, right };
-  };
-  const labels = [line(schedule.makespan, "makespan", page.colours.accent, [], !after)];
-  if (bound !== null) labels.unshift(line(bound, data.bound_word, page.colours.bound, [5, 3], after));
-  // From the right: each label ends before the one that stands to its right.
-  let limit = page.width - 4;
-  for (const label of labels.filter(Boolean).sort((a, b) => Number(b.right) - Number(a.right))) {
-    const wished = label.right ? label.x + 4 : label.x - 4 - label.width;
-    const x = Math.min(wished, limit - label.width);
-    limit = x - 12;
-    if (x > page.gutter + 60) write(pen, label.text, x, rows.top - 13, label.colour);
-  }
-}
+  },
+  drawNow(pen, panel) {
+    const x = this.xOf(this.model.origin);
+    if (x >= this.page.gutter && x <= this.page.width - this.page.right) this.verticalLine(pen, x, panel, this.colours.missed, []);
+  },
 
-/** Busy processors, the mean of each pixel column; what is unavailable hangs from the top. */
-function drawUsage(pen, box, xAt, from, to, left, width) {
-  const y = (level) => box.top + box.height * (1 - level / data.processors);
-  const columns = Math.max(1, Math.round(width));
-  const trace = (steps, start) => {
-    pen.beginPath();
-    start?.();
-    for (let column = 0; column < columns; column++) {
-      const [a, b] = [from + ((to - from) * column) / columns, from + ((to - from) * (column + 1)) / columns];
-      const level = y(steps.mean(a, b));
-      pen.lineTo(left + column, level);
-      pen.lineTo(left + column + 1, level);
+  /** The mean of a quantity in each pixel column, from the placements in view or, of many, from a profile of all. */
+  levels(lane, schedule, from, to, columns) {
+    const amount = lane.resource < 0 ? (i) => schedule.width[i] : schedule.held[lane.resource];
+    if (!lane.consumable && (schedule.countBetween(from, to) <= HEAVY || (to - from) / columns < (this.model.end - this.model.begin) / FINE)) {
+      return profileOf(schedule, amount, [from, to], columns);
     }
-  };
-  const boxes = [];
-  for (let i = 0; i < open.times.length; i++) {
-    const closed = data.processors - open.levels[i];
-    if (closed <= 0) continue;
-    const [a, b] = [xAt(open.times[i]), xAt(open.times[i + 1] ?? horizon)];
-    boxes.push([a, box.top, b - a, y(open.levels[i]) - box.top]);
-  }
-  schedules.forEach((schedule, index) => {
-    if (index === 0) {
-      trace(schedule.usage, () => pen.moveTo(left, box.top + box.height));
-      pen.lineTo(left + columns, box.top + box.height);
-      pen.fillStyle = page.colours.busy;
-      pen.fill();
-    } else {
-      trace(schedule.usage);
-      pen.strokeStyle = page.colours.second;
-      pen.lineWidth = 1.5;
-      pen.stroke();
-    }
-  });
-  hatch(pen, boxes);
-}
-
-function drawUsageTitle(pen) {
-  const { top } = page.usage;
-  let x = page.gutter;
-  write(pen, "Busy processors", x, top - 13, page.colours.ink, `600 12px ${FONT}`);
-  x += pen.measureText("Busy processors").width + 24;
-  if (schedules.length > 1) {
-    schedules.slice(0, 2).forEach((schedule, index) => {
-      pen.fillStyle = index ? page.colours.second : page.colours.busy;
-      pen.fillRect(x, top - (index ? 14 : 18), 16, index ? 2 : 10);
-      write(pen, isolated(schedule.name), x + 22, top - 13, page.colours.soft);
-      x += 36 + pen.measureText(schedule.name).width;
-    });
-  }
-  write(pen, String(data.processors), page.gutter - 8, top + 6, page.colours.soft, `11px ${FONT}`, "right");
-  write(pen, "0", page.gutter - 8, page.axis - 6, page.colours.soft, `11px ${FONT}`, "right");
-}
-
-function drawChart() {
-  const pen = context(chart);
-  const step = stepOf(view.to - view.from, plotWidth() / 110);
-  schedules.forEach((schedule, index) => {
-    const rows = page.rows[index];
-    const title = schedules.length > 1 ? isolated(schedule.name) : "Processors";
-    write(pen, title, page.gutter, rows.top - 13, page.colours.ink, `600 12px ${FONT}`);
-    drawGrid(pen, rows, step);
-    clipped(pen, rows, () => {
-      hatch(pen, unavailableBoxes(rows));
-      drawPlacements(pen, schedule, rows);
-      drawCorners(pen, schedule, rows);
-    });
-    drawRowLabels(pen, rows);
-    drawDeadlines(pen, schedule, rows);
-    drawLines(pen, schedule, index, rows);
-  });
-  drawGrid(pen, page.usage, step);
-  clipped(pen, page.usage, () => drawUsage(pen, page.usage, xOf, view.from, view.to, page.gutter, plotWidth()));
-  drawUsageTitle(pen);
-  drawAxis(pen, step);
-}
-
-/** What follows the pointer: drawn alone, so that a hover never redraws the chart. */
-function drawOverlay() {
-  const pen = context(overlay);
-  const frame = (target, width) => {
-    const schedule = schedules[target.schedule];
-    const rows = page.rows[target.schedule];
-    const intervals = schedule.processors[target.placement];
-    const x = xOf(schedule.start[target.placement]);
-    const w = Math.max(xOf(schedule.end[target.placement]) - x, 3);
-    clipped(pen, { top: rows.top - 2, height: rows.height + 4 }, () => {
-      pen.strokeStyle = page.colours.ink;
-      pen.lineWidth = width;
-      for (let k = 0; k < intervals.length; k += 2) {
-        const h = Math.max((intervals[k + 1] - intervals[k] + 1) * rowHeight(rows), 3);
-        pen.strokeRect(x, yOf(rows, intervals[k]), w - 1, h - 1);
+    const period = [this.model.begin, this.model.end];
+    schedule.wholes ??= new Map();
+    let whole = schedule.wholes.get(lane.resource);
+    if (!whole) schedule.wholes.set(lane.resource, (whole = new Whole(profileOf(schedule, amount, period, FINE, lane.consumable), period)));
+    return Float64Array.from({ length: columns }, (_, column) => whole.mean(from + ((to - from) * column) / columns, from + ((to - from) * (column + 1)) / columns));
+  },
+  /** A quantity over time as an area, that of a second schedule as a line; what is unavailable hangs from the top. */
+  drawLane(pen, lane, from, to, left, width) {
+    const columns = Math.max(1, Math.round(width));
+    const y = (level) => lane.top + lane.height * (1 - Math.min(1, level / lane.total));
+    this.panels.slice(0, 2).forEach((panel, at) => {
+      const levels = this.levels(lane, this.model.schedules[panel.schedule], from, to, columns);
+      pen.beginPath();
+      if (at === 0) pen.moveTo(left, lane.top + lane.height);
+      levels.forEach((level, column) => {
+        pen.lineTo(left + (column * width) / columns, y(level));
+        pen.lineTo(left + ((column + 1) * width) / columns, y(level));
+      });
+      if (at === 0) {
+        pen.lineTo(left + width, lane.top + lane.height);
+        pen.fillStyle = this.colours.busy;
+        pen.fill();
+      } else {
+        pen.strokeStyle = this.colours.second;
+        pen.lineWidth = 1.4;
+        pen.stroke();
       }
     });
-  };
-  if (view.hovered) frame(view.hovered, 1.5);
-  if (view.chosen) frame(view.chosen, 3);
-}
-
-/** The whole schedule above the chart, with the part in view. */
-function drawMap() {
-  const pen = context(map);
-  const width = map.clientWidth - page.gutter - page.right;
-  const xAt = (time) => page.gutter + (time / horizon) * width;
-  pen.save();
-  pen.beginPath();
-  pen.rect(page.gutter, 5, width, 34);
-  pen.clip();
-  drawUsage(pen, { top: 5, height: 34 }, xAt, 0, horizon, page.gutter, width);
-  pen.restore();
-  const [from, to] = [xAt(view.from), xAt(view.to)];
-  pen.fillStyle = page.colours.card;
-  pen.globalAlpha = 0.62;
-  pen.fillRect(page.gutter, 5, from - page.gutter, 34);
-  pen.fillRect(to, 5, page.gutter + width - to, 34);
-  pen.globalAlpha = 1;
-  pen.strokeStyle = page.colours.accent;
-  pen.lineWidth = 2;
-  pen.strokeRect(from, 4, Math.max(to - from, 3), 36);
-}
+    if (lane.resource >= 0) return;
+    const { open, processors } = this.model;
+    const boxes = [];
+    for (let i = 0; i < open.time.length; i++) {
+      if (open.processors[i] >= processors) continue;
+      const [a, b] = [open.time[i], open.time[i + 1] ?? to].map((time) => left + ((time - from) / (to - from)) * width);
+      boxes.push([a, lane.top, b - a, y(open.processors[i]) - lane.top]);
+    }
+    this.hatch(pen, boxes);
+  },
+  drawLaneTitle(pen, lane) {
+    const { page, colours } = this;
+    const text = lane.resource < 0 ? "busy processors" : lane.consumable ? `${lane.name}, used up` : lane.name;
+    write(pen, text, page.gutter, lane.top - 9, colours.soft);
+    write(pen, lane.label, page.gutter - 7, lane.top + 6, colours.soft, `11px ${FONT}`, "right");
+    if (this.panels.length < 2) return;
+    const names = this.panels.slice(0, 2).map((panel) => this.model.schedules[panel.schedule].name);
+    pen.font = `11px ${FONT}`;
+    let x = page.gutter + pen.measureText(text).width + 18;
+    names.forEach((name, at) => {
+      pen.fillStyle = at ? colours.second : colours.busy;
+      pen.fillRect(x, lane.top - (at ? 10 : 13), 14, at ? 2 : 8);
+      const fits = fitted(pen, isolated(name), 150) ?? "";
+      write(pen, fits, x + 19, lane.top - 9, colours.soft);
+      x += 30 + pen.measureText(fits).width;
+    });
+  },
+};

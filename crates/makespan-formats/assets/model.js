@@ -1,21 +1,9 @@
-// The data of the page, and questions about them. Times are seconds; processors are ids.
-
-const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
+// What a page is about, and questions about it. Times are seconds; processors are numbers from 0.
 
 /** A name for the screen: controls that are invisible or reorder text become a visible sign. */
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
-const nameOf = (job) => shown(data.jobs.name[job] ?? String(job));
-const isBestEffort = (job) => data.jobs.kind[job] === 2;
-/** A placement's name: of its job, or of a task of a bag or a compound job. */
-const nameAt = (schedule, i) => {
-  const job = schedule.job[i];
-  const named = data.jobs.tasks[job];
-  if (named && named.length > 0) return `${nameOf(job)}/${shown(named[schedule.task[i]])}`;
-  return data.jobs.kind[job] ? `${nameOf(job)}/${schedule.task[i]}` : nameOf(job);
-};
-/** The last colour is that of best effort. */
-const colourOf = (job) => (isBestEffort(job) ? data.colours.length - 1 : job % (data.colours.length - 1));
+const isolated = (name) => `\u2068${name}\u2069`;
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : /(ch|s|x)$/.test(word) ? "es" : "s"}`;
 
 /** First index in [0, length) at which `test` holds; it must hold from there on. */
 function firstWhere(length, test) {
@@ -29,95 +17,314 @@ function firstWhere(length, test) {
   return low;
 }
 
-/** A step function from instants and the level after each, with its area, so that means cost O(log n). */
-class Steps {
-  constructor(times, levels) {
-    this.times = times;
-    this.levels = levels;
-    this.areas = new Float64Array(times.length);
-    for (let i = 1; i < times.length; i++) {
-      this.areas[i] = this.areas[i - 1] + levels[i - 1] * (times[i] - times[i - 1]);
-    }
-  }
-  area(time) {
-    const at = firstWhere(this.times.length, (i) => this.times[i] > time) - 1;
-    return at < 0 ? 0 : this.areas[at] + this.levels[at] * (time - this.times[at]);
-  }
-  mean(from, to) {
-    return to > from ? (this.area(to) - this.area(from)) / (to - from) : 0;
-  }
-  at(time) {
-    const at = firstWhere(this.times.length, (i) => this.times[i] > time) - 1;
-    return at < 0 ? 0 : this.levels[at];
-  }
-}
-
-/** Busy processors over time. */
-function usageOf(schedule) {
-  const changes = new Map();
-  const add = (time, change) => changes.set(time, (changes.get(time) ?? 0) + change);
-  for (let i = 0; i < schedule.count; i++) {
-    add(schedule.start[i], schedule.width[i]);
-    add(schedule.end[i], -schedule.width[i]);
-  }
-  const times = Float64Array.from(changes.keys()).sort();
-  let level = 0;
-  return new Steps(times, Float64Array.from(times, (time) => (level += changes.get(time))));
-}
+/** Placements of which the latest end is kept. */
+const RUN = 512;
 
 /** A schedule in columns; placements stand by start, so that those in view are found by bisection. */
-function scheduleOf(source) {
-  const count = source.job.length;
-  const schedule = {
-    name: shown(source.name),
-    makespan: source.makespan,
-    count,
-    job: Uint32Array.from(source.job),
-    task: Uint32Array.from(source.task),
-    start: Float64Array.from(source.start),
-    end: Float64Array.from(source.end),
-    processors: source.processors,
-    marks: new Map(source.marks),
-    guesses: new Set(source.guesses),
-    deadlines: source.deadlines,
-    width: new Uint32Array(count),
-    reach: new Float64Array(count),
-  };
-  let reach = 0;
-  for (let i = 0; i < count; i++) {
-    const intervals = source.processors[i];
-    for (let k = 0; k < intervals.length; k += 2) schedule.width[i] += intervals[k + 1] - intervals[k] + 1;
-    reach = Math.max(reach, schedule.end[i]);
-    schedule.reach[i] = reach;
+class Schedule {
+  constructor(model, source) {
+    Object.assign(this, { model, name: shown(source.name), makespan: source.makespan, count: source.count });
+    this.marks = new Map(source.marks);
+    this.guesses = new Set(source.guesses);
+    this.outcomes = new Map(source.outcomes);
+    this.deadlines = source.deadlines;
+    this.groups = source.groups.map(shown);
+    this.group = source.group ? new Reader(source.group) : null;
+    this.held = source.held.map(distinct);
+    // Of a cluster: the state of each placement, what is told of it, and what it is known by.
+    Object.assign(this, { states: source.states, texts: source.texts, keys: source.keys });
+    if (source.placements === undefined) this.take(source.boxes);
+    else this.decode(source);
+    this.finish();
   }
-  schedule.usage = usageOf(schedule);
-  return schedule;
-}
-
-/** The placements that may overlap a period: a range of indices. */
-function between(schedule, from, to) {
-  return [
-    firstWhere(schedule.count, (i) => schedule.reach[i] > from),
-    firstWhere(schedule.count, (i) => schedule.start[i] >= to),
-  ];
-}
-
-/** The placement that holds a processor at an instant, or -1. */
-function placementAt(schedule, time, processor) {
-  const [low, high] = between(schedule, time, time);
-  for (let i = Math.min(high, schedule.count - 1); i >= low; i--) {
-    if (schedule.start[i] > time || schedule.end[i] <= time) continue;
-    const intervals = schedule.processors[i];
-    for (let k = 0; k < intervals.length; k += 2) {
-      if (intervals[k] <= processor && processor <= intervals[k + 1]) return i;
+  room(count, intervals) {
+    this.row = new Uint32Array(count);
+    this.copy = null;
+    this.start = new Float64Array(count);
+    this.end = new Float64Array(count);
+    this.width = new Uint32Array(count);
+    /** The intervals of placement i are spans[2 * first[i]] .. spans[2 * first[i + 1]]: first and last processor. */
+    this.first = new Uint32Array(count + 1);
+    this.spans = new Uint32Array(2 * intervals);
+  }
+  decode(source) {
+    const { count } = this;
+    this.room(count, source.intervals);
+    const { perSecond } = this.model;
+    const reader = new Reader(source.placements);
+    if (source.copies) this.copy = new Uint32Array(count);
+    let [row, begin, at] = [0, 0, 0];
+    for (let i = 0; i < count; i++) {
+      row += reader.signed();
+      this.row[i] = row;
+      if (source.copies) this.copy[i] = reader.next();
+      begin += reader.signed();
+      this.start[i] = begin / perSecond;
+      this.end[i] = (begin + reader.next()) / perSecond;
+      let width = 0;
+      let free = 0;
+      for (let left = reader.next(); left > 0; left--) {
+        const first = free + reader.next();
+        const length = reader.next();
+        this.spans[at++] = first;
+        this.spans[at++] = first + length;
+        free = first + length + 1;
+        width += length + 1;
+      }
+      this.first[i + 1] = at / 2;
+      this.width[i] = width;
+    }
+    if (this.group) {
+      const reader = this.group;
+      this.group = Uint16Array.from({ length: count }, () => reader.next());
     }
   }
-  return -1;
+  /** From objects, in any order: row, start, end and intervals. */
+  take(boxes) {
+    this.room(boxes.length, boxes.reduce((sum, box) => sum + box.processors.length, 0));
+    let at = 0;
+    boxes.forEach((box, i) => {
+      [this.row[i], this.start[i], this.end[i]] = [box.row, box.start, box.end];
+      for (const [first, last] of box.processors) {
+        this.spans[at++] = first;
+        this.spans[at++] = last;
+        this.width[i] += last - first + 1;
+      }
+      this.first[i + 1] = at / 2;
+    });
+  }
+  finish() {
+    const { count, end } = this;
+    this.latest = new Float64Array(Math.ceil(count / RUN));
+    for (let i = 0; i < count; i++) {
+      const block = Math.floor(i / RUN);
+      if (end[i] > this.latest[block]) this.latest[block] = end[i];
+    }
+    this.lit = null;
+    this.colour = null;
+  }
+  job(i) {
+    return this.model.jobOf(this.row[i]);
+  }
+  nameAt(i) {
+    return this.model.nameOf(this.row[i], this.copy?.[i]);
+  }
+  /** Calls `act` with each placement that overlaps a period; `act` returns true to stop. */
+  between(from, to, act) {
+    const high = firstWhere(this.count, (i) => this.start[i] >= to);
+    for (let block = 0; block * RUN < high; block++) {
+      if (this.latest[block] <= from) continue;
+      const last = Math.min(high, (block + 1) * RUN);
+      for (let i = block * RUN; i < last; i++) {
+        if (this.end[i] > from && act(i)) return;
+      }
+    }
+  }
+  /** How many placements overlap a period, roughly: what is skipped in one piece is not counted. */
+  countBetween(from, to) {
+    const high = firstWhere(this.count, (i) => this.start[i] >= to);
+    let count = 0;
+    for (let block = 0; block * RUN < high; block++) {
+      if (this.latest[block] > from) count += Math.min(high - block * RUN, RUN);
+    }
+    return count;
+  }
+  holds(i, processor) {
+    for (let k = this.first[i]; k < this.first[i + 1]; k++) {
+      if (this.spans[2 * k] <= processor && processor <= this.spans[2 * k + 1]) return true;
+    }
+    return false;
+  }
+  /** The placement that holds a processor at an instant, or -1. */
+  placementAt(time, processor) {
+    const high = firstWhere(this.count, (i) => this.start[i] > time);
+    for (let block = Math.floor((high - 1) / RUN); block >= 0; block--) {
+      if (this.latest[block] <= time) continue;
+      for (let i = Math.min(high, (block + 1) * RUN) - 1; i >= block * RUN; i--) {
+        if (this.end[i] > time && this.holds(i, processor)) return i;
+      }
+    }
+    return -1;
+  }
+  intervals(i) {
+    return Array.from(this.spans.subarray(2 * this.first[i], 2 * this.first[i + 1]));
+  }
+  /** The placements of a row, and the last end of each row. */
+  byRow() {
+    if (!this.rows) {
+      const { rows } = this.model;
+      const first = new Uint32Array(rows + 1);
+      const ends = new Float64Array(rows).fill(-Infinity);
+      for (let i = 0; i < this.count; i++) {
+        first[this.row[i] + 1]++;
+        ends[this.row[i]] = Math.max(ends[this.row[i]], this.end[i]);
+      }
+      for (let row = 0; row < rows; row++) first[row + 1] += first[row];
+      const next = first.slice();
+      const list = new Uint32Array(this.count);
+      for (let i = 0; i < this.count; i++) list[next[this.row[i]]++] = i;
+      this.rows = { first, list, ends };
+    }
+    return this.rows;
+  }
+  of(row) {
+    const { first, list } = this.byRow();
+    return list.subarray(first[row], first[row + 1]);
+  }
+  /** When a placement could have started at the earliest: released, and all that its task waits for ended. */
+  ready(i) {
+    let ready = this.model.release[this.job(i)];
+    if (this.model.hasEdges) {
+      const { ends } = this.byRow();
+      for (const row of this.model.before(this.row[i])) ready = Math.max(ready, ends[row]);
+    }
+    return Math.min(ready, this.start[i]);
+  }
 }
 
-const schedules = data.schedules.map(scheduleOf);
-const open = new Steps(Float64Array.from(data.open.time), Float64Array.from(data.open.processors));
-const horizon = Math.max(...schedules.map((schedule) => schedule.makespan), data.bound ?? 0, 1e-9);
+class Model {
+  constructor(data) {
+    this.data = data;
+    this.title = shown(data.title);
+    this.processors = data.processors;
+    this.perSecond = data.perSecond;
+    this.nodes = data.nodes.map(([name, first, count]) => ({ name: shown(name), first, count }));
+    this.resources = data.resources.map((resource) => ({ ...resource, name: shown(resource.name) }));
+    this.bound = data.bound;
+    this.boundWord = data.boundWord;
+    this.choose = data.choose;
+    this.unavailable = data.unavailable;
+    this.open = data.open;
+    this.readJobs(data.jobs);
+    this.readTasks(data.tasks);
+    this.hasEdges = Boolean(data.edges);
+    this.schedules = data.schedules.map((source) => new Schedule(this, source));
+    // Of a cluster that goes on: the instant "now", and what is shown to begin with.
+    Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
+    this.begin = data.begin ?? 0;
+    this.end = data.end ?? Math.max(...this.schedules.map((one) => one.makespan), data.bound ?? 0, 1e-9);
+  }
+  readJobs(jobs) {
+    this.jobs = jobs.count;
+    this.names = typeof jobs.names === "string" ? new Names(jobs.names, jobs.count) : { at: (job) => jobs.names[job], all: () => jobs.names };
+    this.weight = distinct(jobs.weight);
+    this.user = Array.isArray(jobs.user) ? (job) => jobs.user[job] : jobs.user ? distinct(jobs.user) : null;
+    this.kind = jobs.kind ? distinct(jobs.kind) : () => 0;
+    this.release = new Float64Array(jobs.count);
+    if (typeof jobs.release !== "string") return;
+    const reader = new Reader(jobs.release);
+    let release = 0;
+    for (let job = 0; job < jobs.count; job++) this.release[job] = (release += reader.signed()) / this.perSecond;
+  }
+  readTasks(tasks) {
+    this.rows = tasks ? tasks.count : this.jobs;
+    this.rowJob = null;
+    this.rowNames = null;
+    if (!tasks) return;
+    this.rowJob = new Uint32Array(tasks.count);
+    this.rowNames = new Names(tasks.names, tasks.count);
+    const reader = new Reader(tasks.rows);
+    let row = 0;
+    for (let job = 0; job < this.jobs; job++) for (let left = reader.next(); left > 0; left--) this.rowJob[row++] = job;
+  }
+  jobOf(row) {
+    return this.rowJob ? this.rowJob[row] : row;
+  }
+  jobName(job) {
+    return shown(this.names.at(job) ?? String(job));
+  }
+  isBestEffort(job) {
+    return this.kind(job) === 2;
+  }
+  /** The name of a task: of its job, or within a bag or a compound job. */
+  nameOf(row, copy) {
+    const job = this.jobOf(row);
+    const within = this.rowNames?.at(row);
+    if (within) return `${this.jobName(job)}/${shown(within)}`;
+    return this.kind(job) ? `${this.jobName(job)}/${copy ?? 0}` : this.jobName(job);
+  }
+  /** The beginning that the names of all jobs share, up to a sign between words. */
+  get prefix() {
+    if (this.common === undefined) {
+      const step = Math.max(1, Math.floor(this.jobs / 300));
+      let common = this.jobs ? this.names.at(0) : "";
+      for (let job = 0; job < this.jobs && common; job += step) {
+        const name = this.names.at(job);
+        let length = 0;
+        while (length < common.length && common[length] === name[length]) length++;
+        common = common.slice(0, length);
+      }
+      const cut = Math.max(...["-", "_", "/", ".", " ", ":"].map((sign) => common.lastIndexOf(sign)));
+      this.common = this.jobs > 1 && cut >= 3 ? common.slice(0, cut + 1) : "";
+    }
+    return this.common;
+  }
+  /** A short name for the chart: what all share is left out; in the only job, its tasks' own names do. */
+  labelOf(row, copy) {
+    const job = this.jobOf(row);
+    const within = this.rowNames?.at(row);
+    if (within && this.jobs === 1) return shown(within);
+    const name = this.nameOf(row, copy);
+    return this.prefix && name.startsWith(this.prefix) && name.length > this.prefix.length ? name.slice(this.prefix.length) : name;
+  }
+  /** What a task is of: its name up to its number. */
+  typeOf(row) {
+    const within = this.rowNames?.at(row);
+    const name = within || this.names.at(this.jobOf(row));
+    const end = name.search(/\d/);
+    const type = (end < 0 ? name : name.slice(0, end)).replace(/[\s_\-.#:/(]*(ID|id|job|task)?[\s_\-.#:/(]*$/, "");
+    return shown(type || (end === 0 ? "numbered" : name));
+  }
+  /** The types of all tasks, as positions in a list. */
+  get types() {
+    if (!this.allTypes) {
+      const known = new Map();
+      const of = new Uint32Array(this.rows);
+      for (let row = 0; row < this.rows; row++) {
+        const type = this.typeOf(row);
+        if (!known.has(type)) known.set(type, known.size);
+        of[row] = known.get(type);
+      }
+      this.allTypes = { of, names: [...known.keys()] };
+    }
+    return this.allTypes;
+  }
+  readEdges() {
+    const reader = new Reader(this.data.edges);
+    const first = new Uint32Array(this.rows + 1);
+    const list = [];
+    for (let row = 0; row < this.rows; row++) {
+      for (let left = reader.next(); left > 0; left--) list.push(row - reader.signed());
+      first[row + 1] = list.length;
+    }
+    const incoming = { first, list: Uint32Array.from(list) };
+    const out = new Uint32Array(this.rows + 1);
+    for (const row of list) out[row + 1]++;
+    for (let row = 0; row < this.rows; row++) out[row + 1] += out[row];
+    const next = out.slice();
+    const targets = new Uint32Array(list.length);
+    for (let row = 0; row < this.rows; row++) {
+      for (let k = first[row]; k < first[row + 1]; k++) targets[next[list[k]]++] = row;
+    }
+    this.edges = { incoming, outgoing: { first: out, list: targets } };
+  }
+  neighbours(row, side) {
+    if (!this.hasEdges) return [];
+    if (!this.edges) this.readEdges();
+    const { first, list } = this.edges[side];
+    return list.subarray(first[row], first[row + 1]);
+  }
+  /** The tasks that a task waits for, and those that wait for it. */
+  before(row) {
+    return this.neighbours(row, "incoming");
+  }
+  after(row) {
+    return this.neighbours(row, "outgoing");
+  }
+  nodeOf(processor) {
+    return firstWhere(this.nodes.length, (node) => this.nodes[node].first > processor) - 1;
+  }
+}
 
 /** A set of processors as text: 0-3,8. */
 function setText(intervals, limit = 60) {
@@ -128,52 +335,4 @@ function setText(intervals, limit = 60) {
     text += (text && ",") + (first === last ? first : `${first}-${last}`);
   }
   return text;
-}
-
-const STEPS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 14400, 21600, 43200,
-  86400, 172800, 432000, 604800, 864000];
-
-function roundUp(value) {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= value * 0.999999) ?? value;
-}
-
-/** The distance of ticks so that at most `count` cover `span`. */
-function stepOf(span, count) {
-  const least = span / Math.max(1, count);
-  if (least > 864000) return roundUp(least / 86400) * 86400;
-  return least <= 0.5 ? roundUp(Math.max(least, 1e-9)) : STEPS.find((step) => step >= least);
-}
-
-function tickText(seconds, step) {
-  if (Math.abs(seconds) < step / 2) return "0";
-  let left = Math.round(seconds / step) * step;
-  const parts = [];
-  for (const [unit, name] of UNITS) {
-    const whole = Math.floor(left / unit + 1e-6);
-    // Below a second the last part carries the fraction.
-    if (name === "s" && step < 1 && left > 1e-12) return [...parts, fraction(left, step)].join(" ");
-    if (whole > 0) parts.push(`${whole} ${name}`);
-    left -= whole * unit;
-  }
-  return parts.join(" ");
-}
-
-function fraction(seconds, step) {
-  const [unit, name] = step >= 0.01 || seconds >= 1 ? [1, "s"] : step >= 1e-5 ? [1e-3, "ms"] : [1e-6, "\u00b5s"];
-  return `${(seconds / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)))} ${name}`;
-}
-
-/** A time to the millisecond (finer below a second), in all its units: for tooltips and tables. */
-function exact(seconds) {
-  if (Math.abs(seconds) < 60) return duration(seconds);
-  if (seconds < 0) return `\u2212${exact(-seconds)}`;
-  let left = Math.round(seconds * 1000);
-  const parts = [];
-  for (const [unit, name] of UNITS) {
-    const whole = name === "s" ? left / 1000 : Math.floor(left / (unit * 1000));
-    if (whole > 0) parts.push(`${whole} ${name}`);
-    left -= whole * unit * 1000;
-  }
-  return parts.join(" ");
 }

@@ -1,38 +1,163 @@
-// Tells what holds under the pointer, for every policy at once.
+// The page of a simulation: what every policy made of the same jobs, in figures, in a chart and job by job.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const panels = document.getElementById("panels");
-const pointer = document.getElementById("pointer");
-const reading = document.getElementById("reading");
+const byId = (id) => document.getElementById(id);
+const told = JSON.parse(byId("data").textContent);
+const panels = byId("panels");
+const pointer = byId("pointer");
 
-/** Position of the last column that begins at or before an instant. */
-function columnAt(from, time) {
-  let low = 0;
-  let high = from.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (from[middle] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(low - 1, 0);
-}
-
+/** What holds under the pointer, for every policy at once. */
 panels.addEventListener("pointermove", (event) => {
   const box = panels.getBoundingClientRect();
-  const x = ((event.clientX - box.left) / box.width) * data.width;
-  const share = (x - data.left) / (data.width - data.left - data.right);
+  const x = ((event.clientX - box.left) / box.width) * told.panels.width;
+  const share = (x - told.panels.left) / (told.panels.width - told.panels.left - told.panels.right);
   const outside = share < 0 || share > 1;
   pointer.setAttribute("visibility", outside ? "hidden" : "visible");
   if (outside) return;
   pointer.setAttribute("transform", `translate(${x} 0)`);
-  const time = share * data.span;
-  const parts = data.policies.map(({ name, from, held, waiting }) => {
-    const at = columnAt(from, time);
-    return `\u2068${name}\u2069 ${held[at] ?? 0} busy, ${waiting[at] ?? 0} waiting`;
+  const time = share * told.panels.span;
+  const parts = told.panels.policies.map(({ name, from, held, waiting }) => {
+    const at = Math.max(firstWhere(from.length, (k) => from[k] > time) - 1, 0);
+    return `${isolated(name)} ${held[at] ?? 0} busy, ${waiting[at] ?? 0} waiting`;
   });
-  reading.textContent = `${duration(time)}: ${parts.join("; ")}`;
+  byId("reading").textContent = `${duration(time)}: ${parts.join("; ")}`;
 });
 panels.addEventListener("pointerleave", () => {
   pointer.setAttribute("visibility", "hidden");
-  reading.textContent = "";
+  byId("reading").textContent = "";
 });
+
+const model = new Model(told.chart ?? { title: "", processors: 1, perSecond: 1, nodes: [], resources: [], bound: null, jobs: { count: 0, names: "", weight: { values: [1], rows: "" }, release: "" }, unavailable: [], open: { time: [0], processors: [1] }, schedules: [] });
+const policies = model.schedules.map(jobsOf);
+const choice = { one: 0, two: Math.min(1, policies.length - 1), table: null };
+let chart = null;
+
+function key() {
+  const entry = ({ name }, at) => {
+    const line = drawn("svg", { class: "key", viewBox: "0 0 30 8", "aria-hidden": "true" }, drawn("path", { class: "line", d: "M0 4H30", stroke: LINES[at % LINES.length], "stroke-dasharray": DASHES[at % DASHES.length] }));
+    return element("span", {}, line, element("bdi", {}, name));
+  };
+  return element("p", { class: "legend keys" }, ...policies.map(entry));
+}
+const figure = (title, term, picture, note) => element("figure", { class: "card" }, element("figcaption", {}, element("b", { "data-term": term ?? "" }, title), note ? ` ${note}` : ""), picture);
+
+function showFigures() {
+  const { wait, slowdown } = QUANTITIES;
+  const sizes = bySize(policies[0]);
+  const users = byUser(model, policies[0]);
+  const all = [
+    figure("Wait", "wait", distributionOf(policies, wait), "of how many jobs is at most ..."),
+    figure("Bounded slowdown", "bounded slowdown", distributionOf(policies, slowdown), "of how many jobs is at most ..."),
+    figure("Wait by size", "wait", spreadOf(policies, wait, sizes), "dot: median; line: to what 90 % stay below"),
+    figure("Bounded slowdown by size", "bounded slowdown", spreadOf(policies, slowdown, sizes), "dot: median; line: to what 90 % stay below"),
+  ];
+  if (users.length) {
+    all.push(figure("Wait by user", "wait", spreadOf(policies, wait, users), "of the users with most processor time"), figure("Bounded slowdown by user", "bounded slowdown", spreadOf(policies, slowdown, users), "of the users with most processor time"));
+  }
+  byId("figures").replaceChildren(key(), element("div", { class: "pair" }, ...all));
+  byId("heat").replaceChildren(
+    figure("Jobs submitted", null, heatMap(model, () => 1, (value) => String(value), "jobs submitted"), "by hour and day; day 1 is that of instant 0"),
+    ...policies.slice(0, 3).map((jobs) => figure(`Mean wait, ${jobs.name}`, null, heatMap(model, (job) => jobs.wait[job], duration, "mean wait"), "by the hour of submission")));
+}
+
+/** The jobs whose waits differ most under two policies. */
+function compare() {
+  const [one, two] = [policies[choice.one], policies[choice.two]];
+  const gain = one.wait.map((wait, job) => wait - two.wait[job]);
+  const both = known(gain);
+  const [less, more] = [both.filter((value) => value > 0).length, both.filter((value) => value < 0).length];
+  byId("compare-text").textContent = `${grouped(less)} jobs wait less under ${two.name}, ${grouped(more)} more, ${grouped(both.length - less - more)} as long. A dot is a job: green ones wait less under ${two.name}, orange ones more.`;
+  const table = new PagedTable(byId("compare-table"), {
+    label: "Jobs under two policies",
+    columns: [
+      { name: "job", kind: "text", value: (job) => model.jobName(job) },
+      { name: `wait, ${one.name}`, kind: "time", value: (job) => one.wait[job] },
+      { name: `wait, ${two.name}`, kind: "time", value: (job) => two.wait[job] },
+      { name: "saved", kind: "time", value: (job) => gain[job] },
+    ],
+    count: model.jobs,
+    rows: 14,
+    act: showJob,
+  });
+  table.sortBy(3);
+  table.sortBy(3);
+  byId("compare-pager").replaceChildren(table.pager);
+  byId("scatter").replaceChildren(scatterOf(one, two, showJob));
+}
+
+/** Brings a job into view in the chart of the first policy that ran it. */
+function showJob(job) {
+  for (const schedule of [chart?.chosenSchedule ?? 0, ...model.schedules.keys()]) {
+    for (let i = 0; i < model.schedules[schedule].count; i++) {
+      if (model.schedules[schedule].job(i) !== job) continue;
+      chart.show({ schedule, placement: i });
+      chart.stage.scrollIntoView({ block: "center" });
+      return;
+    }
+  }
+}
+
+function showTable() {
+  const first = policies[0];
+  const columns = [
+    { name: "job", kind: "text", value: (job) => model.jobName(job) },
+    ...(model.user ? [{ name: "user", kind: "number", value: (job) => model.user(job) }] : []),
+    { name: "release", kind: "time", value: (job) => model.release[job] },
+    { name: "allotment", kind: "number", value: (job) => first.width[job] },
+    { name: "time", kind: "time", value: (job) => first.end[job] - first.start[job] },
+    ...policies.flatMap((jobs) => [
+      { name: `wait, ${jobs.name}`, kind: "time", value: (job) => jobs.wait[job] },
+      { name: `slowdown, ${jobs.name}`, kind: "number", value: (job) => jobs.slowdown[job], text: (job) => (Number.isNaN(jobs.slowdown[job]) ? "\u2013" : jobs.slowdown[job].toFixed(2)) },
+    ]),
+  ];
+  choice.table = new PagedTable(byId("jobs"), { label: "All jobs", columns, count: model.jobs, act: showJob });
+  byId("pager").replaceChildren(choice.table.pager);
+  const field = byId("find-job");
+  field.addEventListener("input", () => {
+    const text = field.value.trim().toLowerCase();
+    const rows = [];
+    if (text) model.names.all().forEach((name, job) => shown(name).toLowerCase().includes(text) && rows.push(job));
+    choice.table.only(text ? Uint32Array.from(rows) : null);
+    byId("found-jobs").textContent = text ? plural(rows.length, "match") : "";
+  });
+}
+
+function choosePolicies() {
+  for (const [id, name] of [["policy-one", "one"], ["policy-two", "two"]]) {
+    const select = byId(id);
+    select.append(...policies.map((jobs, at) => new Option(jobs.name, at)));
+    select.value = choice[name];
+    select.addEventListener("change", () => {
+      choice[name] = Number(select.value);
+      compare();
+    });
+  }
+}
+
+function start() {
+  if (policies.length) {
+    for (const one of document.querySelectorAll(".needs-jobs")) one.hidden = false;
+    chart = new Chart(byId("chart-host"), model, {
+      tell: (text) => {
+        byId("status").textContent = text;
+      },
+    });
+    showFigures();
+    if (policies.length > 1) {
+      byId("two-policies").hidden = false;
+      choosePolicies();
+      compare();
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", compare);
+    }
+    showTable();
+    let width = figureWidth();
+    addEventListener("resize", () => {
+      if (width === figureWidth()) return;
+      width = figureWidth();
+      showFigures();
+      if (policies.length > 1) compare();
+    });
+  }
+  explainTerms(document);
+}
+
+start();

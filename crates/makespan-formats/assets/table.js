@@ -1,110 +1,108 @@
-// The table of jobs: one page of rows at a time, so that its size does not matter.
+// A table of any length: one page of rows at a time, sorted by a column, with one unit for each column of times.
 
 const PAGE_ROWS = 50;
 
-/** Heading, value to sort by, text to show. */
-const COLUMNS = [
-  { name: "job", value: nameAt, text: nameAt },
-  { name: "start", value: (s, i) => s.start[i] },
-  { name: "end", value: (s, i) => s.end[i] },
-  { name: "time", value: (s, i) => s.end[i] - s.start[i] },
-  { name: "allotment", value: (s, i) => s.width[i], text: (s, i) => String(s.width[i]) },
-  { name: "processors", value: (s, i) => s.processors[i][0] ?? -1, text: (s, i) => setText(s.processors[i], 24) },
-  { name: "weight", value: (s, i) => data.jobs.weight[s.job[i]], text: (s, i) => String(data.jobs.weight[s.job[i]]) },
-  { name: "release", value: (s, i) => data.jobs.release[s.job[i]] },
-  { name: "wait", value: (s, i) => s.start[i] - data.jobs.release[s.job[i]] },
-  { name: "flow", value: (s, i) => s.end[i] - data.jobs.release[s.job[i]] },
-];
-const cellText = (column, s, i) => (column.text ? column.text(s, i) : exact(column.value(s, i)));
-const isText = (column) => column.name === "job" || column.name === "processors";
-
-const table = { which: 0, column: 1, down: false, page: 0, order: [] };
-
-function sortTable() {
-  const schedule = schedules[table.which];
-  const { value } = COLUMNS[table.column];
-  const keys = Array.from({ length: schedule.count }, (_, i) => value(schedule, i));
-  const compare = table.column === 0 ? (a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0) : (a, b) => keys[a] - keys[b];
-  const order = Uint32Array.from(keys, (_, i) => i);
-  const sign = table.down ? -1 : 1;
-  table.order = order.sort((a, b) => sign * compare(a, b) || a - b);
-}
-
-function showTable() {
-  const schedule = schedules[table.which];
-  const pages = Math.max(1, Math.ceil(schedule.count / PAGE_ROWS));
-  table.page = Math.min(Math.max(table.page, 0), pages - 1);
-  const first = table.page * PAGE_ROWS;
-  const rows = Array.from(table.order.slice(first, first + PAGE_ROWS), (i) => rowOf(schedule, i));
-  byId("jobs").tBodies[0].replaceChildren(...rows);
-  const last = first + rows.length;
-  byId("page").textContent = schedule.count ? `${first + 1}\u2013${last} of ${schedule.count}` : "no jobs";
-  byId("previous").disabled = table.page === 0;
-  byId("next").disabled = table.page === pages - 1;
-  COLUMNS.forEach((_, index) => {
-    const heading = byId("jobs").tHead.rows[0].cells[index];
-    if (index === table.column) heading.setAttribute("aria-sort", table.down ? "descending" : "ascending");
-    else heading.removeAttribute("aria-sort");
-  });
-}
-
-function rowOf(schedule, i) {
-  const row = document.createElement("tr");
-  row.dataset.placement = i;
-  const chosen = view.chosen;
-  if (chosen && chosen.schedule === table.which && chosen.placement === i) row.className = "chosen";
-  for (const column of COLUMNS) {
-    const cell = row.insertCell();
-    const text = document.createElement(column.name === "job" ? "button" : "bdi");
-    text.textContent = cellText(column, schedule, i);
-    if (column.name === "job") {
-      text.type = "button";
-      text.dir = "auto";
-      text.title = `Show ${text.textContent} in the chart`;
-    }
-    if (!isText(column)) cell.className = "number";
-    cell.append(text);
+/** The finest step in which all of some values are written, at most `digits` digits after the point. */
+function finestOf(values, digits = 3) {
+  for (let k = 0; k < digits; k++) {
+    const scale = 10 ** k;
+    if (values.every((value) => Math.abs(value * scale - Math.round(value * scale)) < 1e-6 * Math.max(1, Math.abs(value * scale)))) return 1 / scale;
   }
-  return row;
+  return 10 ** -digits;
 }
 
-/** Builds the headings and listens; `show` is told which placement was clicked. */
-function startTable(show) {
-  const heading = byId("jobs").tHead.rows[0];
-  COLUMNS.forEach((column, index) => {
-    const cell = document.createElement("th");
-    cell.scope = "col";
-    if (!isText(column)) cell.className = "number";
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = column.name;
-    button.addEventListener("click", () => {
-      table.down = table.column === index && !table.down;
-      Object.assign(table, { column: index, page: 0 });
-      sortTable();
-      showTable();
+/** A page of rows that are numbered from 0. Columns have a name, a value to sort by and a kind: "text", "time" or "number". */
+class PagedTable {
+  constructor(host, { columns, count, act, label, sorted = -1, rows = PAGE_ROWS }) {
+    host.classList.add("paged");
+    Object.assign(this, { host, columns, count, act, rows, column: sorted, down: false, page: 0, order: null, chosen: () => false });
+    this.head = element("tr");
+    this.body = element("tbody");
+    this.place = element("output", { class: "page" });
+    this.back = element("button", { type: "button", "data-act": "previous", "aria-label": "Previous page", onclick: () => this.turn(-1) }, "\u2039");
+    this.next = element("button", { type: "button", "data-act": "next", "aria-label": "Next page", onclick: () => this.turn(1) }, "\u203a");
+    this.pager = element("div", { class: "buttons pager", role: "group", "aria-label": "Pages" }, this.back, this.place, this.next);
+    this.table = element("table", { "aria-label": label }, element("thead", {}, this.head), this.body);
+    host.replaceChildren(element("div", { class: "scroll" }, this.table));
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr");
+      if (row) this.act(Number(row.dataset.row));
     });
-    cell.append(button);
-    heading.append(cell);
-  });
-  const turn = (pages) => {
-    table.page += pages;
-    showTable();
-  };
-  byId("previous").addEventListener("click", () => turn(-1));
-  byId("next").addEventListener("click", () => turn(1));
-  byId("jobs").tBodies[0].addEventListener("click", (event) => {
-    const row = event.target.closest("tr");
-    if (row) show({ schedule: table.which, placement: Number(row.dataset.placement) });
-  });
-  const which = byId("which");
-  which.hidden = schedules.length < 2;
-  which.append(...schedules.map((schedule, index) => new Option(schedule.name, index)));
-  which.addEventListener("change", () => {
-    Object.assign(table, { which: Number(which.value), page: 0 });
-    sortTable();
-    showTable();
-  });
-  sortTable();
-  showTable();
+    this.measure();
+    this.show();
+  }
+  /** What a column of times is written in: of all rows up to some number, and of more of some. */
+  measure() {
+    const step = Math.max(1, Math.floor(this.count / 2000));
+    this.formats = this.columns.map((column) => {
+      if (column.kind !== "time") return null;
+      let largest = 0;
+      const values = [];
+      for (let row = 0; row < this.count; row += step) {
+        const value = column.value(row);
+        if (!Number.isFinite(value)) continue;
+        largest = Math.max(largest, Math.abs(value));
+        values.push(value);
+      }
+      const unit = largest >= 0.1 ? 1 : largest >= 1e-4 ? 1e-3 : 1e-6;
+      return columnFormat(largest, finestOf(values.map((value) => value / unit)) * unit);
+    });
+    this.head.replaceChildren(...this.columns.map((column, index) => this.heading(column, index)));
+  }
+  heading(column, index) {
+    const unit = this.formats[index]?.unit;
+    const words = [element("span", termOf(column.name), column.name), ...(unit ? [element("small", {}, ` ${unit}`)] : [])];
+    const button = element("button", { type: "button", onclick: () => this.sortBy(index) }, ...words);
+    return element("th", { scope: "col", class: column.kind === "text" ? null : "number" }, button);
+  }
+  sortBy(index) {
+    this.down = this.column === index && !this.down;
+    Object.assign(this, { column: index, page: 0 });
+    const { value, kind } = this.columns[index];
+    const keys = Array.from(this.order ?? { length: this.count }, (row, at) => value(this.order ? row : at));
+    const rows = this.order ?? Uint32Array.from({ length: this.count }, (_, row) => row);
+    const places = Uint32Array.from(keys, (_, at) => at);
+    const sign = this.down ? -1 : 1;
+    const compare = kind === "text" ? (a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0) : (a, b) => keys[a] - keys[b];
+    this.order = Uint32Array.from(places.sort((a, b) => sign * compare(a, b) || rows[a] - rows[b]), (at) => rows[at]);
+    this.show();
+  }
+  /** Shows these rows only, in their order; all of them for null. */
+  only(rows) {
+    this.order = rows;
+    Object.assign(this, { page: 0, column: rows ? -1 : this.column });
+    this.show();
+  }
+  turn(pages) {
+    this.page += pages;
+    this.show();
+  }
+  show() {
+    const total = this.order ? this.order.length : this.count;
+    const pages = Math.max(1, Math.ceil(total / this.rows));
+    this.page = Math.min(Math.max(this.page, 0), pages - 1);
+    const first = this.page * this.rows;
+    const count = Math.min(this.rows, total - first);
+    this.body.replaceChildren(...Array.from({ length: count }, (_, k) => this.rowOf(this.order ? this.order[first + k] : first + k)));
+    this.place.textContent = total ? `${grouped(first + 1)}\u2013${grouped(first + count)} of ${grouped(total)}` : "no jobs";
+    this.back.disabled = this.page === 0;
+    this.next.disabled = this.page === pages - 1;
+    this.columns.forEach((_, index) => {
+      const heading = this.head.cells[index];
+      if (index === this.column) heading.setAttribute("aria-sort", this.down ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    });
+  }
+  rowOf(row) {
+    const cells = this.columns.map((column, index) => {
+      const value = column.value(row);
+      const text = column.text ? column.text(row) : this.formats[index] ? (Number.isFinite(value) ? this.formats[index].text(value) : "\u2013") : String(value);
+      const inside = index === 0 ? element("button", { type: "button", dir: "auto", title: `Show ${text} in the chart` }, text) : element("bdi", {}, text);
+      return element("td", { class: column.kind === "text" ? null : "number" }, inside);
+    });
+    return element("tr", { "data-row": row, class: this.chosen(row) ? "chosen" : null }, ...cells);
+  }
+  mark() {
+    for (const row of this.body.rows) row.classList.toggle("chosen", this.chosen(Number(row.dataset.row)));
+  }
 }

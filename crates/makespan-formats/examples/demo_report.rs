@@ -2,14 +2,16 @@
 //!
 //! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes `demo.html` and `demo.svg` (10,000
 //! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), `bags.html` and `bags.svg` (two
-//! jobs, a best-effort bag and one that competes), and `empty.html`.
+//! jobs, a best-effort bag and one that competes), `graph.html` (tasks that wait for each other and need memory and GPUs),
+//! `front.html` (two schedules to choose from) and `empty.html`.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, ScheduleBuilder, SpeedupLaw,
-    TaskId, Time, Unavailable, Weight,
+    Bound, Edge, Graph, Instance, Job, JobId, NamedTask, Need, Needs, Objective, Outcome, Payload, Placement, Platform,
+    ProcSet, Profile, Proof, Resources, Run, Schedule, ScheduleBuilder, SpeedupLaw, Task, TaskId, Time, Trace,
+    Unavailable, Weight,
     proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
@@ -22,6 +24,9 @@ const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
 /// A small generator of numbers (`SplitMix64`), the same on every machine.
 struct Numbers(u64);
+
+/// More jobs than this are placed in turn, and not each where it fits earliest.
+const MAX_INSERTED: u64 = 50_000;
 
 impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
@@ -41,6 +46,7 @@ fn main() -> Result<(), Failure> {
     large(Path::new(&folder), jobs)?;
     two(Path::new(&folder))?;
     bags(Path::new(&folder))?;
+    graph(Path::new(&folder))?;
     let nothing = Instance::new(Platform::flat(4)?, vec![], vec![])?;
     write(Path::new(&folder), "empty", &nothing, &[("plan", Schedule::default())])
 }
@@ -54,13 +60,20 @@ fn large(folder: &Path, count: u64) -> Result<(), Failure> {
         let weight = Weight::from_f64(1.0 + numbers.below(90) as f64 / 10.0)?;
         let release = Time::from_seconds((index * 9) as i64 * i64::from(index % 3 == 0));
         let name = format!("{}-{index:05}", ["mesh", "solve", "render", "train", "align"][index as usize % 5]);
-        jobs.push(Job::new(name, Profile::law(sequential, law, 1, 64)?).with_weight(weight).with_release(release));
+        let mut job = Job::new(name, Profile::law(sequential, law, 1, 64)?).with_weight(weight).with_release(release);
+        job.user = Some((numbers.below(12) * numbers.below(12) / 8) as u32);
+        jobs.push(job);
     }
     let closed = |first, last, start, end| Unavailable {
-        processors: makespan_core::ProcSet::range(first, last),
+        processors: ProcSet::range(first, last),
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
     };
+    if count > MAX_INSERTED {
+        let instance = Instance::new(Platform::cluster(16, 16)?, jobs, vec![])?;
+        let plan = in_turn(&instance, &mut numbers);
+        return write(folder, "demo", &instance, &[("plan", plan)]);
+    }
     let periods = vec![closed(192, 223, 20_000, 38_000), closed(0, 255, 60_000, 61_800), closed(16, 20, 0, 9_000)];
     let instance = Instance::new(Platform::cluster(16, 16)?, jobs, periods)?;
     let mut builder = ScheduleBuilder::new(&instance);
@@ -70,6 +83,25 @@ fn large(folder: &Path, count: u64) -> Result<(), Failure> {
         builder.place_earliest(task, allotment, Time::ZERO);
     }
     write(folder, "demo", &instance, &[("plan", builder.finish())])
+}
+
+/// Every task on the next processors in turn, as soon as they are free and it is released: fast, and not dense.
+fn in_turn(instance: &Instance, numbers: &mut Numbers) -> Schedule {
+    let processors = instance.processors();
+    let (mut free, mut first) = (vec![Time::ZERO; processors as usize], 0);
+    let place = |task: TaskId| {
+        let profile = instance.profile(task);
+        let allotment = (1 + numbers.below(8) as u32).clamp(profile.min_processors(), profile.max_processors());
+        first = if first + allotment > processors { 0 } else { first };
+        let places = first as usize..(first + allotment) as usize;
+        first += allotment;
+        let ready = free[places.clone()].iter().copied().max().unwrap_or_default();
+        let start = ready.max(instance.release(task));
+        let end = start + profile.time(allotment);
+        free[places.clone()].fill(end);
+        Placement { task, start, end, processors: ProcSet::range(places.start as u32, places.end as u32 - 1) }
+    };
+    Schedule::new(instance.task_ids().map(place).collect())
 }
 
 fn two(folder: &Path) -> Result<(), Failure> {
@@ -120,6 +152,65 @@ fn bags(folder: &Path) -> Result<(), Failure> {
     write(folder, "bags", &instance, &[("plan", builder.finish())])
 }
 
+/// Three rounds of a fork and its join, on nodes with memory and GPUs. Every task after what it waits for.
+fn graph(folder: &Path) -> Result<(), Failure> {
+    let mut numbers = Numbers(3);
+    let (mut tasks, mut edges) = (Vec::new(), Vec::new());
+    for round in 0..3_u32 {
+        let first = tasks.len() as u32;
+        for (kind, count) in [("split", 1), ("align", 14), ("train", 4), ("merge", 1)] {
+            for _ in 0..count {
+                let time = Time::from_ticks((20_000 + numbers.below(50_000) as i64) * 1_000_000);
+                let (wide, gpus) = if kind == "train" { (4, 1) } else { (1 + numbers.below(2) as u32, 0) };
+                let needs = Needs::new([
+                    ("memory", Need::per_processor((1 + numbers.below(4)) << 30)),
+                    ("gpus", Need::whole(gpus)),
+                ])?;
+                let task = Task { needs, ..Task::new(Profile::rigid(wide, time)?) };
+                tasks.push(NamedTask { name: format!("{kind}_ID{:07}", tasks.len()).into(), task });
+            }
+        }
+        let last = tasks.len() as u32 - 1;
+        let none = Payload::Bytes(0);
+        edges.extend((first + 1..last).flat_map(|task| {
+            [Edge { from: first, to: task, payload: none }, Edge { from: task, to: last, payload: none }]
+        }));
+        if round > 0 {
+            edges.push(Edge { from: first - 1, to: first, payload: none });
+        }
+    }
+    let job = Job::compound("genome-2020", Graph::new(tasks, edges)?);
+    let resources = Resources::new([("memory", 32_u64 << 30), ("gpus", 2)])?;
+    let platform = Platform::cluster(4, 8)?.with_node_resources(&resources)?;
+    let instance = Instance::new(platform, vec![job], vec![])?;
+    let mut builder = ScheduleBuilder::new(&instance);
+    let mut ends = vec![Time::ZERO; instance.tasks() as usize];
+    for task in instance.in_order() {
+        let ready = instance.incoming(task).map(|edge| ends[edge.from.index()]).max().unwrap_or_default();
+        let (start, _) = builder.place_earliest(task, instance.profile(task).min_processors(), ready);
+        ends[task.index()] = start + instance.profile(task).time(instance.profile(task).min_processors());
+    }
+    let plan = builder.finish();
+    let runs = plan.placements().iter().enumerate().map(|(at, placement)| Run {
+        task: placement.task,
+        start: placement.start,
+        end: placement.end,
+        processors: placement.processors.clone(),
+        outcome: match at % 17 {
+            5 => Outcome::Failed { status: 1 },
+            9 => Outcome::TimedOut,
+            _ => Outcome::Succeeded,
+        },
+        accounting: None,
+    });
+    let marks = Marks::default().with_outcomes(&Trace { runs: runs.collect() });
+    let later =
+        plan.placements().iter().map(|one| Placement { start: one.start * 2, end: one.start + one.end, ..one.clone() });
+    let schedules = [("as told", plan.clone()), ("with gaps", Schedule::new(later.collect()))];
+    page(folder, "graph", &instance, &schedules[..1], &Drawn { marks: &[marks], choose: false })?;
+    page(folder, "front", &instance, &schedules, &Drawn { marks: &[], choose: true })
+}
+
 /// The best bound of the area and the longest job.
 fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     let alone = instance.ids().map(|job| Proof::Alone(Alone { job }));
@@ -132,7 +223,34 @@ fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     proved.max_by_key(|bound| bound.value.integer()).into_iter().collect()
 }
 
+/// What is drawn beside the schedules.
+struct Drawn<'a> {
+    marks: &'a [Marks],
+    choose: bool,
+}
+
+/// In what happened a job is pointed out, and two deadlines.
 fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Schedule)]) -> Result<(), Failure> {
+    let deadline = |percent: i64, missed| Deadline {
+        at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),
+        text: format!("a deadline at {percent} %"),
+        missed,
+        job: JobId(0),
+    };
+    let tasks = [(TaskId(0), "collided and was moved".to_owned())].into();
+    let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)], ..Marks::default() };
+    let marks = [Marks::default(), happened];
+    let marks = if schedules.len() > 1 { &marks[..] } else { &[] };
+    page(folder, name, instance, schedules, &Drawn { marks, choose: false })
+}
+
+fn page(
+    folder: &Path,
+    name: &str,
+    instance: &Instance,
+    schedules: &[(&str, Schedule)],
+    drawn: &Drawn<'_>,
+) -> Result<(), Failure> {
     let named: Vec<_> = schedules.iter().map(|(name, schedule)| NamedSchedule { name, schedule }).collect();
     let bounds = bounds(instance, schedules[0].1.makespan());
     let title = format!("A generated schedule of {} jobs", instance.jobs().len());
@@ -146,26 +264,17 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         rows: instance.platform().nodes().iter().map(|n| vec![n.name.clone(), n.processors.to_string()]).collect(),
         ..Section::default()
     }];
-    // In what happened a job is pointed out, and two deadlines.
-    let deadline = |percent: i64, missed| Deadline {
-        at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),
-        text: format!("a deadline at {percent} %"),
-        missed,
-        job: JobId(0),
-    };
-    let tasks = [(TaskId(0), "collided and was moved".to_owned())].into();
-    let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)] };
-    let marks = [Marks::default(), happened];
     let report = Report {
         title: &title,
         instance,
         schedules: &named,
-        marks: if schedules.len() > 1 { &marks } else { &[] },
+        marks: drawn.marks,
         algorithm: "list[order=random]",
         seed: 1,
         bounds: &bounds,
         remarks: &remarks,
         sections: &sections,
+        choose: drawn.choose,
     };
     write_html(&mut File::create(folder.join(format!("{name}.html")))?, &report)?;
     Ok(())

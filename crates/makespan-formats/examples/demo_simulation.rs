@@ -1,7 +1,7 @@
 //! Writes pages of invented simulations, for the browser test and for a look.
 //!
 //! `cargo run -p makespan-formats --example demo_simulation -- FOLDER` writes `replay.html` (a short log under two
-//! policies, with Gantt charts) and `long.html` (a year).
+//! policies, with all jobs) and `long.html` (a year).
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -35,7 +35,9 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
         release += below(if index % 300 < 200 { 500 } else { 1_500 });
         let profile =
             Profile::rigid(1 + (below(8) * below(8)) as u32, Time::from_seconds(60 + (below(60) * below(120)) as i64))?;
-        jobs.push(Job::new(format!("{index}"), profile).with_release(Time::from_seconds(release as i64)));
+        let mut job = Job::new(format!("{index}"), profile).with_release(Time::from_seconds(release as i64));
+        job.user = Some((below(6) * below(6) / 3) as u32);
+        jobs.push(job);
     }
     let instance = Instance::new(Platform::flat(64)?, jobs, vec![])?;
     let schedule = |keep_order: bool| {

@@ -32,6 +32,7 @@ mod needs;
 #[cfg(test)]
 mod packing;
 mod paje;
+pub mod picture;
 mod plan_file;
 pub mod plot;
 mod policy_log;

@@ -14,6 +14,7 @@ pub mod hierarchical;
 pub mod mapping;
 pub mod optimiser;
 pub mod parallel_graphs;
+pub mod performance_profile;
 pub mod ptfs;
 pub mod rcpsp;
 pub mod statistics;

@@ -10,14 +10,22 @@ use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time,
 use serde_json::{Map, Value, json};
 
 use crate::host::Host;
+use crate::store::wall;
 use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
 
 /// Most characters of a name.
 const LONGEST_NAME: usize = 1000;
 /// Most seconds that a task may be expected to run, or allowed to: with more the sum of a long queue has no meaning.
 const LONGEST: f64 = 366.0 * 86_400.0;
-/// Most jobs of a submission.
+/// Most jobs that are submitted at once, and most tasks.
 const MOST: usize = 100_000;
+/// Farthest instants from now, in seconds: about 30 years. Engines count in nanoseconds.
+const FARTHEST: f64 = 1e9;
+/// Most bytes of an argument or a variable, and of all of one command: Linux starts no program with more.
+const LONGEST_WORD: usize = (128 << 10) - 1;
+const LONGEST_COMMAND: usize = 1 << 20;
+/// Most jobs that a submission waits for.
+const MOST_BEFORE: usize = 10_000;
 /// Farthest priority from 0.
 const PRIORITIES: i32 = 10;
 
@@ -42,6 +50,17 @@ pub struct Prepared {
     pub deadline: Option<f64>,
     /// It does not start before, in seconds after its submission, by the file.
     pub begin: Option<f64>,
+}
+
+/// Refuses more jobs than are taken at once.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn check_count(jobs: usize) -> Result<(), Refusal> {
+    if jobs <= MOST {
+        return Ok(());
+    }
+    Err(bad("submissions", format!("there are {jobs} jobs"), &format!("submit at most {MOST} at once")))
 }
 
 /// Refuses something.
@@ -182,7 +201,7 @@ pub fn commands(job: &Job) -> Vec<(String, Vec<String>)> {
 }
 
 fn check(submission: &Submission) -> Result<(), Refusal> {
-    let Submission { name, directory, environment, weight, priority, deadline, begin, .. } = submission;
+    let Submission { name, directory, environment, weight, priority, deadline, begin, after, .. } = submission;
     if let Some(name) = name
         && (name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control))
     {
@@ -209,17 +228,34 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
             return Err(bad(&format!("environment.{name}"), "its value cannot be passed on", remedy));
         }
     }
-    let wrong = |value: &Option<f64>| value.is_some_and(|value| !value.is_finite() || !(0.0..1e11).contains(&value));
+    check_words("environment", environment.iter().map(|(name, value)| name.len() + value.len()))?;
     for (field, value) in [("deadline", deadline), ("begin", begin)] {
-        if wrong(value) {
-            return Err(bad(field, "it is no instant", "write seconds after 1970"));
+        if value.is_some_and(|value| !(0.0..=wall() + FARTHEST).contains(&value)) {
+            return Err(bad(field, "it is no instant of the next 30 years", "write seconds after 1970"));
         }
+    }
+    if after.len() > MOST_BEFORE {
+        let message = format!("it waits for {} jobs", after.len());
+        return Err(bad("after", message, &format!("name at most {MOST_BEFORE}")));
     }
     if weight.is_some_and(|weight| !weight.is_finite() || !(1e-6..=1e6).contains(&weight)) {
         return Err(bad("weight", "it is out of range", "write a number from 0.000001 to 1000000"));
     }
     if priority.is_some_and(|priority| !(-PRIORITIES..=PRIORITIES).contains(&priority)) {
         return Err(bad("priority", "it is out of range", "write a number from -10 to 10"));
+    }
+    Ok(())
+}
+
+/// Refuses words with which no program can be started, by their lengths.
+fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), Refusal> {
+    let mut all = 0;
+    for length in lengths {
+        all += length + 9;
+        if length > LONGEST_WORD || all > LONGEST_COMMAND {
+            let message = format!("one word has more than {LONGEST_WORD} bytes, or all more than {LONGEST_COMMAND}");
+            return Err(bad(place, message, "put it into a file, and name that"));
+        }
     }
     Ok(())
 }
@@ -239,6 +275,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
     if argv.iter().any(|word| word.contains('\0')) {
         return Err(bad(place, "an argument has a NUL", "leave it out"));
     }
+    check_words(place, argv.iter().map(String::len))?;
     for (field, value) in [("time", needs.time), ("walltime", needs.walltime)] {
         if value.is_some_and(|value| !value.is_finite() || value <= 0.0 || value > LONGEST) {
             let place = format!("content.command.needs.{field}");
@@ -286,7 +323,18 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
         let message = format!("there are {} jobs", instance.jobs().len());
         return Err(bad("content", message, &format!("submit at most {MOST} at once")));
     }
+    if instance.tasks() > MOST as u64 {
+        let message = format!("there are {} tasks", instance.tasks());
+        return Err(bad("content", message, &format!("submit at most {MOST} at once")));
+    }
     instance.check_task_names().map_err(|error| of_instance(&error))?;
+    for (at, job) in instance.jobs().iter().enumerate() {
+        let far = |time: Time| time.seconds() > FARTHEST;
+        if far(job.release) || job.deadline.is_some_and(far) {
+            let message = format!("a date of job {} lies more than 30 years ahead", at + 1);
+            return Err(bad("content", message, "write seconds after the submission"));
+        }
+    }
     for task in instance.different_task_ids() {
         if instance.task(task).command.is_empty() {
             let message = format!("job `{}` has no command", instance.name(task));

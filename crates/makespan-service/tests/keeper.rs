@@ -4,7 +4,10 @@ mod common;
 
 use std::time::Duration;
 
-use common::{PATIENCE, admin, command, keeper, keeper_on, script, state, submission, submit, until, until_state, who};
+use common::{
+    PATIENCE, admin, command, keeper, keeper_on, script, state, submission, submit, until, until_state, until_there,
+    who,
+};
 use makespan_service::Service;
 use makespan_service::words::{
     Content, Filter, HappeningKind, JobNumber, Needs, RefusalKind, Reservation, Role, State, Stream, Submission,
@@ -41,11 +44,13 @@ fn jobs_wait_for_others_are_held_and_taken_back() {
     let temporary = tempfile::tempdir().unwrap();
     let keeper = keeper(temporary.path());
     let after = |text: &str, jobs: &[JobNumber]| Submission { after: jobs.to_vec(), ..script(text) };
-    let first = submit(&keeper, script("sleep 0.5"));
+    let go = temporary.path().join("go");
+    let first = submit(&keeper, script(&until_there(&go)));
     let second = submit(&keeper, after("true", &[first]));
     let third = submit(&keeper, after("true", &[second]));
     // One that waits in the engine is taken from there, with what waits for it.
     assert_eq!(keeper.hold(&admin(), second).unwrap(), State::Held);
+    std::fs::write(&go, "").unwrap();
     until_state(&keeper, first, State::Succeeded);
     assert_eq!((state(&keeper, second), state(&keeper, third)), (State::Held, State::Waiting));
     assert_eq!(keeper.release(&admin(), second).unwrap(), State::Waiting);
@@ -118,6 +123,23 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert_eq!(place(Submission { priority: Some(99), ..script("true") }), "priority");
     let list = |text: &str| submission(Content::List { text: text.into() });
     assert!(refused(list("true\nfalse #: cores=0\n")).place.unwrap().contains('2'));
+    let long = || "x".repeat(200_000);
+    assert_eq!(place(command(&["true", &long()])), "content.command.argv");
+    assert_eq!(place(command(&vec!["true"; 200_000])), "content.command.argv");
+    assert_eq!(place(Submission { environment: [("A".into(), long())].into(), ..script("true") }), "environment");
+    assert_eq!(place(Submission { begin: Some(9e10), ..script("true") }), "begin");
+    assert_eq!(place(Submission { deadline: Some(f64::INFINITY), ..script("true") }), "deadline");
+    assert_eq!(place(Submission { after: vec![JobNumber(1); 10_001], ..script("true") }), "after");
+    let file = |job: &str| {
+        let text =
+            format!(r#"{{"version": 2, "jobs": [{{"name": "a", "time": 0.000001, "command": "true", {job}}}]}}"#);
+        submission(Content::Instance { text, file: None })
+    };
+    assert_eq!(place(file(r#""count": 1000000000"#)), "content");
+    assert!(place(file(r#""release": 2000000000"#)).starts_with("content"));
+    assert!(place(file(r#""deadline": 9000000000"#)).starts_with("content"));
+    let many = keeper.submit_many(&admin(), vec![script("true"); 100_001], None).unwrap_err();
+    assert_eq!(many.place.unwrap(), "submissions");
     let wide = Needs { processors: Some(3), ..Needs::default() };
     let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
     assert_eq!(refused(wide).kind, RefusalKind::FitsNowhere);
@@ -232,12 +254,21 @@ fn a_reservation_keeps_processors_free() {
     let temporary = tempfile::tempdir().unwrap();
     let keeper = keeper(temporary.path());
     let now = keeper.picture(&admin()).now.max(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64());
-    let reservation =
-        Reservation { number: 0, name: "upkeep".into(), start: now + 30.0, end: now + 90.0, processors: vec![(0, 1)] };
+    let reservation = Reservation {
+        number: 0,
+        name: "upkeep".into(),
+        start: now + 600.0,
+        end: now + 900.0,
+        processors: vec![(0, 1)],
+    };
     assert_eq!(
         keeper.reserve(&who("ann", Role::Submitter), reservation.clone()).unwrap_err().kind,
         RefusalKind::Forbidden
     );
+    let far = Reservation { end: 1e300, ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), far).unwrap_err().place.unwrap(), "end");
+    let odd = Reservation { name: "a\nb".into(), ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), odd).unwrap_err().place.unwrap(), "name");
     let empty = Reservation { processors: vec![(0, 2)], ..reservation.clone() };
     assert_eq!(keeper.reserve(&admin(), empty).unwrap_err().kind, RefusalKind::BadInput);
     // The engine is there.
@@ -248,7 +279,7 @@ fn a_reservation_keeps_processors_free() {
         let needs = Needs { time: Some(time), ..Needs::default() };
         submission(Content::Command { argv: vec!["true".into()], needs })
     };
-    let long = submit(&keeper, timed(60.0));
+    let long = submit(&keeper, timed(3600.0));
     let short = submit(&keeper, timed(1.0));
     until_state(&keeper, short, State::Succeeded);
     std::thread::sleep(Duration::from_millis(300));

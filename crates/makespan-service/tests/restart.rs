@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state};
+use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_service::host::ThisMachine;
-use makespan_service::words::{Filter, JobNumber, State, Stream, Submission};
+use makespan_service::words::{Filter, JobNumber, Reservation, State, Stream, Submission};
 use makespan_service::{Keeper, KeeperOptions, Service};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,6 +26,16 @@ fn noting(folder: &Path, name: &str, seconds: f64) -> Submission {
     Submission { name: Some(name.into()), ..script(&text) }
 }
 
+/// The same, of one that runs until the file `go` is there.
+fn lasting(folder: &Path, name: &str) -> Submission {
+    let log = folder.join(format!("log-{name}"));
+    let waits = until_there(&folder.join("go"));
+    Submission {
+        name: Some(name.into()),
+        ..script(&format!("echo begin >>{0}; {waits}; echo end >>{0}", log.display()))
+    }
+}
+
 fn noted(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(format!("log-{name}"))).unwrap_or_default()
 }
@@ -35,13 +45,14 @@ fn what_runs_goes_on_when_a_service_ends_and_the_next_takes_it_over() {
     let temporary = tempfile::tempdir().unwrap();
     let (at, store) = (temporary.path(), temporary.path().join("store"));
     let first = keeper(&store);
-    let [runs, waits] = ["runs", "waits"].map(|name| submit(&first, noting(at, name, 1.0)));
+    let [runs, waits] = ["runs", "waits"].map(|name| submit(&first, lasting(at, name)));
     let also = submit(&first, noting(at, "also", 0.0));
     let held = submit(&first, Submission { hold: true, ..noting(at, "held", 0.0) });
     let behind = submit(&first, Submission { after: vec![held], ..noting(at, "behind", 0.0) });
     until_state(&first, runs, State::Running);
     first.close();
     let second = keeper(&store);
+    std::fs::write(at.join("go"), "").unwrap();
     for job in [runs, waits, also] {
         until_state(&second, job, State::Succeeded);
     }
@@ -64,10 +75,11 @@ fn on_other_machines_what_has_begun_comes_to_its_end_first() {
     let temporary = tempfile::tempdir().unwrap();
     let (at, store) = (temporary.path(), temporary.path().join("store"));
     let first = keeper_on(&store, 2);
-    let jobs: Vec<JobNumber> = (0..6).map(|job| submit(&first, noting(at, &job.to_string(), 0.7))).collect();
+    let jobs: Vec<JobNumber> = (0..6).map(|job| submit(&first, lasting(at, &job.to_string()))).collect();
     until("two run", || jobs.iter().filter(|&&job| state(&first, job) == State::Running).count() == 2);
     first.close();
     let second = keeper_on(&store, 3);
+    std::fs::write(at.join("go"), "").unwrap();
     jobs.iter().for_each(|&job| until_state(&second, job, State::Succeeded));
     (0..6).for_each(|job| assert_eq!(noted(at, &job.to_string()), "begin\nend\n", "job {job}"));
     until("the new machines are shown", || second.picture(&admin()).processors == 3);
@@ -166,4 +178,58 @@ fn three_hundred_kills() {
         kills(20, seed);
         println!("{} kills", (seed - 1) * 20);
     }
+}
+
+/// A service whose runs are long from six jobs on.
+fn short_runs(folder: &Path) -> Keeper {
+    let options = KeeperOptions {
+        shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
+        oversubscribe: true,
+        long_run: 6,
+        ..KeeperOptions::new(folder)
+    };
+    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).unwrap()
+}
+
+#[test]
+fn a_long_run_gives_way_to_a_new_one_and_no_job_notices() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (at, store) = (temporary.path(), temporary.path().join("store"));
+    let keeper = short_runs(&store);
+    let held = submit(&keeper, Submission { hold: true, ..noting(at, "held", 0.0) });
+    let behind = submit(&keeper, Submission { after: vec![held], ..noting(at, "behind", 0.0) });
+    let jobs: Vec<JobNumber> = (0..12).map(|job| submit(&keeper, noting(at, &job.to_string(), 0.05))).collect();
+    jobs.iter().for_each(|&job| until_state(&keeper, job, State::Succeeded));
+    until("another run has begun", || store.join("round-2").join("platform.json").exists());
+    // What is told of the first run, and what waits for it, is there in the second one.
+    let last = submit(&keeper, Submission { after: vec![jobs[11]], ..noting(at, "last", 0.0) });
+    until_state(&keeper, last, State::Succeeded);
+    keeper.release(&admin(), held).unwrap();
+    until_state(&keeper, behind, State::Succeeded);
+    for name in (0..12).map(|job| job.to_string()).chain(["held", "behind", "last"].map(String::from)) {
+        assert_eq!(noted(at, &name), "begin\nend\n", "{name}");
+    }
+    assert!(keeper.log(&admin(), jobs[0], 0, Stream::Out, 0, 10).unwrap().ended);
+    keeper.close();
+    let next = short_runs(&store);
+    assert_eq!(state(&next, last), State::Succeeded);
+    let more = submit(&next, noting(at, "more", 0.0));
+    until_state(&next, more, State::Succeeded);
+}
+
+#[test]
+fn a_reservation_is_kept_over_a_restart() {
+    let temporary = tempfile::tempdir().unwrap();
+    let first = keeper(temporary.path());
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    let all = Reservation { number: 0, name: "all".into(), start: now, end: now + 1e6, processors: vec![(0, 1)] };
+    let kept = first.reserve(&admin(), all).unwrap();
+    first.close();
+    let second = keeper(temporary.path());
+    let waits = submit(&second, script("true"));
+    until("the engine knows the job", || second.picture(&admin()).waiting == 1);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(state(&second, waits), State::Waiting);
+    second.unreserve(&admin(), kept.number).unwrap();
+    until_state(&second, waits, State::Succeeded);
 }

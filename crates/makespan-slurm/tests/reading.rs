@@ -186,7 +186,8 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     let all = pool.choose(&[2, 2]).unwrap();
     assert_eq!(names(&all), ["a0:4", "a1:4", "gone:4", "g0:8"]);
     let placed = pool.place(&all.platform, &[2, 2]).unwrap();
-    assert_eq!(placed[1].options, ["--mem=0", "--nodelist=gone,g0"]);
+    assert_eq!(placed[1].sbatch(None), ["--mem=0", "--nodelist=gone,g0"]);
+    assert_eq!(placed[1].sbatch(Some(&["g0".to_owned()])), ["--mem=0", "--nodelist=g0"]);
     assert_eq!(placed[1].names, Some(vec!["gone".into(), "g0".into()]));
     // Those that have less are left out.
     let pool = commands.pool(None, &["--gres=gpu:1".into(), "--mem=2G".into()]).unwrap();

@@ -181,6 +181,14 @@ impl Planner {
     /// As [`Planner::plan`].
     pub fn plan_unproved(self, instance: &Instance) -> Result<Planned, PlanError> {
         let scheduler = self.scheduler(instance)?;
+        self.plan_unproved_by(scheduler.as_ref(), instance)
+    }
+
+    /// The same by a scheduler that need not be in the catalogue. What it returns is validated all the same.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`]; [`PlanError::Invalid`] names the rule that its schedule breaks.
+    pub fn plan_unproved_by(self, scheduler: &dyn Scheduler, instance: &Instance) -> Result<Planned, PlanError> {
         let Self { mut context, .. } = self;
         let plan = scheduler.schedule(instance, &mut context)?;
         let algorithm = scheduler.name();

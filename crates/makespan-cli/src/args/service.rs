@@ -101,7 +101,7 @@ pub struct QueueOptions {
     /// Of a cluster that Slurm runs: slurm, or a folder with what its commands printed, instead of a service
     #[arg(long, value_name = "slurm|FOLDER", conflicts_with_all = ["url", "token_file", "ca", "state"])]
     pub from: Option<String>,
-    /// Of a cluster: this job alone, with all that is known of its start, such as `123` or `123_4`
+    /// Of a cluster: this job alone, with all that is known of its start, such as 123 or `123_4`
     #[arg(long, value_name = "JOB", conflicts_with = "state")]
     pub job: Option<String>,
     /// Of a cluster: again every so many seconds, at least 5

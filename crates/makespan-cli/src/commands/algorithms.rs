@@ -4,39 +4,104 @@ use std::process::ExitCode;
 
 use makespan::Entry;
 use makespan::catalogue::Parameter;
-use makespan::policy::policies;
-use makespan::policy::tree::heuristics;
-use miette::Result;
+use makespan::policy::tree::{OfHeuristic, heuristics};
+use makespan::policy::{OfPolicy, policies};
+use miette::{Result, miette};
 use serde_json::json;
 
 use crate::args::{AlgorithmsOptions, Format};
 use crate::output::{emit, wrapped};
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
+    // A whole spec, such as list[order=saf], is explained by its name.
+    let name = options.name.as_deref().map(|spec| spec.split('[').next().unwrap_or(spec).trim());
+    let listing = Listing::of(name);
+    if let Some(name) = name.filter(|_| listing.is_empty()) {
+        let problem = makespan::scheduler(name).err().map_or_else(String::new, |error| error.to_string());
+        return Err(miette!("{problem} (`makespan algorithms` lists all, policies too)"));
+    }
     match options.format {
-        Format::Text => emit(&text())?,
-        Format::Json => emit(&format!("{:#}\n", json()))?,
+        Format::Text if name.is_some() => emit(&listing.explained())?,
+        Format::Text => emit(&listing.text())?,
+        Format::Json => emit(&format!("{:#}\n", listing.json()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn text() -> String {
-    let mut text = String::new();
-    for entry in makespan::catalogue() {
-        text += &described(entry, "plans", Some(entry.kind.guarantee));
+/// What is listed of each catalogue.
+struct Listing {
+    schedulers: Vec<&'static Entry>,
+    policies: Vec<&'static Entry<OfPolicy>>,
+    heuristics: Vec<&'static Entry<OfHeuristic>>,
+}
+
+impl Listing {
+    /// All, or those of a name.
+    fn of(name: Option<&str>) -> Self {
+        fn named<K>(entries: &'static [Entry<K>], name: Option<&str>) -> Vec<&'static Entry<K>> {
+            entries.iter().filter(|entry| name.is_none_or(|name| entry.name == name)).collect()
+        }
+        Self {
+            schedulers: named(makespan::catalogue(), name),
+            policies: named(policies(), name),
+            heuristics: named(heuristics(), name),
+        }
     }
-    text += "Policies, for simulate:\n\n";
-    policies().iter().for_each(|entry| text += &described(entry, "drives", None));
-    text += "Policies, for simulate with bags of tasks on a tree:\n\n";
-    heuristics().iter().for_each(|entry| text += &described(entry, "drives", None));
-    text
+
+    fn is_empty(&self) -> bool {
+        self.schedulers.is_empty() && self.policies.is_empty() && self.heuristics.is_empty()
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for entry in &self.schedulers {
+            text += &described(entry, "plans", Some(entry.kind.guarantee));
+            text.push('\n');
+        }
+        text += "Policies, for simulate:\n\n";
+        self.policies.iter().for_each(|entry| text += &(described(entry, "drives", None) + "\n"));
+        text += "Policies, for simulate with bags of tasks on a tree:\n\n";
+        self.heuristics.iter().for_each(|entry| text += &(described(entry, "drives", None) + "\n"));
+        text
+    }
+
+    /// Each entry with how it is called.
+    fn explained(&self) -> String {
+        let schedulers = self.schedulers.iter().map(|entry| {
+            // The last of its specs has the most parameters.
+            let spec = entry.kind.compared.last().unwrap_or(&entry.name);
+            let called = format!("makespan plan INSTANCE --algorithm '{spec}'");
+            described(entry, "plans", Some(entry.kind.guarantee)) + &example(&called)
+        });
+        let called = |name: &str, what: &str| example(&format!("makespan simulate {what} --policy {name}"));
+        let policies = self.policies.iter().map(|entry| described(entry, "drives", None) + &called(entry.name, "LOG"));
+        let heuristics =
+            self.heuristics.iter().map(|entry| described(entry, "drives", None) + &called(entry.name, "TREE"));
+        schedulers.chain(policies).chain(heuristics).collect::<Vec<_>>().join("\n")
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let scheduler = |entry: &&Entry| {
+            let mut listed = listed("scheduler", entry);
+            listed["guarantee"] = entry.kind.guarantee.into();
+            listed["examples"] = entry.kind.compared.into();
+            listed
+        };
+        let online = self.policies.iter().map(|entry| listed("policy", entry));
+        let nodes = self.heuristics.iter().map(|entry| listed("tree policy", entry));
+        self.schedulers.iter().map(scheduler).chain(online).chain(nodes).collect()
+    }
+}
+
+fn example(command: &str) -> String {
+    wrapped("  example    ", 13, command)
 }
 
 fn described<K>(entry: &Entry<K>, verb: &str, guarantee: Option<&str>) -> String {
     let line = |key: &str, value: &str| wrapped(&format!("  {key:<11}"), 13, value);
     let guarantee = guarantee.map_or_else(String::new, |guarantee| line("guarantee", guarantee));
     format!(
-        "{}\n{}{}{}{guarantee}{}\n",
+        "{}\n{}{}{}{guarantee}{}",
         entry.name,
         wrapped("  ", 2, entry.summary),
         parameters(entry.parameters),
@@ -51,18 +116,6 @@ fn parameters(parameters: &[Parameter]) -> String {
         wrapped(&format!("  [{}=..]   ", parameter.name), 13, &values)
     };
     parameters.iter().map(line).collect()
-}
-
-fn json() -> serde_json::Value {
-    let scheduler = |entry: &Entry| {
-        let mut listed = listed("scheduler", entry);
-        listed["guarantee"] = entry.kind.guarantee.into();
-        listed["examples"] = entry.kind.compared.into();
-        listed
-    };
-    let online = policies().iter().map(|entry| listed("policy", entry));
-    let nodes = heuristics().iter().map(|entry| listed("tree policy", entry));
-    makespan::catalogue().iter().map(scheduler).chain(online).chain(nodes).collect()
 }
 
 fn listed<K>(kind: &str, entry: &Entry<K>) -> serde_json::Value {

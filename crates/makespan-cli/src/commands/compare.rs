@@ -1,23 +1,29 @@
 //! `makespan compare`
 
+mod comparison;
+mod files;
+mod many;
 mod sharded;
 
 pub use sharded::work;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use makespan::{Planned, Planner};
-use makespan_core::{Bound, Instance, Metrics, Objective, Plan};
+use makespan_core::{Instance, Objective, Plan};
 use makespan_lab::campaign::split;
 use miette::{Result, miette};
 use serde_json::json;
 
+use comparison::{Beside, Comparison, folded};
+use many::Totals;
+
 use crate::args::{CompareOptions, Format};
-use crate::input::{Loaded, load};
-use crate::output::{INTERRUPTED, emit, table};
+use crate::input::{Loaded, STANDARD_INPUT, load_file};
+use crate::output::{INTERRUPTED, check_kind, check_targets, emit};
 use crate::progress::bar;
-use crate::summary;
 
 /// One algorithm's outcome.
 struct Row {
@@ -32,12 +38,68 @@ struct Row {
 type Outcome = std::result::Result<Row, String>;
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
-    let Loaded { instance, mut remarks, .. } = load(&options.input)?;
+    let paths: Vec<&PathBuf> = std::iter::once(&options.input.instance).chain(&options.more).collect();
+    check(options, &paths)?;
+    let mut comparisons = Vec::new();
+    for path in paths {
+        match compared(options, path)? {
+            Some(comparison) => comparisons.push(comparison),
+            None => return Ok(ExitCode::from(INTERRUPTED as u8)),
+        }
+    }
+    let profiled = if options.profile.is_empty() && options.objective.is_none() {
+        None
+    } else {
+        let by = many::objective(&comparisons, options.objective)?;
+        Some((by, many::profiles(&comparisons, by)))
+    };
+    options.table.iter().try_for_each(|path| files::write_table(path, &comparisons))?;
+    for path in &options.profile {
+        profiled.iter().try_for_each(|(by, profiles)| files::write_profile(path, profiles, *by))?;
+    }
+    match (options.format, comparisons.as_slice()) {
+        (Format::Json, [one]) => emit(&format!("{:#}\n", one.json()))?,
+        (Format::Text, [one]) => emit(&one.text())?,
+        (Format::Json, all) => emit(&format!("{:#}\n", several(all)))?,
+        (Format::Text, all) => {
+            let totals = Totals::of(all);
+            let left_out = folded(&totals.left_out, "any of these instances");
+            emit(&format!("{}\n{}{}{left_out}", many::heading(all), many::remarks(all), totals.text()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses options that do not go together, before anything is planned.
+fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
+    if options.shards.are_asked() && paths.len() > 1 {
+        return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
+    }
+    if !options.profile.is_empty() && paths.len() < 2 {
+        return Err(miette!("--profile: a performance profile is of several instances; name more than one"));
+    }
+    if paths.len() > 1 && paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        return Err(miette!("standard input is one instance; name files where several are compared"));
+    }
+    for (index, path) in paths.iter().enumerate() {
+        if paths[..index].contains(path) {
+            return Err(miette!("{}: the instance is named twice; name it once", path.display()));
+        }
+    }
+    options.table.iter().try_for_each(|path| check_kind("--table", Some(path), &files::TABLES))?;
+    options.profile.iter().try_for_each(|path| check_kind("--profile", Some(path), &files::PROFILES))?;
+    let targets: Vec<&Path> = options.table.iter().chain(&options.profile).map(PathBuf::as_path).collect();
+    paths.iter().try_for_each(|path| check_targets(path, &targets))
+}
+
+/// All algorithms on the instance of a file; `None` when somebody stopped the shards.
+fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>> {
+    let Loaded { instance, remarks, .. } = load_file(&options.input, path)?;
     let specs = specs(options, &instance);
     let outcomes = if options.shards.are_asked() {
         match sharded::outcomes(options, &instance, &specs)? {
             Some(outcomes) => outcomes,
-            None => return Ok(ExitCode::from(INTERRUPTED as u8)),
+            None => return Ok(None),
         }
     } else if options.folder.is_some() {
         return Err(miette!("--folder is that of shards; write --on slurm or --shards N as well, or leave it out"));
@@ -50,11 +112,11 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
         };
         specs.iter().map(outcome).collect::<Result<_>>()?
     };
-    let mut rows = Vec::new();
-    for outcome in outcomes {
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+    for (spec, outcome) in specs.into_iter().zip(outcomes) {
         match outcome {
             Ok(row) => rows.push(row),
-            Err(reason) => remarks.push(reason),
+            Err(reason) => left_out.push((spec, reason)),
         }
     }
     let progress = bar(1, "proving");
@@ -65,29 +127,18 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
-    match options.format {
-        Format::Json => {
-            let rows: Vec<_> = rows.iter().map(|row| json_row(&instance, &bounds, row)).collect();
-            emit(&format!(
-                "{:#}\n",
-                json!({
-                    "jobs": instance.jobs().len(),
-                    "processors": instance.processors(),
-                    "algorithms": rows,
-                    "rests_on_guesses": instance.has_guesses(),
-                    "remarks": remarks,
-                })
-            ))?;
-        }
-        Format::Text => emit(&format!(
-            "{}\n{}{}\n{}",
-            summary::instance(&instance),
-            summary::remarks(&remarks),
-            bounds_line(&instance, &bounds),
-            text_rows(&instance, &bounds, &rows)
-        ))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    let beside = Beside { name: path.display().to_string(), left_out, remarks };
+    Ok(Some(Comparison::new(&instance, &bounds, rows, beside)))
+}
+
+/// Several comparisons for programs.
+fn several(comparisons: &[Comparison]) -> serde_json::Value {
+    let named = comparisons.iter().map(|one| {
+        let mut object = one.json();
+        object["instance"] = one.name.as_str().into();
+        object
+    });
+    json!({"instances": named.collect::<Vec<_>>(), "algorithms": Totals::of(comparisons).json()})
 }
 
 /// The algorithms that are compared.
@@ -95,7 +146,8 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split)
 }
 
-/// What an algorithm makes of the instance. Only what the user did not ask for by name may be left out.
+/// What an algorithm makes of the instance. Of one instance only what the user did not ask for by name may be left out; over several
+/// it is counted who planned how many.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();
     match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {
@@ -103,81 +155,9 @@ fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<
             let for_cost = bounds.iter().any(|bound| bound.objective == Objective::Cost);
             Ok(Ok(Row { algorithm, plan, seconds: begin.elapsed().as_secs_f64(), for_cost }))
         }
-        Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() => Ok(Err(error.to_string())),
+        Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() || !options.more.is_empty() => {
+            Ok(Err(error.to_string()))
+        }
         Err(error) => Err(miette!("{error}")),
     }
-}
-
-fn bounds_line(instance: &Instance, bounds: &[Bound]) -> String {
-    let part = |bound: &Bound| {
-        let sign = if bound.objective.is_maximised() { "<=" } else { ">=" };
-        format!("{} {sign} {}", bound.objective, summary::value(bound.objective, bound.value.clone()))
-    };
-    format!("proven{}: {}\n", instance.condition(), bounds.iter().map(part).collect::<Vec<_>>().join(", "))
-}
-
-/// Value and ratio of one objective; stars mark the best.
-fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
-    let value = |objective: Objective, row: &Row| row.plan.value(objective, instance);
-    // Cost tells plans apart where machines differ or jobs are graphs; then it takes the room of the metrics.
-    let has_cost = instance.has_compound_jobs() || !instance.has_equal_processors();
-    let bounds: Vec<&Bound> = bounds.iter().filter(|bound| has_cost || bound.objective != Objective::Cost).collect();
-    let has_room = bounds.len() < 3;
-    let best = |objective: Objective| {
-        let values = rows.iter().filter_map(|row| value(objective, row));
-        if objective.is_maximised() { values.max() } else { values.min() }
-    };
-    let text = rows.iter().map(|row| {
-        let mut cells = vec![row.algorithm.clone()];
-        for bound in &bounds {
-            let objective = bound.objective;
-            let value = value(objective, row);
-            let mark = if value.is_some() && value == best(objective) { "*" } else { " " };
-            let ratio = makespan::plan_ratio(instance, &row.plan, bound);
-            cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
-            cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
-        }
-        if has_room {
-            let metrics = row.plan.schedule().map(|schedule| Metrics::of(instance, schedule));
-            cells.push(metrics.map_or("-".into(), |metrics| format!("{:.1} %", 100.0 * metrics.utilisation)));
-            cells.push(metrics.map_or("-".into(), |metrics| summary::figure(metrics.mean_flow)));
-        }
-        cells.push(duration(row.seconds));
-        cells
-    });
-    let name = |objective: Objective| match objective {
-        Objective::WeightedCompletion => "w. compl.",
-        Objective::MaxLateness => "max. late",
-        Objective::WeightedLateness => "w. late",
-        Objective::Throughput => "fair throughput",
-        other => other.name(),
-    };
-    let columns = bounds.iter().flat_map(|bound| [name(bound.objective), "ratio "]);
-    let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
-    let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
-    table(&heading, 1, text)
-}
-
-fn duration(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.2} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
-}
-
-fn json_row(instance: &Instance, bounds: &[Bound], row: &Row) -> serde_json::Value {
-    let mut object = json!({
-        "algorithm": row.algorithm,
-        "seconds": row.seconds,
-        "metrics": row.plan.schedule().map(|schedule| Metrics::of(instance, schedule)),
-    });
-    for bound in bounds {
-        object[bound.objective.name()] = json!({
-            "value": row.plan.value(bound.objective, instance).map(|value| exact(value.reached(bound.objective))),
-            "bound": exact(bound.value.decimal(bound.objective)),
-            "ratio": makespan::plan_ratio(instance, &row.plan, bound),
-        });
-    }
-    object
-}
-
-fn exact(decimal: String) -> serde_json::Number {
-    serde_json::Number::from_string_unchecked(decimal)
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use makespan::{Planned, Planner};
-use makespan_core::{Bound, Instance, Objective, Plan, Stop};
+use makespan_core::{Bound, Instance, Objective, Plan, Schedule, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
@@ -90,9 +90,18 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     if let Some(path) = &options.swf {
         write_file(path, |out| write_swf(instance, Some(&file.schedule), out))?;
     }
-    let schedules = [NamedSchedule { name: "plan", schedule: &file.schedule }];
+    let others = plan.as_ref().map(Alternatives::of).unwrap_or_default();
+    let first = others.chosen.as_deref().unwrap_or("plan");
+    let first = std::iter::once(NamedSchedule { name: first, schedule: &file.schedule });
+    let others = others.rest.iter().map(|(name, schedule)| NamedSchedule { name, schedule });
+    let schedules: Vec<NamedSchedule<'_>> = first.chain(others).collect();
     let fronts = front.iter().map(|front| front::section(instance, front, &bounds));
-    let sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
+    let mut sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
+    if schedules.len() > 1 {
+        let chosen =
+            front.map_or_else(|| strategy.map_or(0, makespan_core::Strategy::chosen), makespan_core::Front::chosen);
+        sections.iter_mut().for_each(|one| one.schedules = Alternatives::positions(chosen, schedules.len()));
+    }
     let report = Report {
         title,
         instance,
@@ -103,6 +112,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
         bounds: &bounds,
         remarks: &remarks,
         sections: &sections,
+        choose: schedules.len() > 1,
     };
     write_pictures(&report, &options.pictures)?;
     let text = match options.format {
@@ -124,6 +134,43 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     // Nothing comes after it, so a million placements are not freed one by one.
     std::mem::forget(file);
     emit(&text)
+}
+
+/// A page with more placements shows the chosen schedule alone.
+const MAX_ALTERNATIVES: usize = 1_500_000;
+
+/// The schedules of a front or the variants of a strategy, which the page shows one at a time, the chosen one first.
+#[derive(Default)]
+struct Alternatives<'a> {
+    chosen: Option<String>,
+    rest: Vec<(String, &'a Schedule)>,
+}
+
+impl<'a> Alternatives<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        let (chosen, schedules): (usize, Vec<&Schedule>) = match plan {
+            Plan::Front(front) => (front.chosen(), front.points().iter().map(|point| &point.schedule).collect()),
+            Plan::Strategy(strategy) => {
+                (strategy.chosen(), strategy.variants().iter().map(|variant| &variant.schedule).collect())
+            }
+            _ => return Self::default(),
+        };
+        let placements: usize = schedules.iter().map(|schedule| schedule.placements().len()).sum();
+        if schedules.len() < 2 || placements > MAX_ALTERNATIVES {
+            return Self::default();
+        }
+        let name = |at: usize| format!("{} of {}", at + 1, schedules.len());
+        let rest = schedules.iter().enumerate().filter(|&(at, _)| at != chosen);
+        Self {
+            chosen: Some(format!("{}, chosen", name(chosen))),
+            rest: rest.map(|(at, schedule)| (name(at), *schedule)).collect(),
+        }
+    }
+
+    /// For each row of the table of alternatives the position of its schedule on the page.
+    fn positions(chosen: usize, count: usize) -> Vec<usize> {
+        (0..count).map(|at| if at == chosen { 0 } else { at + usize::from(at < chosen) }).collect()
+    }
 }
 
 fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Duration) -> Result<Planned> {

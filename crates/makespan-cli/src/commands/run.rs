@@ -144,10 +144,10 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         None => reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?,
         Some(elsewhere) => {
             let stem = options.source.stem();
-            let what = (&instance, &begun.schedule, stem.as_str());
+            let what = (&instance, &begun, stem.as_str());
             // When pilots end becomes known when they begin.
             let again = |instance: &Instance| decider.policy(instance, &begun, true).ok();
-            elsewhere.execute(reserved, what, &execution, (policy, &again), &mut watch)?
+            elsewhere.execute(reserved, what, &execution, (&decider, policy, &again), &mut watch)?
         }
     };
     watch.finish();

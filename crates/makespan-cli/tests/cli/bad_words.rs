@@ -122,8 +122,8 @@ fn files_of_other_kinds_are_told_apart() {
 fn outputs_of_kinds_that_are_not_written_are_refused() {
     let sandbox = Sandbox::with_small();
     for (option, parts) in [
-        ("--gantt g.png", ["--gantt g.png", "written as .svg"]),
-        ("--gantt g.pdf", ["--gantt g.pdf", "written as .svg"]),
+        ("--gantt g.bmp", ["--gantt g.bmp", "written as .svg, .png or .pdf"]),
+        ("--gantt g.tex", ["--gantt g.tex", "written as .svg, .png or .pdf"]),
         ("--report r.pdf", ["--report r.pdf", "written as .html"]),
         ("--jobs j.xlsx", ["--jobs j.xlsx", "written as .csv"]),
         ("--swf s.csv", ["--swf s.csv", "written as .swf"]),

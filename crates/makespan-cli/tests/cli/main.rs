@@ -10,6 +10,7 @@ mod compound_runs;
 mod doctor;
 mod estimates;
 mod failures;
+mod figures;
 mod flows;
 mod graphs;
 mod guarded;

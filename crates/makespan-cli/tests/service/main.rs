@@ -3,6 +3,7 @@
 #[path = "../../../makespan-service/tests/http/fake.rs"]
 #[allow(dead_code, reason = "not all of it is needed here")]
 mod fake;
+mod real;
 #[path = "../../../makespan-service/tests/http/site.rs"]
 #[allow(dead_code, reason = "not all of it is needed here")]
 mod site;

@@ -19,5 +19,6 @@ mod placed;
 mod processes;
 mod scratch;
 mod shards;
+mod short;
 mod strange;
 mod workspace;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::cluster::Cluster;
+
 #[derive(Clone, Debug)]
 pub struct Process {
     pub pid: i32,
@@ -72,8 +74,11 @@ pub fn shims(folder: &Path) -> Vec<Process> {
     all().into_iter().filter(|process| is_shim(process) && process.words.contains(&folder)).collect()
 }
 
-/// All that Slurm started on a node.
-pub fn of_node(node: &str) -> Vec<i32> {
-    let there = |process: &Process| process.variable("SLURMD_NODENAME").as_deref() == Some(node);
+/// All that Slurm started on a node of a cluster; others run beside it.
+pub fn of_node(cluster: &Cluster, node: &str) -> Vec<i32> {
+    let (name, value) = cluster.variable();
+    let value = value.display().to_string();
+    let is = |process: &Process, name: &str, value: &str| process.variable(name).as_deref() == Some(value);
+    let there = |process: &Process| is(process, "SLURMD_NODENAME", node) && is(process, name, &value);
     all().into_iter().filter(there).map(|process| process.pid).collect()
 }

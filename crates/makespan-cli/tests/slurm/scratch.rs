@@ -71,7 +71,7 @@ fn files_outlive_the_node_and_half_of_them_never_appear() {
     let planner = space.command(&line).spawn().unwrap();
     space.wait("a task runs on n1", || space.path("local/n1").exists() && space.path("mid/0").exists());
     kill(Pid::from_raw(cluster.node_id(1)), Signal::SIGKILL).unwrap();
-    for process in of_node("n1") {
+    for process in of_node(&cluster, "n1") {
         let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
     }
     let said = space.said(planner);

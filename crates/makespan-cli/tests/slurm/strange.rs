@@ -1,16 +1,25 @@
 //! What a cluster seldom does: programs that answer nonsense, nodes on which no agent comes, a disk that is full.
 
-use std::process::{Child, Command};
-use std::time::Duration;
-
 use super::cluster::Cluster;
 use super::fakes::Fakes;
 use super::workspace::Workspace;
+use std::process::{Child, Command};
 
 /// A run whose planner, and what it submits, finds these programs before Slurm's own.
 pub fn with(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Child {
+    with_command(fakes, space, line).spawn().unwrap()
+}
+
+fn with_command(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Command {
     let path = format!("{}:{}", fakes.path().display(), std::env::var("PATH").unwrap());
-    space.command(line).env("PATH", path).spawn().unwrap()
+    let mut command = space.command(line);
+    command.env("PATH", path);
+    command
+}
+
+/// Begins it; what it tells is in the file `told` at once.
+pub fn told_to_file(mut command: Command, space: &Workspace<'_>) -> Child {
+    command.stderr(std::fs::File::create(space.path("told")).unwrap()).spawn().unwrap()
 }
 
 /// The real program of this name.
@@ -68,12 +77,14 @@ fn a_pilot_without_agents_says_what_its_log_says() {
     space.write("list.txt", "true\n");
     // The job inherits the path.
     let fakes = Fakes::new().with("srun", "echo 'srun: error: no rights at all' >&2; exit 1");
-    let planner = with(&fakes, &space, "run list.txt --on slurm --no-history --folder run");
-    std::thread::sleep(Duration::from_secs(25));
+    let planner =
+        told_to_file(with_command(&fakes, &space, "run list.txt --on slurm --no-history --folder run"), &space);
+    space.wait("a word of it", || space.read("told").contains("none of its agents is there"));
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(planner.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
     let said = space.said(planner);
     assert_eq!(said.status, Some(1), "{said:#?}");
-    said.holds(&["none of its agents is there", "srun: error: no rights at all", "--resume"]);
+    said.holds(&["--resume"]);
+    assert!(space.read("told").contains("srun: error: no rights at all"), "{}", space.read("told"));
     let said = space.makespan("run list.txt --on slurm --no-history --folder run --resume");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
 }
@@ -93,6 +104,24 @@ fn pilots_that_fail_at_once_are_given_up_with_a_word() {
 }
 
 #[test]
+fn jobs_that_fail_before_they_begin_are_given_up_with_a_word() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "jobs-unshared");
+    space.write("list.txt", &"true\n".repeat(12));
+    let text = format!(
+        "for word; do case $word in --job-name=*) name=$word;; esac; done; cat >/dev/null; \
+         exec {} --parsable --output=/dev/null \"$name\" --wrap 'exit 1'",
+        real("sbatch")
+    );
+    let fakes = Fakes::new().with("sbatch", &text);
+    let said = space.said(with(&fakes, &space, "run list.txt --on slurm:jobs --no-history --folder run"));
+    assert_eq!(said.status, Some(1), "{said:#?}");
+    said.holds(&["of 8 jobs of Slurm none began", "may not share the folder", "slurm doctor"]);
+    let said = space.makespan("run list.txt --on slurm:jobs --no-history --folder run --resume");
+    assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
+}
+
+#[test]
 fn a_full_disk_is_waited_for() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "full");
@@ -106,8 +135,7 @@ fn a_full_disk_is_waited_for() {
     // It goes even if this test does not come to its end.
     let _gone = Unmount(&disk);
     space.write("list.txt", &"sleep 0.3; echo x >>done\n".repeat(60));
-    let mut planner = space.command("run list.txt --on slurm --no-history --folder disk/run");
-    let planner = planner.stderr(std::fs::File::create(space.path("told")).unwrap()).spawn().unwrap();
+    let planner = told_to_file(space.command("run list.txt --on slurm --no-history --folder disk/run"), &space);
     space.wait("some end", || space.path("done").exists() && space.read("done").lines().count() >= 8);
     // Whatever is left of the disk is taken, and given back later.
     let fill = "dd if=/dev/zero of=\"$0\" bs=64k 2>/dev/null; dd if=/dev/zero of=\"$0.b\" bs=512 2>/dev/null; true";

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::cluster::Cluster;
 
+/// How long something may take that is quick on a machine that does nothing else.
+const PATIENCE: Duration = Duration::from_mins(3);
+
 pub struct Workspace<'a> {
     pub cluster: &'a Cluster,
     folder: PathBuf,
@@ -44,14 +47,14 @@ impl<'a> Workspace<'a> {
         command
     }
 
-    /// What it says within a minute.
+    /// What it says before patience ends.
     pub fn makespan(&self, line: &str) -> Said {
         self.said(self.command(line).spawn().unwrap())
     }
 
-    /// What a process says that ends within a minute.
+    /// What a process says that ends before patience does.
     pub fn said(&self, mut process: Child) -> Said {
-        let end = Instant::now() + Duration::from_mins(1);
+        let end = Instant::now() + PATIENCE;
         while process.try_wait().unwrap().is_none() {
             if Instant::now() > end {
                 process.kill().unwrap();
@@ -65,7 +68,7 @@ impl<'a> Workspace<'a> {
 
     /// Waits for something.
     pub fn wait(&self, what: &str, mut there: impl FnMut() -> bool) {
-        let end = Instant::now() + Duration::from_mins(1);
+        let end = Instant::now() + PATIENCE;
         while !there() {
             assert!(Instant::now() < end, "{what}: it does not come\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(10));

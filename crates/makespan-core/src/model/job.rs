@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Estimate, Graph, Needs, Profile, TaskId, Time, Weight};
+use crate::model::{Estimate, Graph, Needs, Profile, Submission, TaskId, Time, Weight};
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -57,6 +57,8 @@ pub struct Job<W = Work> {
     pub user: Option<u32>,
     /// The names of the jobs that it waits for: none of its tasks starts before all of theirs have ended with success.
     pub after: Vec<Arc<str>>,
+    /// How it was submitted to a shared cluster, where that is known; equal ones may be shared.
+    pub submission: Option<Arc<Submission>>,
     /// What is to be done: [`Work`], or in an instance [`Rows`].
     pub work: W,
 }
@@ -185,8 +187,8 @@ impl Job {
 
     fn of(name: impl Into<String>, work: Work) -> Self {
         let (weight, release) = (Weight::ONE, Time::ZERO);
-        let (deadline, walltime, user, after) = (None, None, None, Vec::new());
-        Self { name: name.into(), weight, priority: 0, release, deadline, walltime, user, after, work }
+        let (deadline, walltime, user, after, submission) = (None, None, None, Vec::new(), None);
+        Self { name: name.into(), weight, priority: 0, release, deadline, walltime, user, after, submission, work }
     }
 
     /// The same as a bag of `count` tasks; best effort if its weight is zero.
@@ -287,10 +289,18 @@ impl<W> Job<W> {
         Self { after: names.into_iter().map(Into::into).collect(), ..self }
     }
 
+    /// The same job, submitted like this.
+    #[must_use]
+    pub fn with_submission(self, submission: Submission) -> Self {
+        Self { submission: Some(Arc::new(submission)), ..self }
+    }
+
     /// Name, weight and the rest beside other work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
-        let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, work: _ } = *self;
-        Job { name: name.clone(), weight, priority, release, deadline, walltime, user, after: after.clone(), work }
+        let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, ref submission, work: _ } =
+            *self;
+        let (name, after, submission) = (name.clone(), after.clone(), submission.clone());
+        Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 }
 

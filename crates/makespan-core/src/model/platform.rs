@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Time};
+use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, SiteError, Time};
 use list::NodeList;
 use resources::Held;
 
@@ -67,6 +67,8 @@ pub struct Platform {
     local_transfers: bool,
     /// Resources of nodes and of the platform.
     held: Arc<Held>,
+    /// The rules of a cluster that is shared.
+    site: Option<Arc<Site>>,
 }
 
 /// Why nodes do not make a platform.
@@ -163,7 +165,7 @@ impl Platform {
 
     fn of(list: NodeList, processors: u32, unit_speed: bool) -> Self {
         let (compact, interconnect, local_transfers) = (false, None, false);
-        Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default() }
+        Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
@@ -202,6 +204,20 @@ impl Platform {
     /// Whether data between tasks on one node take their time, too.
     pub fn has_local_transfers(&self) -> bool {
         self.local_transfers
+    }
+
+    /// The same machines under the rules of a shared cluster.
+    ///
+    /// # Errors
+    /// [`SiteError`] names what does not fit the nodes.
+    pub fn with_site(self, site: Site) -> Result<Self, SiteError> {
+        site.check(self.node_count())?;
+        Ok(Self { site: Some(Arc::new(site)), ..self })
+    }
+
+    /// The rules of a shared cluster, where any are stated. Policies that know them keep to them; nothing else asks.
+    pub fn site(&self) -> Option<&Site> {
+        self.site.as_deref()
     }
 
     /// Whether every job must be in its best placement.

@@ -232,7 +232,7 @@ impl Table {
     /// Adds the work of a job behind all others. O(tasks + edges) of a compound job.
     pub fn append(&mut self, id: JobId, job: Job, platform: &Platform) -> Job<Rows> {
         let (first, begin, edge) = (TaskId(self.tasks), self.rows.len() as u32, self.edges.len() as u32);
-        let Job { name, weight, priority, release, deadline, walltime, user, after, work } = job;
+        let Job { name, weight, priority, release, deadline, walltime, user, after, submission, work } = job;
         let kind = match work {
             Work::Task(task) => {
                 self.push(id, task, 1, None, platform);
@@ -249,7 +249,7 @@ impl Table {
         };
         let (range, edges) = (begin..self.rows.len() as u32, edge..self.edges.len() as u32);
         let work = Rows { first, range, edges, after: Vec::new(), kind };
-        Job { name, weight, priority, release, deadline, walltime, user, after, work }
+        Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {

@@ -10,14 +10,14 @@ use super::Session;
 use super::active::{Delayed, News};
 use crate::ExecuteError;
 use crate::clock::since_origin;
+use crate::execute::PlanAgain;
 use crate::journal::Record;
 
 /// The first pause after a refused start.
 const PAUSE: Time = Time::from_ticks(50_000_000);
 
 /// What is still to be given to the engine, in the order of the plan.
-#[derive(Debug)]
-pub(crate) struct Handed {
+pub(crate) struct Handed<'a> {
     due: BTreeSet<(u32, TaskId)>,
     /// For each task its number in the order of the plan, in which nothing comes before what it waits for.
     ranks: Vec<u32>,
@@ -25,41 +25,64 @@ pub(crate) struct Handed {
     processors: Vec<ProcSet>,
     /// Whether each task has ended with success.
     succeeded: Vec<bool>,
+    /// Plans what is due again.
+    again: PlanAgain<'a>,
+    /// Whether the plan is of an earlier session.
+    is_old: bool,
 }
 
-impl Handed {
+/// The number of each task in an order of these starts in which nothing comes before what it waits for.
+fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
+    let mut missing = vec![0_u32; starts.len()];
+    for edge in instance.edges() {
+        let from = instance.equal_tasks(edge.from).len() as u32;
+        instance.equal_tasks(edge.to).for_each(|task| missing[task.index()] += from);
+    }
+    let free = |task: &TaskId| missing[task.index()] == 0;
+    let mut ready: BinaryHeap<Reverse<(Time, TaskId)>> =
+        instance.task_ids().filter(free).map(|task| Reverse((starts[task.index()], task))).collect();
+    let mut ranks = vec![0; starts.len()];
+    for rank in 0.. {
+        let Some(Reverse((_, task))) = ready.pop() else { break };
+        ranks[task.index()] = rank;
+        for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
+            missing[next.index()] -= 1;
+            if missing[next.index()] == 0 {
+                ready.push(Reverse((starts[next.index()], next)));
+            }
+        }
+    }
+    ranks
+}
+
+impl<'a> Handed<'a> {
     /// Nothing is due yet.
-    pub fn new(instance: &Instance, plan: &Schedule, runs: &[Run]) -> Self {
+    pub fn new(instance: &Instance, plan: &Schedule, (again, is_old): (PlanAgain<'a>, bool), runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
         for placement in plan.placements() {
             processors[placement.task.index()].clone_from(&placement.processors);
             starts[placement.task.index()] = placement.start;
         }
-        let mut missing = vec![0_u32; count];
-        for edge in instance.edges() {
-            let from = instance.equal_tasks(edge.from).len() as u32;
-            instance.equal_tasks(edge.to).for_each(|task| missing[task.index()] += from);
-        }
-        let free = |task: &TaskId| missing[task.index()] == 0;
-        let mut ready: BinaryHeap<Reverse<(Time, TaskId)>> =
-            instance.task_ids().filter(free).map(|task| Reverse((starts[task.index()], task))).collect();
-        let mut ranks = vec![0; count];
-        for rank in 0.. {
-            let Some(Reverse((_, task))) = ready.pop() else { break };
-            ranks[task.index()] = rank;
-            for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
-                missing[next.index()] -= 1;
-                if missing[next.index()] == 0 {
-                    ready.push(Reverse((starts[next.index()], next)));
-                }
-            }
-        }
         let mut succeeded = vec![false; count];
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
             succeeded[run.task.index()] = true;
         }
-        Self { due: BTreeSet::new(), ranks, processors, succeeded }
+        let ranks = ranked(instance, &starts);
+        Self { due: BTreeSet::new(), ranks, processors, succeeded, again, is_old }
+    }
+
+    /// Plans what is due again. Tasks have other sizes then, and come in another order.
+    fn plan_again(&mut self, instance: &Instance, now: Time) {
+        let due: Vec<TaskId> = self.due.iter().map(|&(_, task)| task).collect();
+        let Some(placements) = (self.again)(instance, now, &due) else { return };
+        let mut starts = vec![Time::MAX; self.ranks.len()];
+        for placement in placements {
+            starts[placement.task.index()] = placement.start;
+            self.processors[placement.task.index()] = placement.processors;
+        }
+        self.ranks = ranked(instance, &starts);
+        self.due = due.into_iter().map(|task| (self.ranks[task.index()], task)).collect();
     }
 
     fn is_planned(&self, task: TaskId) -> bool {
@@ -193,6 +216,14 @@ impl Session<'_> {
 
     /// Gives the engine as many tasks as it takes.
     fn submit_due(&mut self) -> Result<(), ExecuteError> {
+        let now = self.now();
+        if let Some(handed) = &mut self.handed
+            && !handed.due.is_empty()
+            && self.engine.takes_more()
+            && (std::mem::take(&mut handed.is_old) || self.engine.wants_new_plan())
+        {
+            handed.plan_again(self.state.instance(), now);
+        }
         while self.starting.is_empty() && self.engine.takes_more() {
             let Some(handed) = &mut self.handed else { return Ok(()) };
             let Some((_, task)) = handed.due.pop_first() else { return Ok(()) };

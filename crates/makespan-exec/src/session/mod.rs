@@ -83,7 +83,7 @@ pub(crate) struct Session<'a> {
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
     /// Where the engine decides when tasks start: what it is still to be given.
-    pub handed: Option<Handed>,
+    pub handed: Option<Handed<'a>>,
 }
 
 impl Session<'_> {

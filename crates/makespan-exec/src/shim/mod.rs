@@ -9,7 +9,8 @@
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
 //!
-//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
+//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it. A job that is tied to
+//! whoever started its shim is killed as soon as that is gone.
 
 mod accounting;
 mod apart;
@@ -19,8 +20,9 @@ mod order;
 mod small;
 mod staging;
 
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Stdin, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -73,17 +75,22 @@ const GLANCE: u16 = 2;
 /// [`crate::execute`] without naming another shim ([`crate::ExecuteOptions::shim`]) calls this first of all in `main`,
 /// since the shims are processes of its own executable.
 pub fn serve() {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == ARGUMENT) {
-        if std::env::args_os().nth(2).is_some_and(|second| second == small::VERSION) {
-            println!("{}", small::PROTOCOL);
-            std::process::exit(0);
-        }
-        let (Some(held), Some(named), Some(group)) = (arguments.next(), arguments.next(), arguments.next()) else {
-            std::process::exit(NEVER)
-        };
-        std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
+    serve_as(std::env::args_os().skip(1));
+}
+
+/// The same where the arguments behind the program's name are not those of this process: an interpreter has its own before them.
+pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
+    let mut arguments = arguments.into_iter();
+    if arguments.next().is_none_or(|first| first != ARGUMENT) {
+        return;
     }
+    let (held, named, group) = (arguments.next(), arguments.next(), arguments.next());
+    if held.as_ref().is_some_and(|second| second == small::VERSION) {
+        println!("{}", small::PROTOCOL);
+        std::process::exit(0);
+    }
+    let (Some(held), Some(named), Some(group)) = (held, named, group) else { std::process::exit(NEVER) };
+    std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
 }
 
 /// What a shim knows of its job.
@@ -99,6 +106,8 @@ struct Shim {
     asked: bool,
     killing: bool,
     stopped: bool,
+    /// Our input, where the job is killed as soon as that closes.
+    tied: Option<Stdin>,
     /// Why the job failed, where its own program is not what failed.
     reason: Option<String>,
 }
@@ -130,6 +139,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         asked: false,
         killing: false,
         stopped: false,
+        tied: order.is_tied.then(std::io::stdin),
         reason: None,
     };
     let status = shim.serve(&within.join(&order.status), &order);
@@ -227,6 +237,12 @@ impl Shim {
         started
     }
 
+    /// Kills the job, and what it starts meanwhile.
+    fn kill(&mut self) {
+        (self.asked, self.killing) = (true, true);
+        self.kill_all();
+    }
+
     /// Kills all that lives of the job.
     fn kill_all(&mut self) {
         self.membership.kill();
@@ -250,18 +266,21 @@ impl Shim {
 
     /// Waits so many milliseconds for a signal, and does what it asks for.
     fn heed(&mut self, milliseconds: u16) {
-        let mut polled = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        let tied = self.tied.as_ref().filter(|_| !self.killing);
+        // The end of the input is told without being asked for.
+        polled.extend(tied.map(|input| PollFd::new(input.as_fd(), PollFlags::empty())));
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
+        if self.tied.is_some() && !self.killing && is_alone() {
+            self.kill();
+        }
         while let Ok(Some(info)) = self.signals.read_signal() {
             match Signal::try_from(info.ssi_signo as i32) {
                 Ok(END) => {
                     self.asked = true;
                     signal_descendants(Signal::SIGTERM);
                 }
-                Ok(KILL) => {
-                    (self.asked, self.killing) = (true, true);
-                    self.kill_all();
-                }
+                Ok(KILL) => self.kill(),
                 Ok(Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) => self.stopped = true,
                 _ => {}
             }

@@ -28,6 +28,8 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// What is copied to this node and back, where it runs in a folder of its own.
     pub staging: Option<Staging>,
+    /// Whether it is killed as soon as whoever started its shim is gone.
+    pub is_tied: bool,
 }
 
 impl Order {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use makespan_core::{JobId, TaskId, Time};
+use makespan_core::{JobId, Outcome, TaskId, Time, Trace};
 
 use super::escape::{Pixels, Text};
 
@@ -14,6 +14,8 @@ pub struct Marks {
     pub tasks: BTreeMap<TaskId, String>,
     /// Triangles above the rows.
     pub deadlines: Vec<Deadline>,
+    /// How runs ended, by their task and start. Those that are not there ended well, as far as anybody knows.
+    pub outcomes: BTreeMap<(TaskId, Time), Outcome>,
 }
 
 /// By when a job has to end.
@@ -34,7 +36,14 @@ pub(super) const SIZE: f64 = 8.0;
 
 impl Marks {
     /// Nothing.
-    pub const NONE: &'static Self = &Self { tasks: BTreeMap::new(), deadlines: Vec::new() };
+    pub const NONE: &'static Self = &Self { tasks: BTreeMap::new(), deadlines: Vec::new(), outcomes: BTreeMap::new() };
+
+    /// The same with the runs of a trace that did not end well.
+    #[must_use]
+    pub fn with_outcomes(self, trace: &Trace) -> Self {
+        let bad = trace.runs.iter().filter(|run| run.outcome != Outcome::Succeeded);
+        Self { outcomes: bad.map(|run| ((run.task, run.start), run.outcome)).collect(), ..self }
+    }
 
     /// How to read the marks; `None` where there are none.
     pub(super) fn legend<'a>(all: impl Iterator<Item = &'a Self>) -> Option<&'static str> {

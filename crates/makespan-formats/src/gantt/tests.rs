@@ -159,7 +159,7 @@ fn marks_point_out_tasks_and_deadlines() {
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0"), placement(1, 0, 20, "1")]);
     let deadline = |at, missed| Deadline { at: Time::from_seconds(at), text: format!("<{at}>"), missed, job: JobId(0) };
     let deadlines = vec![deadline(5, true), deadline(20, false), deadline(21, false)];
-    let marks = Marks { tasks: [(TaskId(1), "was < there".to_owned())].into(), deadlines };
+    let marks = Marks { tasks: [(TaskId(1), "was < there".to_owned())].into(), deadlines, ..Marks::default() };
     let named = [NamedSchedule { name: "plan", schedule: &schedule }; 2];
     let text = svg(&instance, &named, &GanttOptions { marks: &[Marks::default(), marks], ..GanttOptions::default() });
     let document = roxmltree::Document::parse(&text).unwrap();

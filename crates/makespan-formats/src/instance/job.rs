@@ -97,6 +97,7 @@ impl TryFrom<Fields> for JobEntry {
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
             after: fields.after.into_iter().map(Into::into).collect(),
+            submission: None,
             work: match count {
                 Some(count) => Work::Bag(task, count),
                 None => Work::Task(task),

@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use kuva::plot::Histogram as Bars;
-use kuva::render::plots::Plot;
-
-use super::{COLOURS, axes, scalable};
+use super::axis::Axis;
+use super::{pgf, svg};
 
 /// Shares of a sample in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,20 +36,30 @@ impl Histogram {
     }
 }
 
-/// Writes a histogram. A range that is empty or upside down is drawn from 0 to 1.
+/// Writes a histogram as SVG. A range that is empty or upside down is drawn from 0 to 1.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
+    let (shares, [x, y]) = measured(histogram);
+    out.write_all(svg::histogram(histogram, &shares, [&x, &y]).as_bytes())
+}
+
+/// Writes a histogram for LaTeX, as a `tikzpicture` of pgfplots with its data.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_histogram_pgf(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
+    let (shares, [x, y]) = measured(histogram);
+    out.write_all(pgf::histogram(histogram, &shares, [&x, &y]).as_bytes())
+}
+
+/// The shares, with the axes for them.
+fn measured(histogram: &Histogram) -> (Vec<f64>, [Axis; 2]) {
     let (low, high) = Some(histogram.range).filter(|(low, high)| low < high).unwrap_or((0.0, 1.0));
     let shares = Histogram { range: (low, high), ..histogram.clone() }.shares();
-    let edge = |at: usize| low + (high - low) * at as f64 / shares.len() as f64;
-    let edges: Vec<f64> = (0..=shares.len()).map(edge).collect();
     let largest = shares.iter().copied().fold(0.05, f64::max);
-    let bars = Bars::new().with_precomputed(edges, shares).with_range((low, high)).with_color(COLOURS[0]);
-    let layout = axes((low, high), (0.0, largest * 1.05), [&histogram.title, &histogram.x_label, "share"]);
-    let plots: Vec<Plot> = vec![bars.into()];
-    out.write_all(scalable(&kuva::render_to_svg(plots, layout)).as_bytes())
+    (shares, [Axis::of(low, high), Axis::of(0.0, largest * 1.05)])
 }
 
 #[cfg(test)]

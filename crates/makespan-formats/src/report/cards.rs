@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Apart, Job, Metrics, Objective};
+use makespan_core::{Apart, Metrics, Objective};
 
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
@@ -19,6 +19,8 @@ const LONG_WORDS: usize = 20;
 struct Card {
     label: String,
     value: String,
+    /// What stands beside it: that it is optimal.
+    badge: Option<String>,
     /// Smaller lines under the value.
     lines: Vec<String>,
 }
@@ -27,7 +29,8 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     let Some(plan) = report.schedules.first() else { return Vec::new() };
     let all = || report.schedules.iter().map(|named| (named.name, Metrics::of(report.instance, named.schedule)));
     let others = |show: &dyn Fn(&Metrics) -> String| {
-        all().skip(1).map(|(name, metrics)| format!("{name}: {}", show(&metrics))).collect::<Vec<_>>()
+        let rest = if report.choose { 0 } else { report.schedules.len() };
+        all().take(rest).skip(1).map(|(name, metrics)| format!("{name}: {}", show(&metrics))).collect::<Vec<_>>()
     };
     let metrics = Metrics::of(report.instance, plan.schedule);
     let mut cards: Vec<Card> = Standing::all(report.instance, plan.schedule, report.bounds)
@@ -37,7 +40,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     let percent = |metrics: &Metrics| format!("{:.1} %", metrics.utilisation * 100.0);
     let flow = |metrics: &Metrics| duration(metrics.mean_flow);
     let mut add = |label: &str, value: String, lines: Vec<String>| {
-        cards.push(Card { label: label.to_owned(), value, lines });
+        cards.push(Card { label: label.to_owned(), value, badge: None, lines });
     };
     add("utilisation", percent(&metrics), [vec!["of the open area".to_owned()], others(&percent)].concat());
     let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
@@ -64,24 +67,38 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {
         lines.push("weight \u{D7} seconds".to_owned());
     }
-    if let Some(bound) = standing.bound {
+    let optimal = standing.bound == Some(standing.value);
+    let badge = standing.claim().filter(|_| optimal);
+    if let Some(bound) = standing.bound.filter(|_| !optimal) {
         lines.push(format!("{} {}", bound_word(standing.condition), standing.show(bound)));
+        if let Some(ratio) = standing.ratio() {
+            lines.push(
+                standing
+                    .claim()
+                    .map_or_else(|| format!("ratio {ratio:.3}"), |claim| format!("ratio {ratio:.3}, {claim}")),
+            );
+        }
     }
-    match (standing.ratio(), standing.claim()) {
-        (Some(ratio), Some(claim)) => lines.push(format!("ratio {ratio:.3}, {claim}")),
-        (Some(ratio), None) => lines.push(format!("ratio {ratio:.3}")),
-        (None, claim) => lines.extend(claim),
+    if optimal {
+        lines.push("proved: no schedule is better".to_owned());
+    }
+    if report.choose {
+        return Card { label: standing.objective.to_string(), value: standing.show(standing.value), badge, lines };
     }
     for other in report.schedules.iter().skip(1) {
         let value = standing.objective.value(report.instance, other.schedule);
         lines.push(format!("{}: {}", other.name, standing.show(value)));
     }
-    Card { label: standing.objective.to_string(), value: standing.show(standing.value), lines }
+    Card { label: standing.objective.to_string(), value: standing.show(standing.value), badge, lines }
 }
 
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     for card in cards(report) {
-        write!(out, "<div class=\"card\"><dt>{}</dt><dd>{}", Text(&card.label), Text(&card.value))?;
+        let term = Text(&card.label);
+        write!(out, "<div class=\"card\"><dt><span data-term=\"{term}\">{term}</span></dt><dd>{}", Text(&card.value))?;
+        if let Some(badge) = &card.badge {
+            write!(out, " <span class=\"badge\">{}</span>", Text(badge))?;
+        }
         for line in &card.lines {
             write!(out, "<small>{}</small>", Text(line))?;
         }
@@ -98,22 +115,19 @@ pub(super) fn summary(report: &Report<'_>) -> String {
         format!("Schedule \u{201C}{}\u{201D}: {count} placements, the last ends at {makespan}.", named.name)
     });
     let figures = cards(report).into_iter().map(|card| {
-        let parts = [vec![card.value], card.lines].concat();
+        let parts = [vec![card.value], card.badge.into_iter().collect(), card.lines].concat();
         format!("{}: {}.", card.label, parts.join("; "))
     });
     placements.chain(figures).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn write_origin(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    write!(out, "<span>algorithm <b>{}</b></span> <span>seed <b>{}</b></span>", Text(report.algorithm), report.seed)
-}
-
-/// What the colour of best effort means, where there is any.
-pub(super) fn write_legend(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    if !report.instance.jobs().iter().any(Job::is_best_effort) {
-        return Ok(());
-    }
-    writeln!(out, "<p class=\"legend\"><span class=\"swatch\"></span>best effort: planned last, into the holes</p>")
+    write!(
+        out,
+        "<span><span data-term=\"algorithm\">algorithm</span> <b>{}</b></span> <span><span data-term=\"seed\">seed</span> <b>{}</b></span>",
+        Text(report.algorithm),
+        report.seed
+    )
 }
 
 pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Result<()> {
@@ -144,9 +158,16 @@ pub(super) fn write_sections<'a>(
             let long = if section.rows.len() > most { " long" } else { "" };
             let words = if section.words { " words" } else { "" };
             write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
+            write!(out, "<tr>")?;
             write_row(out, "th scope=\"col\"", "th", &section.columns)?;
             write!(out, "</thead><tbody>")?;
-            section.rows.iter().try_for_each(|row| write_row(out, "td", "td", row))?;
+            for (index, row) in section.rows.iter().enumerate() {
+                match section.schedules.get(index) {
+                    Some(schedule) => write!(out, "<tr data-schedule=\"{schedule}\">")?,
+                    None => write!(out, "<tr>")?,
+                }
+                write_row(out, "td", "td", row)?;
+            }
             writeln!(out, "</tbody></table></div>")?;
         }
         writeln!(out, "</section>")?;
@@ -155,7 +176,6 @@ pub(super) fn write_sections<'a>(
 }
 
 fn write_row(out: &mut impl Write, open: &str, close: &str, cells: &[String]) -> io::Result<()> {
-    write!(out, "<tr>")?;
     cells.iter().try_for_each(|cell| write!(out, "<{open}><bdi>{}</bdi></{close}>", Text(cell)))?;
     writeln!(out, "</tr>")
 }

@@ -1,51 +1,76 @@
-//! The data of a page as JSON in columns.
+//! The data of a page: what the chart and the table of jobs show, in packed columns.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Job, Objective, Placement, ProcSet, Rows};
+use makespan_core::{Bound, Instance, Job, JobId, Objective, Outcome, Placement, ResourceKind, Rows, Schedule, Time};
 use serde::Serialize;
 
-use super::Report;
-use crate::gantt::palette::{COLOURS, text_on};
+use super::pack::{Distinct, Packed};
 use crate::gantt::summary::{bound_word, is_guess};
 use crate::gantt::{Marks, NamedSchedule};
 
-/// Times are in seconds. Nothing here is used for decisions, so floats do.
+/// What a chart is drawn from. Times of single values are in seconds, those of columns in `1 / perSecond`.
 #[derive(Serialize)]
-struct Data<'a> {
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChartData<'a> {
     version: u32,
     title: &'a str,
     processors: u32,
+    per_second: f64,
+    /// Name, first processor and processors of each node that has any.
     nodes: Vec<(&'a str, u32, u32)>,
-    colours: [&'static str; COLOURS.len()],
-    text: [&'static str; COLOURS.len()],
+    resources: Vec<ResourceData<'a>>,
     bound: Option<f64>,
     /// How the bound is called.
     bound_word: String,
-    jobs: Jobs<'a>,
-    unavailable: Spans,
+    jobs: JobData,
+    tasks: Option<TaskData>,
+    /// Of each different task the number of those that it waits for, and by how much their numbers are less.
+    edges: Option<Packed>,
+    unavailable: Vec<Period>,
     open: Steps,
-    schedules: Vec<Placements<'a>>,
+    /// Whether the schedules are alternatives, of which one is shown at a time.
+    choose: bool,
+    schedules: Vec<ScheduleData<'a>>,
 }
 
 #[derive(Serialize)]
-struct Jobs<'a> {
-    name: Vec<&'a str>,
-    weight: Vec<f64>,
-    release: Vec<f64>,
-    /// 0 for a job, 1 for a bag, 2 for a best-effort bag; empty when there are no bags.
-    kind: Vec<u8>,
-    /// The names of the tasks of each compound job, nothing for others; empty when there are no compound jobs.
-    tasks: Vec<Vec<Cow<'a, str>>>,
+struct ResourceData<'a> {
+    name: &'a str,
+    total: f64,
+    /// Whether what is taken does not come back.
+    consumable: bool,
 }
 
-/// Periods, with the intervals of their processors as `[first, last, first, last, ..]`.
 #[derive(Serialize)]
-struct Spans {
-    start: Vec<f64>,
-    end: Vec<f64>,
-    processors: Vec<Vec<u32>>,
+struct JobData {
+    count: usize,
+    names: Packed,
+    weight: Distinct<f64>,
+    release: Packed,
+    /// The numbers of users; nothing where none is known.
+    user: Option<Distinct<i64>>,
+    /// 0 for a job, 1 for a bag, 2 for a best-effort bag; nothing where there are no bags.
+    kind: Option<Distinct<u8>>,
+}
+
+/// The different tasks, where there are bags or compound jobs.
+#[derive(Serialize)]
+struct TaskData {
+    count: usize,
+    /// How many different tasks each job has.
+    rows: Packed,
+    /// Names within their jobs, empty where a job has a single different task.
+    names: Packed,
+}
+
+#[derive(Serialize)]
+struct Period {
+    start: f64,
+    end: f64,
+    /// First and last processor of each interval.
+    processors: Vec<u32>,
 }
 
 /// Open processors from each instant on.
@@ -56,89 +81,163 @@ struct Steps {
 }
 
 #[derive(Serialize)]
-struct Placements<'a> {
+#[serde(rename_all = "camelCase")]
+struct ScheduleData<'a> {
     name: &'a str,
     makespan: f64,
-    job: Vec<u32>,
-    /// Numbers of tasks; empty when there are neither bags nor compound jobs.
-    task: Vec<u32>,
+    count: usize,
+    /// How many intervals of processors all placements have together.
+    intervals: usize,
+    /// Whether each placement states which task of its bag it is.
+    copies: bool,
+    /// Of each placement: its task, which one of its bag, start, duration, and its intervals of processors.
+    placements: Packed,
     /// Positions of the placements that are pointed out, and why.
     marks: Vec<(usize, &'a str)>,
     /// Positions of the placements whose times are guesses.
     guesses: Vec<usize>,
+    /// Positions of the placements that did not end well, and how they ended.
+    outcomes: Vec<(usize, &'static str)>,
     /// By when jobs have to end, whether that was missed, and the jobs.
     deadlines: Vec<(f64, bool, u32)>,
-    #[serde(flatten)]
-    spans: Spans,
+    groups: Vec<&'a str>,
+    /// The group of each placement, none as 0, counted from 1; nothing where there are no groups.
+    group: Option<Packed>,
+    /// Of each resource what the placements hold.
+    held: Vec<Distinct<f64>>,
 }
 
-/// Writes the JSON; `<` is written `\u003c`, so that no text can end the script element that holds it.
-pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    let instance = report.instance;
-    let bounds =
-        report.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value.integer());
-    let platform = instance.platform();
-    let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
-    let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
-    let data = Data {
-        version: 1,
-        title: report.title,
-        processors: instance.processors(),
-        nodes: nodes.map(|(index, node)| (node.name.as_str(), first_of(index), node.processors)).collect(),
-        colours: COLOURS,
-        text: COLOURS.map(text_on),
-        bound: bounds.max().map(|ticks| ticks as f64 / 1e9),
-        bound_word: bound_word(instance.condition()),
-        jobs: jobs(instance),
-        unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
-        open: open(instance),
-        schedules: (0..)
-            .zip(report.schedules)
-            .map(|(at, named)| placements(instance, named, report.marks_of(at)))
-            .collect(),
-    };
-    let json = serde_json::to_string(&data)?;
+/// What a chart shows.
+#[derive(Clone, Copy)]
+pub(super) struct Charted<'a> {
+    pub title: &'a str,
+    pub instance: &'a Instance,
+    pub schedules: &'a [NamedSchedule<'a>],
+    pub marks: &'a [Marks],
+    pub bounds: &'a [Bound],
+    pub choose: bool,
+}
+
+impl<'a> ChartData<'a> {
+    pub(super) fn new(charted: Charted<'a>) -> Self {
+        let Charted { title, instance, schedules, marks, bounds, choose } = charted;
+        let platform = instance.platform();
+        let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
+        let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
+        let makespans = bounds.iter().filter(|bound| bound.objective == Objective::Makespan);
+        let unit = unit(instance, schedules);
+        let of = |(at, named): (usize, &NamedSchedule<'a>)| {
+            placements(instance, *named, marks.get(at).unwrap_or(Marks::NONE), unit)
+        };
+        Self {
+            version: 2,
+            title,
+            processors: instance.processors(),
+            per_second: (Time::TICKS_PER_SECOND / unit) as f64,
+            nodes: nodes.map(|(index, node)| (node.name.as_str(), first_of(index), node.processors)).collect(),
+            resources: resources(instance),
+            bound: makespans.map(|bound| bound.value.integer()).max().map(|ticks| ticks as f64 / 1e9),
+            bound_word: bound_word(instance.condition()),
+            jobs: jobs(instance, unit),
+            tasks: tasks(instance),
+            edges: edges(instance),
+            unavailable: instance.unavailable().iter().map(period).collect(),
+            open: open(instance),
+            choose,
+            schedules: schedules.iter().enumerate().map(of).collect(),
+        }
+    }
+}
+
+/// Writes JSON in which `<` is `\u003c`, so that no text can end the script element that holds it.
+pub(super) fn write_json(out: &mut impl Write, data: &impl Serialize) -> io::Result<()> {
+    let json = serde_json::to_string(data)?;
     let mut pieces = json.split('<');
     out.write_all(pieces.next().unwrap_or_default().as_bytes())?;
     pieces.try_for_each(|piece| write!(out, "\\u003c{piece}"))
 }
 
-fn jobs(instance: &Instance) -> Jobs<'_> {
-    let jobs = instance.jobs();
-    Jobs {
-        name: jobs.iter().map(|job| job.name.as_str()).collect(),
-        weight: jobs.iter().map(|job| job.weight.as_f64()).collect(),
-        release: jobs.iter().map(|job| job.release.seconds()).collect(),
-        kind: if instance.has_bags() { jobs.iter().map(kind).collect() } else { Vec::new() },
-        tasks: if instance.has_compound_jobs() {
-            jobs.iter().map(|job| task_names(instance, job)).collect()
-        } else {
-            Vec::new()
-        },
+/// The longest of a second, a tenth of it and so on of which all instants are whole numbers, in ticks.
+fn unit(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> i64 {
+    let placed = schedules.iter().flat_map(|named| named.schedule.placements());
+    let instants = placed.flat_map(|placement| [placement.start, placement.end]);
+    let mut unit = Time::TICKS_PER_SECOND;
+    for instant in instants.chain(instance.jobs().iter().map(|job| job.release)) {
+        while instant.ticks() % unit != 0 {
+            unit /= 10;
+        }
     }
+    unit
 }
 
-fn task_names<'a>(instance: &'a Instance, job: &Job<Rows>) -> Vec<Cow<'a, str>> {
-    if job.is_compound() { job.task_ids().map(|task| instance.short_name(task)).collect() } else { Vec::new() }
+fn resources(instance: &Instance) -> Vec<ResourceData<'_>> {
+    if !instance.has_demands() {
+        return Vec::new();
+    }
+    let platform = instance.platform();
+    let one = |resource: &'_ makespan_core::Resource| {
+        let total = platform.resource(&resource.name).map_or(0, |id| platform.total(id));
+        (total as f64, resource.kind == ResourceKind::Consumable)
+    };
+    let with_total = platform.resources().iter().map(|resource| (resource, one(resource)));
+    with_total.map(|(resource, (total, consumable))| ResourceData { name: &resource.name, total, consumable }).collect()
+}
+
+fn jobs(instance: &Instance, unit: i64) -> JobData {
+    let jobs = instance.jobs();
+    let users = jobs.iter().any(|job| job.user.is_some());
+    JobData {
+        count: jobs.len(),
+        names: Packed::names(jobs.iter().map(|job| &job.name)),
+        weight: Distinct::of(jobs.iter().map(|job| job.weight.as_f64()), f64::to_bits),
+        release: Packed::distances(jobs.iter().map(|job| job.release.ticks() / unit)),
+        user: users.then(|| Distinct::of(jobs.iter().map(|job| job.user.map_or(-1, i64::from)), |user| user)),
+        kind: instance.has_bags().then(|| Distinct::of(jobs.iter().map(kind), |kind| kind)),
+    }
 }
 
 fn kind(job: &Job<Rows>) -> u8 {
     u8::from(job.is_bag()) + u8::from(job.is_best_effort())
 }
 
-fn spans<'a>(periods: impl Iterator<Item = (f64, f64, &'a ProcSet)>) -> Spans {
-    let mut spans = Spans { start: Vec::new(), end: Vec::new(), processors: Vec::new() };
-    for (start, end, processors) in periods {
-        spans.start.push(start);
-        spans.end.push(end);
-        spans.processors.push(processors.intervals().iter().flat_map(|&(first, last)| [first, last]).collect());
+fn tasks(instance: &Instance) -> Option<TaskData> {
+    if !instance.has_compound_jobs() {
+        return None;
     }
-    spans
+    let name = |task| {
+        if instance.job_of(task).is_compound() { instance.short_name(task) } else { std::borrow::Cow::Borrowed("") }
+    };
+    Some(TaskData {
+        count: instance.different_tasks(),
+        rows: Packed::numbers(instance.jobs().iter().map(|job| u64::from(job.different_tasks()))),
+        names: Packed::names(instance.different_task_ids().map(name)),
+    })
+}
+
+fn edges(instance: &Instance) -> Option<Packed> {
+    if instance.edges().is_empty() {
+        return None;
+    }
+    let mut packed = Packed::default();
+    for (row, task) in instance.different_task_ids().enumerate() {
+        let incoming = instance.incoming(task);
+        packed.number(incoming.len() as u64);
+        incoming.for_each(|edge| packed.signed(row as i64 - instance.different(edge.from) as i64));
+    }
+    Some(packed)
+}
+
+fn period(period: &makespan_core::Unavailable) -> Period {
+    Period {
+        start: period.start.seconds(),
+        end: period.end.seconds(),
+        processors: period.processors.intervals().iter().flat_map(|&(first, last)| [first, last]).collect(),
+    }
 }
 
 fn open(instance: &Instance) -> Steps {
     let mut times: Vec<_> = instance.unavailable().iter().flat_map(|period| [period.start, period.end]).collect();
-    times.push(makespan_core::Time::ZERO);
+    times.push(Time::ZERO);
     times.sort_unstable();
     times.dedup();
     Steps {
@@ -147,23 +246,96 @@ fn open(instance: &Instance) -> Steps {
     }
 }
 
-fn placements<'a>(instance: &Instance, named: &NamedSchedule<'a>, marks: &'a Marks) -> Placements<'a> {
-    let NamedSchedule { name, schedule } = *named;
-    let placements = schedule.placements();
+fn placements<'a>(instance: &Instance, named: NamedSchedule<'a>, marks: &'a Marks, unit: i64) -> ScheduleData<'a> {
+    let NamedSchedule { name, schedule } = named;
+    let placed = schedule.placements();
+    let groups = schedule.group_names();
+    let group = |at| schedule.group(at).and_then(|name| groups.binary_search(&name).ok()).map_or(0, |at| at as u64 + 1);
     let marked = |(at, placement): (usize, &Placement)| Some((at, marks.tasks.get(&placement.task)?.as_str()));
-    let bags = instance.has_bags() || instance.has_compound_jobs();
-    Placements {
+    ScheduleData {
         name,
         makespan: schedule.makespan().seconds(),
-        job: placements.iter().map(|placement| instance.job_id(placement.task).0).collect(),
-        marks: placements.iter().enumerate().filter_map(marked).collect(),
-        guesses: placements.iter().enumerate().filter(|(_, one)| is_guess(instance, one)).map(|(at, _)| at).collect(),
-        deadlines: marks
-            .deadlines
-            .iter()
-            .map(|deadline| (deadline.at.seconds(), deadline.missed, deadline.job.0))
-            .collect(),
-        task: placements.iter().filter(|_| bags).map(|placement| instance.number(placement.task)).collect(),
-        spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
+        count: placed.len(),
+        intervals: placed.iter().map(|placement| placement.processors.intervals().len()).sum(),
+        copies: instance.has_bags(),
+        placements: packed(instance, placed, unit),
+        marks: placed.iter().enumerate().filter(|_| !marks.tasks.is_empty()).filter_map(marked).collect(),
+        guesses: placed.iter().enumerate().filter(|(_, one)| is_guess(instance, one)).map(|(at, _)| at).collect(),
+        outcomes: outcomes(placed, marks),
+        deadlines: deadlines(instance, schedule, marks),
+        group: (!groups.is_empty()).then(|| Packed::numbers((0..placed.len()).map(group))),
+        groups,
+        held: held(instance, placed),
     }
+}
+
+fn packed(instance: &Instance, placed: &[Placement], unit: i64) -> Packed {
+    let (mut packed, mut row, mut start) = (Packed::default(), 0, 0);
+    for placement in placed {
+        let next = instance.different(placement.task) as i64;
+        packed.signed(next - row);
+        if instance.has_bags() {
+            packed.number(u64::from(if instance.job_of(placement.task).is_bag() {
+                instance.number(placement.task)
+            } else {
+                0
+            }));
+        }
+        let begin = placement.start.ticks() / unit;
+        packed.signed(begin - start);
+        packed.number((placement.end.ticks() / unit - begin).max(0) as u64);
+        let intervals = placement.processors.intervals();
+        packed.number(intervals.len() as u64);
+        let mut free = 0;
+        for &(first, last) in intervals {
+            packed.number(u64::from(first - free));
+            packed.number(u64::from(last - first));
+            free = last + 1;
+        }
+        (row, start) = (next, begin);
+    }
+    packed
+}
+
+fn outcomes(placed: &[Placement], marks: &Marks) -> Vec<(usize, &'static str)> {
+    let word = |outcome| match outcome {
+        Outcome::Succeeded => None,
+        Outcome::Failed { .. } => Some("failed"),
+        Outcome::TimedOut => Some("killed"),
+        Outcome::Interrupted => Some("interrupted"),
+        Outcome::NotStarted => Some("not started"),
+    };
+    let known = placed.iter().enumerate().filter(|_| !marks.outcomes.is_empty());
+    known.filter_map(|(at, one)| Some((at, word(*marks.outcomes.get(&(one.task, one.start))?)?))).collect()
+}
+
+/// Those that are marked; where none are, those of the jobs.
+fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f64, bool, u32)> {
+    if !marks.deadlines.is_empty() || !instance.has_deadlines() {
+        return marks.deadlines.iter().map(|one| (one.at.seconds(), one.missed, one.job.0)).collect();
+    }
+    let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
+    for placement in schedule.placements() {
+        let end = ends.entry(instance.job_id(placement.task)).or_default();
+        *end = placement.end.max(*end);
+    }
+    let of = |id: JobId| {
+        let job = instance.job(id);
+        let at = job.release + job.deadline?;
+        Some((at.seconds(), ends.get(&id).is_some_and(|&end| end > at), id.0))
+    };
+    instance.ids().filter_map(of).collect()
+}
+
+fn held(instance: &Instance, placed: &[Placement]) -> Vec<Distinct<f64>> {
+    if !instance.has_demands() {
+        return Vec::new();
+    }
+    let of = |resource: usize, placement: &Placement| {
+        let demands = instance.demands(placement.task);
+        let demand = demands.iter().find(|demand| demand.resource.index() == resource);
+        demand.map_or(0.0, |demand| demand.need.total(placement.processors.len()) as f64)
+    };
+    let column = |resource| Distinct::of(placed.iter().map(|placement| of(resource, placement)), f64::to_bits);
+    (0..instance.platform().resources().len()).map(column).collect()
 }

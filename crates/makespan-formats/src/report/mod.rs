@@ -5,6 +5,7 @@
 
 mod cards;
 mod data;
+mod pack;
 mod simulation;
 #[cfg(test)]
 mod tests;
@@ -20,21 +21,46 @@ use sha2::{Digest, Sha256};
 use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};
 use crate::plot::Figure;
+use data::{ChartData, Charted};
 
 pub use tree::{TreePicture, TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
 const PAGE: &str = include_str!("../../assets/report.html");
-const STYLE: &str = include_str!("../../assets/report.css");
-/// The script in the order of its parts: each uses names of those before it.
-const SCRIPTS: [&str; 6] = [
-    include_str!("../../assets/duration.js"),
-    include_str!("../../assets/model.js"),
-    include_str!("../../assets/draw.js"),
-    include_str!("../../assets/marks.js"),
+const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
+/// The chart of every page, in the order of its parts: each uses names of those before it.
+macro_rules! chart {
+    ($end:literal) => {
+        concat!(
+            include_str!("../../assets/duration.js"),
+            include_str!("../../assets/pack.js"),
+            include_str!("../../assets/model.js"),
+            include_str!("../../assets/colours.js"),
+            include_str!("../../assets/layer.js"),
+            include_str!("../../assets/draw.js"),
+            include_str!("../../assets/overlay.js"),
+            include_str!("../../assets/moving.js"),
+            include_str!("../../assets/glossary.js"),
+            include_str!("../../assets/chart.js"),
+            include_str!("../../assets/export.js"),
+            $end
+        )
+    };
+}
+/// As a part of a script.
+const CHART_SCRIPT: &str = chart!("");
+/// The chart as a module of its own, for pages of other crates. It exports the classes `Chart` and `Model`.
+pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
+/// The style of the chart. It uses the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`, `--hatch`, `--busy`,
+/// `--lane`, `--second`, `--bound`, `--accent` and `--missed` of the page.
+pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
+/// The script of the page of a plan. Each part uses names of those before it.
+const SCRIPTS: [&str; 4] = [
+    CHART_SCRIPT,
     include_str!("../../assets/table.js"),
     include_str!("../../assets/report.js"),
+    include_str!("../../assets/probe.js"),
 ];
 
 /// What a page shows.
@@ -58,6 +84,8 @@ pub struct Report<'a> {
     pub remarks: &'a [String],
     /// Tables after the schedule, in this order.
     pub sections: &'a [Section],
+    /// Whether the schedules are alternatives, of which the chart shows one at a time: the points of a front.
+    pub choose: bool,
 }
 
 /// A titled table under the schedule, and a figure.
@@ -77,11 +105,15 @@ pub struct Section {
     pub figure: Option<Figure>,
     /// Whether it stands before the schedule.
     pub first: bool,
+    /// Of each row the schedule that the chart shows when the row is pressed, as a position among those of the report; empty where
+    /// rows are not about schedules.
+    pub schedules: Vec<usize>,
 }
 
 impl<'a> Report<'a> {
-    fn marks_of(&self, schedule: usize) -> &'a Marks {
-        self.marks.get(schedule).unwrap_or(Marks::NONE)
+    fn charted(&self) -> Charted<'a> {
+        let Self { title, instance, schedules, marks, bounds, choose, .. } = *self;
+        Charted { title, instance, schedules, marks, bounds, choose }
     }
 }
 
@@ -99,13 +131,12 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
         "style" => out.write_all(style.as_bytes()),
         "script" => out.write_all(script.as_bytes()),
-        "data" => data::write(out, report),
+        "data" => data::write_json(out, &ChartData::new(report.charted())),
         "origin" => cards::write_origin(out, report),
         "cards" => cards::write_cards(out, report),
         "remarks" => cards::write_remarks(out, report.remarks),
         "first" => cards::write_sections(out, report.sections.iter().filter(|section| section.first)),
         "sections" => cards::write_sections(out, report.sections.iter().filter(|section| !section.first)),
-        "legend" => cards::write_legend(out, report),
         "summary" => write!(out, "{}", Text(&cards::summary(report))),
         other => unreachable!("the page template has no slot {other}"),
     })?;

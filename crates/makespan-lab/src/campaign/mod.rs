@@ -22,17 +22,17 @@ pub use play::{AnyCampaign, Campaign, Report, Summary, reproduce};
 pub use progress::{Progress, Silent};
 pub use search::{Limit, Limits, Search, Setting};
 pub use shard::{FOLDER as SHARDS, Shard, Size};
-pub use specs::split;
+pub use specs::{split, title};
 
 pub(crate) use check::{at_least, failed, valid, verified};
 pub(crate) use instances::stirred;
-pub(crate) use output::{cores, figure, in_memory, table, text_table};
+pub(crate) use output::{File, cores, figure, histogram, in_memory, table, text_table};
 pub(crate) use play::{positive, refuse};
 
 pub use build::build;
 use claim::{claims_markdown, claims_text};
 use finish::finish;
-use output::write;
+use output::{write, write_result};
 
 #[cfg(test)]
 pub(crate) mod tests;

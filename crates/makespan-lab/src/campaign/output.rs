@@ -5,9 +5,23 @@ use std::path::Path;
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
-use makespan_formats::plot::{Figure, write_figure};
+use makespan_formats::picture::{PictureFormat, write_picture};
+use makespan_formats::plot::{Figure, Histogram, write_figure, write_figure_pgf, write_histogram, write_histogram_pgf};
 
 use crate::LabError;
+
+/// A file of results, by its name.
+pub(crate) type File = (String, Vec<u8>);
+
+/// Writes a file to the folder of results, and a picture beside it as a PDF.
+pub(crate) fn write_result(folder: &Path, (name, contents): &File) -> Result<(), LabError> {
+    write(folder, name, contents)?;
+    let Some(stem) = name.strip_suffix(".svg") else { return Ok(()) };
+    let (name, pdf) = in_memory(&format!("{stem}.pdf"), |out| {
+        write_picture(out, &String::from_utf8_lossy(contents), PictureFormat::Pdf)
+    })?;
+    write(folder, &name, &pdf)
+}
 
 /// Writes a file to the folder of results, whole or not at all.
 pub(crate) fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<(), LabError> {
@@ -15,7 +29,7 @@ pub(crate) fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<(), La
 }
 
 /// A CSV table with the name of its file.
-pub(crate) fn table(name: &str, header: &str, rows: impl Iterator<Item = Vec<String>>) -> (String, Vec<u8>) {
+pub(crate) fn table(name: &str, header: &str, rows: impl Iterator<Item = Vec<String>>) -> File {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let written = writer
         .write_record(header.split(','))
@@ -43,18 +57,26 @@ pub(crate) fn markdown_table<const N: usize>(header: [&str; N], rows: impl Itera
 }
 
 /// A file, written to memory first.
-pub(crate) fn in_memory(
-    name: &str,
-    write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
-) -> Result<(String, Vec<u8>), LabError> {
+pub(crate) fn in_memory(name: &str, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<File, LabError> {
     let mut contents = Vec::new();
     write(&mut contents).map_err(LabError::file(name.as_ref()))?;
     Ok((name.to_owned(), contents))
 }
 
-/// A figure with the name of its file: the only contact of this crate with the plotting.
-pub(crate) fn figure(name: &str, figure: &Figure) -> Result<(String, Vec<u8>), LabError> {
-    in_memory(name, |svg| write_figure(svg, figure))
+/// A figure with the names of its files: SVG, and a `tikzpicture` for LaTeX.
+pub(crate) fn figure(name: &str, figure: &Figure) -> Result<[File; 2], LabError> {
+    Ok([
+        in_memory(&format!("{name}.svg"), |svg| write_figure(svg, figure))?,
+        in_memory(&format!("{name}.tex"), |tex| write_figure_pgf(tex, figure))?,
+    ])
+}
+
+/// A histogram with the names of its files, as [`figure`].
+pub(crate) fn histogram(name: &str, histogram: &Histogram) -> Result<[File; 2], LabError> {
+    Ok([
+        in_memory(&format!("{name}.svg"), |svg| write_histogram(svg, histogram))?,
+        in_memory(&format!("{name}.tex"), |tex| write_histogram_pgf(tex, histogram))?,
+    ])
 }
 
 /// How many instances are planned at the same time, and on how many cores: what times depend on.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::finish::Finished;
 use super::shard::{self, Shard, Size};
-use super::{Claim, Progress, build, claims_markdown, claims_text, finish, write};
+use super::{Claim, Progress, build, claims_markdown, claims_text, finish, write, write_result};
 use crate::LabError;
 
 /// What is said of wall times that were not measured on one machine alone.
@@ -161,7 +161,7 @@ pub struct Summary<P> {
     pub text: String,
 }
 
-/// Plays a campaign and writes its tables and figures, `report.txt` and `claims.md` to a folder, made when missing. A
+/// Plays a campaign and writes its tables, its figures (as SVG, PDF and, where they have data, for LaTeX), `report.txt` and `claims.md` to a folder, made when missing. A
 /// journal in the folder keeps finished runs, so that an interrupted campaign goes on where it stopped.
 ///
 /// # Errors
@@ -180,9 +180,7 @@ pub fn reproduce<C: Campaign>(
     if sharded && C::MEASURES_TIME {
         text += SHARDED;
     }
-    for (name, contents) in files {
-        write(folder, &name, &contents)?;
-    }
+    files.iter().try_for_each(|file| write_result(folder, file))?;
     write(folder, "claims.md", format!("# {}\n\n{}", C::PAPER, claims_markdown(&claims)).as_bytes())?;
     let text = format!("{text}\nClaims\n{}\n", claims_text(&claims));
     let mut summary = Summary { points, claims, runs: runs.len(), reused, text };

@@ -14,9 +14,37 @@ pub fn split(list: &str) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).collect()
 }
 
+/// A spec as a figure or a table names it: the algorithm, and the values that it is given, `list, saf` for `list[order=saf]`.
+/// Of a parameter that is only on or off the key is named as well.
+pub fn title(spec: &str) -> String {
+    let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
+    let part = |part: String| match part.split_once('=') {
+        Some(("time-limit", value)) if value.parse::<f64>().is_ok() => format!("{value} s"),
+        Some((key, value @ ("true" | "false" | "yes" | "no"))) => format!("{key} {value}"),
+        Some((key, value)) if value.parse::<f64>().is_ok() => format!("{value} {key}"),
+        Some((_, value)) => value.to_owned(),
+        None => part,
+    };
+    let inside = inside.strip_suffix(']').unwrap_or(inside);
+    std::iter::once(name.to_owned()).chain(split(inside).into_iter().map(part)).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{split, title};
+
+    #[test]
+    fn titles_are_read_aloud() {
+        for (spec, expected) in [
+            ("gang", "gang"),
+            ("list[order=saf]", "list, saf"),
+            ("optimise[objective=makespan,time-limit=0.1]", "optimise, makespan, 0.1 s"),
+            ("demt[compaction=raw,shuffles=3]", "demt, raw, 3 shuffles"),
+            ("batch[scheduler=list[order=saf,x=1]]", "batch, list[order=saf,x=1]"),
+        ] {
+            assert_eq!(title(spec), expected);
+        }
+    }
 
     #[test]
     fn commas_inside_brackets_do_not_split() {

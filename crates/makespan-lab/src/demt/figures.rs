@@ -5,18 +5,18 @@ use makespan_formats::plot::{Figure, Point, Series};
 
 use super::{Criterion, Options, Points, algorithm};
 use crate::LabError;
-use crate::campaign::{failed, figure, in_memory, valid};
+use crate::campaign::{File, failed, figure, in_memory, title, valid};
 use crate::generate::{Family, MoldableOptions, generate};
 
 /// The families by the number of the paper's figure.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
-/// Averages above this are off the scale, which is the same for all families as in the paper. Gang reaches hundreds.
+/// Averages above this are off the scale. Gang reaches hundreds.
 const LARGEST: f64 = 6.0;
 
 /// Names and contents: for each family `a` the makespan, `b` the minsum over the printed programme (as in the paper)
 /// and `c` the minsum over the proven bound; then the time of DEMT.
-pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let charts = [
         ('a', Criterion::Makespan, "makespan / proven bound"),
         ('b', Criterion::MinsumPrinted, "weighted completion / printed programme (estimate)"),
@@ -29,16 +29,16 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
         }
         for (letter, criterion, label) in charts {
             let ratios = ratios(points, family, criterion, label);
-            figures.push(figure(&format!("figure{number}{letter}.svg"), &ratios)?);
+            figures.extend(figure(&format!("figure{number}{letter}"), &ratios)?);
         }
     }
-    figures.push(figure("figure7.svg", &times(points))?);
+    figures.extend(figure("figure7", &times(points))?);
     Ok(figures)
 }
 
 /// Figure 2, the principle of the algorithm: batches of doubling length, and what compaction makes of them, from plans of one
 /// small instance.
-pub(super) fn principle(options: &Options) -> Result<(String, Vec<u8>), LabError> {
+pub(super) fn principle(options: &Options) -> Result<File, LabError> {
     let (seed, solve) = (options.instances.seed, options.solve);
     let instance =
         generate(&MoldableOptions { family: Family::Mixed, jobs: 24, processors: 10, seed, arrival_rate: None })?;
@@ -63,7 +63,7 @@ pub(super) fn principle(options: &Options) -> Result<(String, Vec<u8>), LabError
 /// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,
 /// one that is wholly so is named in the title.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
-    let mut title = format!("{family}: {label}");
+    let mut heading = format!("{family}: {label}");
     let mut series = Vec::new();
     for algorithm in points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec)) {
         let curve = points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion)));
@@ -77,13 +77,13 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
             })
             .collect();
         if shown.is_empty() {
-            title = format!("{title}; {algorithm} is off the scale");
+            heading = format!("{heading}; {algorithm} is off the scale");
         } else {
-            series.push(Series { name: algorithm.to_owned(), points: shown });
+            series.push(Series { name: title(algorithm), points: shown });
         }
     }
     let (x_label, y_label) = ("jobs".into(), "ratio: average, least and greatest".into());
-    Figure { title, x_label, y_label, series, y_range: Some((1.0, LARGEST)), log_x: false }
+    Figure { title: heading, x_label, y_label, series, ..Figure::default() }
 }
 
 /// Figure 7: the time of DEMT against the number of jobs.

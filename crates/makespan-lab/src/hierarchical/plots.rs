@@ -6,10 +6,10 @@ use super::Options;
 use super::claims::promised;
 use super::points::{Gathered, Points};
 use crate::LabError;
-use crate::campaign::figure;
+use crate::campaign::{File, figure, title as named};
 
 /// Names and contents.
-pub(super) fn all(options: &Options, points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(options: &Options, points: &Points) -> Result<Vec<File>, LabError> {
     let families: fn(u32) -> Gathered = |each| Gathered::Families { each };
     let shapes: fn(u32) -> Gathered = |each| Gathered::Shapes { each };
     let both =
@@ -17,9 +17,11 @@ pub(super) fn all(options: &Options, points: &Points) -> Result<Vec<(String, Vec
     let drawn = both
         .into_iter()
         .filter(|(_, _, group)| options.each.iter().any(|&each| points.keys().any(|(known, _)| *known == group(each))));
-    drawn
-        .map(|(name, title, group)| figure(&format!("ratio-{name}.svg"), &ratios(options, points, title, group)))
-        .collect()
+    let mut figures = Vec::new();
+    for (name, title, group) in drawn {
+        figures.extend(figure(&format!("ratio-{name}"), &ratios(options, points, title, group))?);
+    }
+    Ok(figures)
 }
 
 /// A line an algorithm: means with the range of single plans; and what is promised.
@@ -32,7 +34,7 @@ fn ratios(options: &Options, points: &Points, title: &str, group: fn(u32) -> Gat
             let figures = points.get(&(group(each), at)).filter(|figures| figures.plans > 0)?;
             Some(Point { x: f64::from(each), y: figures.mean, low: figures.min, high: figures.max })
         };
-        Series { name, points: each.iter().filter_map(point).collect() }
+        Series { name: named(&name), points: each.iter().filter_map(point).collect() }
     };
     let mut series: Vec<Series> = options.algorithms().into_iter().enumerate().map(curve).collect();
     series.retain(|series| !series.points.is_empty());
@@ -46,7 +48,7 @@ fn ratios(options: &Options, points: &Points, title: &str, group: fn(u32) -> Gat
         x_label: "processors of an SMP".into(),
         y_label: "makespan / verified bound: mean, least and greatest".into(),
         series,
-        y_range: None,
         log_x: true,
+        ..Figure::default()
     }
 }

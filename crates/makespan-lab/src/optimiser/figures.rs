@@ -4,12 +4,16 @@ use makespan_formats::plot::{self, Figure, Series};
 
 use super::Point;
 use crate::LabError;
-use crate::campaign::figure;
+use crate::campaign::{File, figure};
 
 /// Names and contents.
-pub(super) fn all(points: &[Point]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(points: &[Point]) -> Result<Vec<File>, LabError> {
     let settings = points.chunk_by(|a, b| a.setting == b.setting);
-    settings.map(|group| figure(&format!("{}.svg", group[0].setting.file_stem()), &ratios(group))).collect()
+    let mut figures = Vec::new();
+    for group in settings {
+        figures.extend(figure(&group[0].setting.file_stem(), &ratios(group))?);
+    }
+    Ok(figures)
 }
 
 /// A line a family: means with the range of single plans.
@@ -23,7 +27,7 @@ fn ratios(points: &[Point]) -> Figure {
         x_label: "jobs".into(),
         y_label: "value / verified bound: mean, least and greatest".into(),
         series: points.chunk_by(|a, b| a.family == b.family).map(curve).collect(),
-        y_range: None,
         log_x: true,
+        ..Figure::default()
     }
 }

@@ -4,7 +4,7 @@ use makespan_formats::plot::{self, Figure, Series};
 
 use super::{Group, Options, Point, Run};
 use crate::LabError;
-use crate::campaign::figure;
+use crate::campaign::{File, figure, title};
 use crate::statistics::quantile;
 
 /// What is drawn of the literature, beside every limit of `optimise`. M-HEFT, two to three times the bound, would leave the others a flat line.
@@ -13,25 +13,24 @@ const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 const STEPS: u32 = 20;
 
 /// Names and contents.
-pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<Vec<File>, LabError> {
     let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
     let by_processors = Figure {
         title: "Graphs of moldable tasks".into(),
         x_label: "processors".into(),
         y_label: "makespan / verified bound: geometric mean".into(),
         series: shown.iter().map(|algorithm| by_processors(algorithm, points)).collect(),
-        y_range: None,
         log_x: true,
+        ..Figure::default()
     };
     let distribution = Figure {
         title: "Graphs of moldable tasks".into(),
         x_label: "share of the graphs, %".into(),
         y_label: "makespan / verified bound, at most".into(),
         series: shown.iter().map(|algorithm| distribution(algorithm, runs)).collect(),
-        y_range: None,
-        log_x: false,
+        ..Figure::default()
     };
-    Ok(vec![figure("ratios.svg", &by_processors)?, figure("distribution.svg", &distribution)?])
+    Ok([figure("ratios", &by_processors)?, figure("distribution", &distribution)?].concat())
 }
 
 fn by_processors(algorithm: &str, points: &[Point]) -> Series {
@@ -42,7 +41,7 @@ fn by_processors(algorithm: &str, points: &[Point]) -> Series {
         }
         _ => None,
     };
-    Series { name: short(algorithm), points: points.iter().filter_map(point).collect() }
+    Series { name: title(algorithm), points: points.iter().filter_map(point).collect() }
 }
 
 fn distribution(algorithm: &str, runs: &[Run]) -> Series {
@@ -51,11 +50,5 @@ fn distribution(algorithm: &str, runs: &[Run]) -> Series {
         let y = quantile(&ratios, f64::from(step) / f64::from(STEPS))?;
         Some(plot::Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
     };
-    Series { name: short(algorithm), points: (0..=STEPS).filter_map(point).collect() }
-}
-
-/// The spec as it fits into a legend: of `optimise` its limit.
-fn short(algorithm: &str) -> String {
-    let limit = algorithm.split(',').nth(1).filter(|_| algorithm.starts_with("optimise"));
-    limit.map_or_else(|| algorithm.to_owned(), |limit| format!("optimise, {}", limit.trim_start_matches("time-limit=")))
+    Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect() }
 }

@@ -4,7 +4,7 @@ use makespan_formats::plot::{Figure, Point as Mark, Series};
 
 use super::{Group, Point, Points, Row, SCHEDULERS};
 use crate::LabError;
-use crate::campaign::figure;
+use crate::campaign::{File, figure};
 use crate::statistics::{confidence, mean};
 
 /// Gaps above this are off the scale.
@@ -13,19 +13,19 @@ const LARGEST: f64 = 1.2;
 /// Names and contents. Figures 9 and 10: makespan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
 /// the best other scheduler of Table 2, with 95 % confidence intervals. The paper's 9 and 10 are at a high rate and a swinging one alone: here
 /// there is a figure for each swing, and one of how the advantage depends on it.
-pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
         let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
         for (at, &group) in groups.iter().rev().enumerate() {
             // The flows that swing most are the paper's; the others have their swing in the name.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
-            figures.push(figure(&format!("figure{number}{suffix}.svg"), &makespans(points, group))?);
-            figures.push(figure(&format!("figure{}{suffix}.svg", number + 2), &differences(points, group))?);
-            figures.push(figure(&format!("figure{}b{suffix}.svg", number + 2), &utilisations(points, group))?);
+            figures.extend(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
+            figures.extend(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
+            figures.extend(figure(&format!("figure{}b{suffix}", number + 2), &utilisations(points, group))?);
         }
         if groups.len() > 1 {
-            figures.push(figure(&format!("figure{number}-by-swing.svg"), &by_swing(points, &groups))?);
+            figures.extend(figure(&format!("figure{number}-by-swing"), &by_swing(points, &groups))?);
         }
     }
     Ok(figures)

@@ -6,7 +6,7 @@ use super::points::over;
 use super::run::ticks;
 use super::{KnownValues, Options, Run};
 use crate::LabError;
-use crate::campaign::figure;
+use crate::campaign::{File, figure, title};
 use crate::statistics::quantile;
 
 /// What is drawn beside every limit of `optimise`.
@@ -16,9 +16,13 @@ const SHOWN: [&str; 3] =
 const STEPS: u32 = 25;
 
 /// A figure a set: names and contents.
-pub(super) fn all(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
     let sets = runs.chunk_by(|a, b| a.set == b.set);
-    sets.map(|set| figure(&format!("gaps-{}.svg", set[0].set.replace(' ', "-")), &gaps(options, set, known))).collect()
+    let mut figures = Vec::new();
+    for set in sets {
+        figures.extend(figure(&format!("gaps-{}", set[0].set.replace(' ', "-")), &gaps(options, set, known))?);
+    }
+    Ok(figures)
 }
 
 /// Over the best known makespan where that is known of every project of the set, else over the verified bound.
@@ -36,7 +40,7 @@ fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
             let y = quantile(&gaps, f64::from(step) / f64::from(STEPS))?;
             Some(Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
         };
-        Series { name: short(algorithm), points: (0..=STEPS).filter_map(point).collect() }
+        Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect() }
     };
     let algorithms: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
     let reference = if is_known { "the best known makespan" } else { "the verified bound" };
@@ -45,19 +49,6 @@ fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
         x_label: "share of the projects, %".into(),
         y_label: format!("makespan over {reference}, %, at most"),
         series: algorithms.iter().map(line).collect(),
-        y_range: None,
-        log_x: false,
-    }
-}
-
-/// The spec as it fits into a legend or a table.
-pub(super) fn short(algorithm: &str) -> String {
-    let inside = algorithm.split_once('[').map_or("", |(_, inside)| inside.trim_end_matches(']'));
-    let values: Vec<&str> = inside.split(',').filter_map(|part| part.split_once('=')).map(|(_, value)| value).collect();
-    match (algorithm.starts_with("optimise"), values.as_slice()) {
-        (true, [_, limit, ..]) => format!("optimise, {limit}"),
-        (false, [rule]) if algorithm.starts_with("priority") => format!("{rule}, serial"),
-        (false, [rule, scheme]) if algorithm.starts_with("priority") => format!("{rule}, {scheme}"),
-        _ => algorithm.to_owned(),
+        ..Figure::default()
     }
 }

@@ -1,8 +1,7 @@
 //! Gaps for people to read.
 
-use super::figures::short;
 use super::{Options, Point, Run};
-use crate::campaign::{cores, text_table};
+use crate::campaign::{cores, text_table, title};
 
 /// Makespans of the table that are said to be false, at most, by name.
 const NAMED: usize = 5;
@@ -51,7 +50,7 @@ fn row(point: &Point) -> [String; 9] {
     let percent = |figure: f64| format!("{figure:.2}");
     let optional = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.3}"));
     [
-        short(&point.algorithm),
+        title(&point.algorithm),
         point.planned.to_string(),
         percent(point.over_path),
         optional(point.over_best),

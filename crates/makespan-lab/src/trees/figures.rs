@@ -1,11 +1,11 @@
 //! The paper's figures, drawn anew.
 
-use makespan_formats::plot::{Histogram, write_histogram};
+use makespan_formats::plot::Histogram;
 
 use super::points::{NEAR_ZERO, logarithm};
 use super::{Options, Run, Setting};
 use crate::LabError;
-use crate::campaign::in_memory;
+use crate::campaign::{File, histogram};
 
 /// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
@@ -13,28 +13,28 @@ const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
 /// Names and contents, of the reading that is played in full: figure 2 for both sizes of buffers, figure 3 for each
 /// heuristic.
-pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();
     for (setting, buffers) in [(Setting::Short, 10), (Setting::Roomy, 100)] {
-        let histogram = Histogram {
+        let drawn = Histogram {
             title: format!("Deviation from theory, buffers of {buffers}: LP, DATA-CENTRIC, CGBC"),
             x_label: "1 - measured / theoretical fair throughput".into(),
             values: deviations(&runs, setting),
             range: (0.0, 1.0),
             bins: 50,
         };
-        figures.push(drawn(&format!("figure2-{buffers}.svg"), &histogram)?);
+        figures.extend(histogram(&format!("figure2-{buffers}"), &drawn)?);
     }
     for name in COMPARED {
-        let histogram = Histogram {
+        let drawn = Histogram {
             title: format!("LP beside {name}; a ratio above exp(8) counts as 8"),
             x_label: format!("ln (fair throughput of LP / of {name})"),
             values: logarithms(&runs, name),
             range: (-2.0, NEAR_ZERO + 0.1),
             bins: 101,
         };
-        figures.push(drawn(&format!("figure3-{name}.svg"), &histogram)?);
+        figures.extend(histogram(&format!("figure3-{name}"), &drawn)?);
     }
     Ok(figures)
 }
@@ -47,8 +47,4 @@ fn deviations(runs: &[&Run], setting: Setting) -> Vec<f64> {
 fn logarithms(runs: &[&Run], name: &str) -> Vec<f64> {
     let pair = |run: &&Run| Some((run.outcome("lp", Setting::Short)?.fair, run.outcome(name, Setting::Short)?.fair));
     runs.iter().filter_map(pair).filter_map(|(lp, fair)| logarithm(lp, fair)).collect()
-}
-
-fn drawn(name: &str, histogram: &Histogram) -> Result<(String, Vec<u8>), LabError> {
-    in_memory(name, |svg| write_histogram(svg, histogram))
 }

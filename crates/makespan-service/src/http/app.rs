@@ -16,7 +16,9 @@ use crate::tokens::Tokens;
 use crate::words::{Metric, Refusal, Who};
 
 /// Questions that are answered at once.
-const QUICK: usize = 32;
+const QUICK: usize = 24;
+/// Changes at once, each of which waits for the disk: those who only look do not wait with them.
+const CHANGES: usize = 16;
 /// Questions at once that wait for the planner.
 const SLOW: usize = 4;
 /// How long a question waits for its turn.
@@ -27,6 +29,8 @@ const TURN: Duration = Duration::from_secs(30);
 pub(super) enum Pace {
     /// Milliseconds.
     Quick,
+    /// As long as the disk takes.
+    Change,
     /// As long as the planner takes.
     Slow,
 }
@@ -47,6 +51,7 @@ pub(super) struct App {
     /// The plan as those see it who see all, with its version.
     pub(super) plan: Mutex<Option<(u64, Bytes)>>,
     quick: Semaphore,
+    changes: Semaphore,
     slow: Semaphore,
 }
 
@@ -133,6 +138,7 @@ impl App {
             counts: Counts::default(),
             plan: Mutex::new(None),
             quick: Semaphore::new(QUICK),
+            changes: Semaphore::new(CHANGES),
             slow: Semaphore::new(SLOW),
         }
     }
@@ -146,6 +152,7 @@ impl App {
     ) -> Result<T, Problem> {
         let turns = match pace {
             Pace::Quick => &self.quick,
+            Pace::Change => &self.changes,
             Pace::Slow => &self.slow,
         };
         let Ok(Ok(turn)) = tokio::time::timeout(TURN, turns.acquire()).await else { return Err(Problem::busy()) };

@@ -107,13 +107,13 @@ pub(super) async fn submit(
     if parse::<Several>(&bytes)?.submissions.is_some() {
         let Submissions { submissions } = parse(&bytes)?;
         let receipts = app
-            .ask(Pace::Quick, who, move |service, who| service.submit_many(who, submissions, key.as_deref()))
+            .ask(Pace::Change, who, move |service, who| service.submit_many(who, submissions, key.as_deref()))
             .await?;
         return Ok((StatusCode::CREATED, Json(Receipts { receipts })).into_response());
     }
     let submission: Submission = parse(&bytes)?;
     let receipt =
-        app.ask(Pace::Quick, who, move |service, who| service.submit(who, submission, key.as_deref())).await?;
+        app.ask(Pace::Change, who, move |service, who| service.submit(who, submission, key.as_deref())).await?;
     let location = match receipt.jobs[..] {
         [job] => HeaderValue::try_from(format!("/api/v1/jobs/{job}")).ok(),
         _ => None,
@@ -250,7 +250,7 @@ async fn change(
 ) -> Result<Json<Changed>, Problem> {
     query.finish()?;
     let (who, job) = (asker.may_change()?, segments.job()?);
-    let state = app.ask(Pace::Quick, who, move |service, who| change(service, who, job)).await?;
+    let state = app.ask(Pace::Change, who, move |service, who| change(service, who, job)).await?;
     Ok(Json(Changed { job, state }))
 }
 

@@ -91,7 +91,7 @@ pub(super) async fn set_user(
             .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
     }
     let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
-    app.ask(Pace::Quick, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
+    app.ask(Pace::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
 }
 
 /// The reservations that are not over.
@@ -140,7 +140,7 @@ pub(super) async fn reserve(
     query.finish()?;
     let who = admin(&asker)?;
     let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
-    let made = app.ask(Pace::Quick, who, move |service, who| service.reserve(who, reservation)).await?;
+    let made = app.ask(Pace::Change, who, move |service, who| service.reserve(who, reservation)).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -165,6 +165,6 @@ pub(super) async fn unreserve(
 ) -> Result<StatusCode, Problem> {
     query.finish()?;
     let (who, number) = (admin(&asker)?, segments.number("number")?);
-    app.ask(Pace::Quick, who, move |service, who| service.unreserve(who, number)).await?;
+    app.ask(Pace::Change, who, move |service, who| service.unreserve(who, number)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use makespan_core::{Estimate, ProcSet, Time, Unavailable};
+use makespan_core::Estimate;
 use sha2::{Digest, Sha256};
 
 use super::engine::folder_of;
@@ -17,7 +17,7 @@ use super::shared::{Ask, Reply};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers};
 use crate::Service;
-use crate::prepare::{commands, job_of, prepare, refusal};
+use crate::prepare::{check_count, commands, job_of, prepare, refusal};
 use crate::store::{JobRow, Reader, wall};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
@@ -29,30 +29,46 @@ use crate::words::{
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Most spans of a history.
 const SPANS: usize = 1000;
+/// Most characters of the name of a reservation.
+const LONGEST_NAME: usize = 1000;
 /// Most bytes of a part of an output.
 const MOST_BYTES: usize = 1 << 20;
 /// Most elements of a part of a list.
 const MOST_ITEMS: usize = 1000;
+/// Most tasks of a submission that is planned to say what would be if.
+const MOST_TRIED: u64 = 2000;
+/// Most seconds from now to the end of a reservation: about 30 years.
+const FARTHEST: f64 = 1e9;
 /// Most characters of an idempotency key.
 const LONGEST_KEY: usize = 200;
 
 impl Keeper {
     /// Asks the thread that writes, and waits for its answer.
     fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Refusal> {
-        let closing = |what: &str| refusal(RefusalKind::Closing, "", what, "try again in a moment");
+        let closing = || refusal(RefusalKind::Closing, "", "the service is about to end", "try again in a moment");
         if self.shared.is_closing() {
-            return Err(closing("the service is about to end"));
+            return Err(closing());
         }
         let (reply, answer) = mpsc::channel();
         let sent = self.asks.lock().unwrap_or_else(PoisonError::into_inner).send(ask(reply));
-        sent.map_err(|_| closing("the service is about to end"))?;
-        answer.recv_timeout(PATIENCE).map_err(|_| closing("the service does not answer"))?
+        sent.map_err(|_| closing())?;
+        answer.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Disconnected => closing(),
+            RecvTimeoutError::Timeout => self.unanswered(),
+        })?
+    }
+
+    /// Nobody knows yet whether what was asked for will be done.
+    fn unanswered(&self) -> Refusal {
+        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
+        let message = format!("no answer in {} s ({why}); it may still be done", PATIENCE.as_secs());
+        let remedy = "look at the queue before you try again; what has the same Idempotency-Key is taken once";
+        refusal(RefusalKind::Closing, "", message, remedy)
     }
 
     fn read<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, Refusal> {
-        self.shared.readers.read(act).map_err(|error| {
-            refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "look at its disk")
-        })
+        self.shared.readers.read(act).map_err(|error| unreadable(&error))
     }
 
     fn row(&self, who: &Who, job: JobNumber) -> Result<JobRow, Refusal> {
@@ -75,21 +91,13 @@ impl Keeper {
 
     /// Tells the engine of the reservations.
     fn announce(&self) -> Result<(), Refusal> {
-        let reservations = self.read(|reader| reader.reservations(wall()))?;
-        let began = self.read(Reader::round)?.map_or_else(wall, |round| round.began);
-        let ticks = |at: f64| Time::from_ticks(((at - began).max(0.0) * 1e9) as i64);
-        let period = |one: &Reservation| Unavailable {
-            processors: ProcSet::from_intervals(one.processors.clone()),
-            start: ticks(one.start),
-            end: ticks(one.end),
-        };
-        let periods = reservations.iter().map(period).collect();
         let delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(intake) = &delivery.intake {
-            intake.announce(periods);
-        }
-        Ok(())
+        self.shared.announce(&delivery).map_err(|error| unreadable(&error))
     }
+}
+
+fn unreadable(error: &rusqlite::Error) -> Refusal {
+    refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "look at its disk")
 }
 
 fn unknown(job: JobNumber) -> Refusal {
@@ -129,10 +137,14 @@ impl Service for Keeper {
             let text = serde_json::to_vec(&submissions).unwrap_or_default();
             Sha256::digest(text).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
         });
-        let (count, mut all) = (submissions.len(), Vec::with_capacity(submissions.len()));
+        check_count(submissions.len())?;
+        let (count, mut jobs, mut all) = (submissions.len(), 0, Vec::with_capacity(submissions.len()));
         for (at, submission) in submissions.into_iter().enumerate() {
             let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host);
-            all.push((submission, prepared.map_err(|refused| at_position(refused, at, count))?));
+            let prepared = prepared.map_err(|refused| at_position(refused, at, count))?;
+            jobs += prepared.len();
+            check_count(jobs)?;
+            all.push((submission, prepared));
         }
         let key = key.map(str::to_owned).zip(digest);
         self.ask(|reply| Ask::Submit { who: who.clone(), all, key, reply })
@@ -284,6 +296,12 @@ impl Service for Keeper {
             ));
         }
         let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host)?;
+        let tasks: u64 = prepared.iter().map(|one| one.tasks).sum();
+        if tasks > MOST_TRIED {
+            let message =
+                format!("there are {tasks} tasks, and at most {MOST_TRIED} are planned to say what would be if");
+            return Err(refusal(RefusalKind::BadInput, "content", message, "ask for a part of them"));
+        }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else {
             return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
@@ -337,10 +355,14 @@ impl Service for Keeper {
 
     fn reserve(&self, who: &Who, reservation: Reservation) -> Result<Reservation, Refusal> {
         only_admin(who, "reserves processors")?;
-        let Reservation { start, end, processors, .. } = &reservation;
+        let Reservation { name, start, end, processors, .. } = &reservation;
         let bad = |place: &str, what: &str, remedy: &str| Err(refusal(RefusalKind::BadInput, place, what, remedy));
-        if !(start.is_finite() && end.is_finite() && start < end && *end > wall()) {
-            return bad("end", "it does not end behind its start, or is over", "write seconds after 1970");
+        if !(start.is_finite() && end.is_finite() && start < end && *end > wall() && *end < wall() + FARTHEST) {
+            let what = "it does not end behind its start, or is over, or ends in more than 30 years";
+            return bad("end", what, "write seconds after 1970");
+        }
+        if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+            return bad("name", "it has control characters, or more than 1000 characters", "write another name");
         }
         let there = self.shared.platform.processors();
         if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {

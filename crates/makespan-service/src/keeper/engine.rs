@@ -17,8 +17,9 @@ use super::admission::Admission;
 use super::owners::{Owners, engine_job};
 use super::shared::{Ask, Shared};
 use super::watcher::Watcher;
+use super::wear::Wear;
 use crate::prepare::unwrapped;
-use crate::store::{Reader, Round};
+use crate::store::{Handed, Reader, Round};
 
 /// Between two sessions, where one could not go on.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -35,11 +36,12 @@ pub(super) struct Runner {
     pub folder: PathBuf,
     /// How jobs are run: walltimes, grace, the shim.
     pub options: ExecuteOptions,
+    pub wear: Wear,
 }
 
 impl Runner {
     /// Runs sessions until the service ends.
-    pub fn run(self) {
+    pub fn run(mut self) {
         while !self.shared.is_closing() {
             match self.round().and_then(|round| self.session(&round)) {
                 Ok(()) => self.shared.relief(),
@@ -53,31 +55,47 @@ impl Runner {
         self.shared.runs.store(false, Ordering::Relaxed);
     }
 
-    /// The round that goes on. One on other machines comes to its end first.
-    fn round(&self) -> Result<Round, String> {
+    /// The round that goes on. One on other machines comes to its end first, and one that is long.
+    fn round(&mut self) -> Result<Round, String> {
         let own = digest(&self.shared.platform)?;
         let read = || self.shared.readers.read(Reader::round).map_err(|error| error.to_string());
-        loop {
-            match read()? {
-                Some(round) if round.platform == own => return Ok(round),
-                Some(round) => {
-                    let platform =
-                        read_platform(&self.folder_of(&round).join(PLATFORM)).map_err(|error| error.to_string())?;
-                    self.shared.note("the machines are others than before; what runs comes to its end first");
-                    self.on(&round, platform.platform(), true)?;
-                    if self.shared.is_closing() {
-                        return Ok(round);
-                    }
-                    self.begin(&own)?;
-                }
-                None => self.begin(&own)?,
+        let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
+        let worn = self.shared.worn.swap(false, Ordering::Relaxed);
+        let Some(round) = read()? else {
+            self.begin(&own)?;
+            return read()?.ok_or_else(|| "no round has begun".into());
+        };
+        let wear = match (round.platform == own, worn) {
+            (true, false) => return Ok(round),
+            (true, true) => self.wear.waits(self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count()),
+            (false, _) => {
+                self.shared.note("the machines are others than before; what runs comes to its end first");
+                self.wear
             }
+        };
+        let platform = read_platform(&self.folder_of(&round).join(PLATFORM)).map_err(|error| error.to_string())?;
+        self.write_out(Ask::Flush)?;
+        self.on(&round, platform.platform(), Some(wear))?;
+        self.write_out(Ask::Flush)?;
+        if self.shared.is_closing() {
+            return Ok(round);
         }
+        if round.platform == own && !begun()?.is_empty() {
+            self.wear.put_off();
+            return Ok(round);
+        }
+        self.begin(&own)?;
+        read()?.ok_or_else(|| "no round has begun".into())
     }
 
     fn begin(&self, digest: &str) -> Result<(), String> {
+        self.write_out(|reply| Ask::Round(digest.to_owned(), reply))
+    }
+
+    /// Asks the thread that writes, and waits until it is on disk.
+    fn write_out(&self, ask: impl FnOnce(Sender<Result<(), String>>) -> Ask) -> Result<(), String> {
         let (reply, answer) = mpsc::channel();
-        self.asks.send(Ask::Round(digest.to_owned(), reply)).map_err(|error| error.to_string())?;
+        self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
         answer.recv().map_err(|error| error.to_string())?
     }
 
@@ -89,58 +107,86 @@ impl Runner {
         if self.shared.is_closing() {
             return Ok(());
         }
-        self.on(round, &self.shared.platform, false)
+        self.on(round, &self.shared.platform, None)
     }
 
-    /// A session on these machines. One that drains ends when nothing runs.
-    fn on(&self, round: &Round, platform: &Platform, drains: bool) -> Result<(), String> {
+    /// A session on these machines. One that drains ends when nothing runs, or was waited for long enough.
+    fn on(&self, round: &Round, platform: &Platform, drains: Option<Wear>) -> Result<(), String> {
         let folder = self.folder_of(round);
         keep_platform(&folder, platform)?;
         let intake = Intake::new();
         let instance = self.open(round, platform, &intake)?;
+        let ended = self.carry_out(&instance, folder, &intake, drains);
+        // Nobody hears any more what comes in there.
+        self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake = None;
+        ended
+    }
+
+    fn carry_out(
+        &self,
+        instance: &Instance,
+        folder: PathBuf,
+        intake: &Intake,
+        drains: Option<Wear>,
+    ) -> Result<(), String> {
+        let (drains, wear) = (drains.is_some(), drains.unwrap_or(self.wear));
         let options = ExecuteOptions {
-            folder: folder.clone(),
+            folder,
             resume: true,
             intake: Some(intake.clone()),
             estimation: Some(self.learning()),
             ..self.options.clone()
         };
         let is_local = self.shared.host.is_local() && !drains;
-        let reserved = if is_local { reserve(&instance, &options) } else { reserve_folder(&instance, &options) };
+        let reserved = if is_local { reserve(instance, &options) } else { reserve_folder(instance, &options) };
         let reserved = reserved.map_err(|error| error.to_string())?;
         let mut engine = self.shared.host.engine(reserved.folder(), &options, &mut |wake| intake.on_request(wake))?;
         let policy = |_: &Instance| -> Option<Box<dyn makespan_core::Policy>> {
             Some(Box::new(Improve::new(Improving::default(), 0).in_background(SHARE)))
         };
-        let first = policy(&instance).ok_or("no policy")?;
-        let renewed = Renewed::new(first, &instance, policy);
+        let first = policy(instance).ok_or("no policy")?;
+        let renewed = Renewed::new(first, instance, policy);
         let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
         let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
         limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
         let mut admission = Admission::new(Box::new(renewed), owners, limits);
-        let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains);
+        let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains, wear);
         self.shared.runs.store(true, Ordering::Relaxed);
         self.shared.relief();
-        let ended = reserved.execute_on(&mut *engine, &mut admission, &mut watcher);
-        self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake = None;
-        ended.map(drop).map_err(|error| error.to_string())
+        reserved.execute_on(&mut *engine, &mut admission, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 
-    /// The jobs of the round; those that come from now on go to the session.
+    /// The jobs of the round; those that come from now on go to the session. Whoever submits does not wait for the long part of it.
     fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
-        let mut delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
-        let handed = self.shared.readers.read(|reader| reader.handed(round)).map_err(|error| error.to_string())?;
+        let handed_behind = |position: u64| {
+            let handed = self.shared.readers.read(|reader| reader.handed(round, position));
+            handed.map_err(|error| error.to_string())
+        };
+        let job = |one: &Handed| engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job));
+        let handed = handed_behind(0)?;
         let mut owners = Owners::default();
-        let mut jobs: Vec<Job> = Vec::with_capacity(handed.len());
-        for one in &handed {
-            jobs.push(engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job))?);
-            owners.push(one);
-        }
+        handed.iter().for_each(|one| owners.push(one));
+        let jobs = handed.iter().map(job).collect::<Result<Vec<Job>, _>>()?;
         let instance = Instance::new(platform.clone(), jobs, Vec::new()).map_err(|error| error.to_string())?;
+        let mut delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = handed.last().map_or(0, |last| last.position);
+        let meanwhile = handed_behind(last)?;
+        meanwhile.iter().for_each(|one| owners.push(one));
+        let jobs = meanwhile.iter().map(job).collect::<Result<Vec<Job>, _>>()?;
+        if !jobs.is_empty() {
+            intake.append(jobs);
+        }
         *self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner) = owners;
-        delivery.upto = handed.last().map_or(0, |last| last.position);
+        delivery.upto = meanwhile.last().map_or(last, |last| last.position);
         delivery.intake = Some(intake.clone());
         delivery.platform = Some(platform.clone());
+        // What was asked for while no session went on is heeded before this one starts anything.
+        let cancelled = self.shared.readers.read(Reader::to_cancel).map_err(|error| error.to_string())?;
+        let _ = self.shared.ask_session(&delivery, &cancelled, Intake::cancel);
+        for jobs in delivery.holding.values() {
+            let _ = self.shared.ask_session(&delivery, jobs, Intake::withdraw);
+        }
+        self.shared.announce(&delivery).map_err(|error| error.to_string())?;
         Ok(instance)
     }
 

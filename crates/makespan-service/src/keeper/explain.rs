@@ -72,9 +72,9 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let next = ends.first().map_or(0.0, |(end, _)| (end - now).max(0.0));
-        let text = format!(
-            "it needs {needs} processors and {free} of {platform} are free; the next are expected in {next:.0} s"
-        );
+        let what = if needs == 1 { "processor" } else { "processors" };
+        let text =
+            format!("it needs {needs} {what} and {free} of {platform} are free; the next are expected in {next:.0} s");
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =
@@ -140,8 +140,7 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
 /// What would become of a submission beside what waits now.
 pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
-    let there: Vec<Job> = outlook.instance.all_submitted();
-    let mut jobs = there.clone();
+    let mut jobs: Vec<Job> = outlook.instance.all_submitted();
     let name = |at: usize| format!("new {at}");
     for (at, one) in prepared.iter().enumerate() {
         let mut job = job_of(&one.spec, platform).map_err(failed)?;
@@ -150,14 +149,16 @@ pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platf
         job.after = one.after.iter().map(|&before| name(before).into()).collect();
         jobs.push(job);
     }
-    // The plan without it is made by the same rule, so that they can be compared.
-    let before = plan_of(outlook, there)?;
+    // By the rule by which the outlook was planned, so that they can be compared.
     let after = plan_of(outlook, jobs)?;
     let mut delays: Vec<Delay> = Vec::new();
-    for (job, start) in &before.starts {
-        let (Some(number), Some(later)) = (number_of(job), after.starts.get(job)) else { continue };
-        if (later - start).abs() >= 0.5 {
-            delays.push(Delay { job: number, seconds: later - start });
+    for (job, start) in &after.starts {
+        let Some((number, (earlier, _))) = number_of(job).and_then(|job| outlook.jobs.get_key_value(&job)) else {
+            continue;
+        };
+        let seconds = outlook.origin + start - earlier;
+        if seconds.abs() >= 0.5 {
+            delays.push(Delay { job: *number, seconds });
         }
     }
     delays.sort_by(|one, other| other.seconds.abs().total_cmp(&one.seconds.abs()));
@@ -166,7 +167,7 @@ pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platf
         (0..prepared.len()).filter_map(|at| times.get(&name(at))).map(|at| outlook.origin + at).collect::<Vec<f64>>()
     };
     let (starts, ends) = (of_new(&after.starts), of_new(&after.ends));
-    Ok(WhatIf { starts, ends, delays, before: before.bounds, after: after.bounds })
+    Ok(WhatIf { starts, ends, delays, before: outlook.bounds.clone(), after: after.bounds })
 }
 
 /// Starts and ends of jobs by name, in seconds of the run.

@@ -11,6 +11,7 @@ mod owners;
 mod planner;
 mod shared;
 mod watcher;
+mod wear;
 mod writer;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use crate::words::Picture;
 use engine::Runner;
 use planner::{Drawer, Outlook};
 use shared::{Ask, Delivery, Shared};
+use wear::Wear;
 use writer::Writer;
 
 /// How often the engine looks whether there is something to do.
@@ -57,6 +59,9 @@ pub struct KeeperOptions {
     pub limit_memory: bool,
     /// More processors than cores are accepted.
     pub oversubscribe: bool,
+    /// From how many jobs on a run of the engine gives way to a new one, when most of them have ended and little runs: what ended is kept
+    /// in the store, and not in memory for ever.
+    pub long_run: usize,
 }
 
 impl KeeperOptions {
@@ -68,6 +73,7 @@ impl KeeperOptions {
             grace: Duration::from_secs(5),
             limit_memory: false,
             oversubscribe: false,
+            long_run: 5000,
         }
     }
 }
@@ -98,6 +104,7 @@ impl Keeper {
             closing: AtomicBool::new(false),
             trouble: Mutex::new(None),
             remarks: Mutex::new(VecDeque::new()),
+            worn: AtomicBool::new(false),
             writes: AtomicBool::new(true),
             runs: AtomicBool::new(false),
         });
@@ -113,8 +120,13 @@ impl Keeper {
             ..ExecuteOptions::new("")
         };
         let writer = Writer::new(store, Arc::clone(&shared), asked);
-        let runner =
-            Runner { shared: Arc::clone(&shared), asks: asks.clone(), folder: folder.clone(), options: execution };
+        let runner = Runner {
+            shared: Arc::clone(&shared),
+            asks: asks.clone(),
+            folder: folder.clone(),
+            options: execution,
+            wear: Wear::new(options.long_run),
+        };
         let drawer = Drawer { shared: Arc::clone(&shared), snapshots: seen, outlook: Arc::clone(&outlook) };
         let threads = vec![
             spawn("engine", move || runner.run())?,

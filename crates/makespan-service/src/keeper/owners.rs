@@ -36,6 +36,11 @@ impl Owners {
         self.all.push(Owned { first, tasks, job, position, title, user });
     }
 
+    /// How many jobs the engine was given in this round.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
     /// The job of a task, and which of its tasks it is.
     pub fn of(&self, task: TaskId) -> Option<(&Owned, u64)> {
         let behind = self.all.partition_point(|owned| owned.first <= task.0);

@@ -1,19 +1,19 @@
 //! What the threads of a service share.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use makespan_core::{Job, Part, Platform, ProcSet, Running, TaskId, Time};
+use makespan_core::{Job, Part, Platform, ProcSet, Running, TaskId, Time, Unavailable};
 use makespan_exec::Intake;
 
 use super::admission::Limits;
 use super::owners::{Owners, engine_job};
 use crate::host::Host;
 use crate::prepare::Prepared;
-use crate::store::{Handed, Readers, TaskEnd};
+use crate::store::{Handed, Readers, TaskEnd, wall};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
 /// Most remarks that are kept.
@@ -44,6 +44,8 @@ pub(super) enum Ask {
     Withdrawn(Vec<TaskId>, bool),
     /// Begins a round on machines of this digest, and gives it all that waits.
     Round(String, Sender<Result<(), String>>),
+    /// Answers when all that was asked before is on disk.
+    Flush(Sender<Result<(), String>>),
     /// Ends the thread.
     End,
 }
@@ -57,6 +59,19 @@ pub(super) struct Delivery {
     pub upto: u64,
     /// The machines of its round.
     pub platform: Option<Platform>,
+    /// Jobs that a session is to take back all or none, by the first of them. A session that begins is asked again.
+    pub holding: BTreeMap<JobNumber, Vec<JobNumber>>,
+}
+
+/// Who was asked for something that concerns the tasks of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The session that goes on.
+    Session,
+    /// None goes on. The next one is asked before it starts anything.
+    Later,
+    /// The session has no tasks of these jobs.
+    Nobody,
 }
 
 /// The engine at an instant, for whoever plans.
@@ -94,6 +109,8 @@ pub(super) struct Shared {
     pub trouble: Mutex<Option<String>>,
     /// What the engine said last.
     pub remarks: Mutex<VecDeque<String>>,
+    /// Whether the run has become long, and is to give way to a new one.
+    pub worn: AtomicBool,
     /// Whether the store can be written, and jobs are started.
     pub writes: AtomicBool,
     pub runs: AtomicBool,
@@ -173,15 +190,51 @@ impl Shared {
     }
 
     /// Asks the session that goes on for something that concerns the tasks of jobs.
-    pub fn ask_engine(&self, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) {
-        let delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(intake) = &delivery.intake else { return };
+    pub fn ask_engine(&self, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
+        self.ask_session(&self.delivery.lock().unwrap_or_else(PoisonError::into_inner), jobs, ask)
+    }
+
+    /// Asks the session that goes on, or the next one, to take jobs back, all or none.
+    pub fn withdraw(&self, jobs: &[JobNumber]) -> Asked {
+        let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = self.ask_session(&delivery, jobs, Intake::withdraw);
+        if let (Some(&first), true) = (jobs.first(), asked != Asked::Nobody) {
+            delivery.holding.insert(first, jobs.to_vec());
+        }
+        asked
+    }
+
+    /// The same, by who has the lock.
+    pub fn ask_session(&self, delivery: &Delivery, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
+        let Some(intake) = &delivery.intake else { return Asked::Later };
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let tasks: Vec<TaskId> = jobs.iter().flat_map(|job| owners.tasks(*job)).map(TaskId).collect();
         drop(owners);
-        if !tasks.is_empty() {
-            ask(intake, tasks);
+        if tasks.is_empty() {
+            return Asked::Nobody;
         }
+        ask(intake, tasks);
+        Asked::Session
+    }
+
+    /// Tells a session when processors are kept free.
+    pub fn announce(&self, delivery: &Delivery) -> Result<(), rusqlite::Error> {
+        let Some(intake) = &delivery.intake else { return Ok(()) };
+        let (reservations, round) = self.readers.read(|reader| Ok((reader.reservations(wall())?, reader.round()?)))?;
+        let began = round.map_or_else(wall, |round| round.began);
+        let ticks = |at: f64| Time::from_ticks(((at - began).max(0.0) * 1e9) as i64);
+        let period = |one: Reservation| Unavailable {
+            start: ticks(one.start),
+            end: ticks(one.end),
+            processors: ProcSet::from_intervals(one.processors),
+        };
+        intake.announce(reservations.into_iter().map(period).collect());
+        Ok(())
+    }
+
+    /// A session has said whether it has taken a job back.
+    pub fn was_withdrawn(&self, job: JobNumber) {
+        self.delivery.lock().unwrap_or_else(PoisonError::into_inner).holding.remove(&job);
     }
 
     /// Ends the session that goes on; what runs goes on.

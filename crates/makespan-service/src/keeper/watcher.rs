@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
 
@@ -9,8 +10,9 @@ use makespan_core::{Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View}
 use makespan_exec::{Measured, Observer, Progress, output_files};
 
 use super::shared::{Ask, Shared, Snapshot};
+use super::wear::Wear;
 use crate::prepare::unwrapped;
-use crate::store::{TaskEnd, wall};
+use crate::store::{Reader, TaskEnd, wall};
 use crate::words::{JobNumber, State};
 
 /// Most tasks that are planned one by one for those who look.
@@ -28,11 +30,12 @@ pub(super) struct Watcher {
     pub drains: bool,
     /// What happened since the last picture.
     changes: u64,
+    wear: Wear,
 }
 
 impl Watcher {
-    pub fn new(shared: Arc<Shared>, asks: Sender<Ask>, drains: bool) -> Self {
-        Self { shared, asks, origin: None, told: false, drains, changes: 1 }
+    pub fn new(shared: Arc<Shared>, asks: Sender<Ask>, drains: bool, wear: Wear) -> Self {
+        Self { shared, asks, origin: None, told: false, drains, changes: 1, wear }
     }
 
     fn instant(&mut self, at: Time, progress: &Progress<'_>) -> f64 {
@@ -127,6 +130,16 @@ impl Watcher {
         progress.view.running.is_empty() && !progress.view.waiting.iter().any(has_begun)
     }
 
+    /// Whether the run is long and another one is to go on.
+    fn gives_way(&self, progress: &Progress<'_>) -> bool {
+        let jobs = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count();
+        let open = || {
+            let counts = self.shared.readers.read(Reader::counts).ok()?;
+            Some(counts.iter().filter(|(state, _)| !state.is_final()).map(|(_, count)| count).sum())
+        };
+        self.wear.is_due(jobs, &progress.view, open)
+    }
+
     /// What whoever plans needs, where somebody asks.
     fn picture(&mut self, progress: &Progress<'_>) {
         let mut wanted = self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,7 +219,10 @@ impl Observer for Watcher {
         if !self.told {
             self.tell_found(progress);
         }
-        if self.drains && self.is_drained(progress) {
+        if self.drains && (self.is_drained(progress) || self.wear.is_over()) {
+            self.shared.leave();
+        } else if !self.drains && self.gives_way(progress) {
+            self.shared.worn.store(true, Ordering::Relaxed);
             self.shared.leave();
         }
         self.picture(progress);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use makespan_core::TaskId;
 use makespan_exec::Intake;
 
-use super::shared::{Ask, Reply, Shared};
+use super::shared::{Ask, Asked, Reply, Shared};
 use crate::prepare::refusal;
 use crate::store::{Change, Reader, Store};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
@@ -22,13 +22,15 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// What somebody is told when it is on disk.
 type Answer = Box<dyn FnOnce() + Send>;
 
+type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>;
+
 /// The thread.
 pub(super) struct Writer {
     store: Store,
     shared: Arc<Shared>,
     asks: Receiver<Ask>,
-    /// Who waits for a job to be taken back.
-    holding: BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>,
+    /// Who waits for a job to be taken back, with those that wait for it in the engine, and these jobs.
+    holding: Holding,
 }
 
 /// What is to be done when a transaction is on disk.
@@ -39,6 +41,8 @@ struct After {
     withdraw: Vec<(Vec<JobNumber>, Reply<State>)>,
     /// Somebody's limits or reservations are others.
     limits: bool,
+    /// Jobs that the engine was to take back, and whether it has.
+    withdrawn: Vec<(JobNumber, bool)>,
 }
 
 impl Writer {
@@ -76,15 +80,14 @@ impl Writer {
 
     /// Writes all of it. Returned is what is to be tried again.
     fn write(&mut self, asks: Vec<Ask>) -> Vec<Ask> {
-        let (mut holding, shared) = (std::mem::take(&mut self.holding), Arc::clone(&self.shared));
+        let (holding, shared) = (&self.holding, &self.shared);
         let done = self.store.change(|change| {
             let mut after = After::default();
             for ask in &asks {
-                heed(change, ask, &mut after, &mut holding, &shared)?;
+                heed(change, ask, &mut after, holding, shared)?;
             }
             Ok(after)
         });
-        self.holding = holding;
         let after = match done {
             Ok((done, taken)) => {
                 if !self.shared.writes.swap(true, Ordering::Relaxed) {
@@ -106,18 +109,32 @@ impl Writer {
         };
         after.answers.into_iter().for_each(|answer| answer());
         if !after.cancel.is_empty() {
-            self.shared.ask_engine(&after.cancel, Intake::cancel);
+            let _ = self.shared.ask_engine(&after.cancel, Intake::cancel);
         }
-        for (jobs, reply) in after.withdraw {
-            let Some(&first) = jobs.first() else { continue };
-            let waiting = self.holding.entry(first).or_insert_with(|| (jobs.clone(), Vec::new()));
-            waiting.1.push(reply);
-            self.shared.ask_engine(&jobs, Intake::withdraw);
-        }
+        after.withdrawn.into_iter().for_each(|(job, done)| self.withdrawn(job, done));
+        after.withdraw.into_iter().for_each(|(jobs, reply)| self.withdraw(jobs, reply));
         if after.limits {
             self.renew_limits();
         }
         Vec::new()
+    }
+
+    /// Asks the engine to take a job back, with what waits for it there. Where no session goes on, the next one is asked.
+    fn withdraw(&mut self, jobs: Vec<JobNumber>, reply: Reply<State>) {
+        let Some(&first) = jobs.first() else { return };
+        if self.shared.withdraw(&jobs) == Asked::Nobody {
+            let _ = reply.send(Err(not_held(first)));
+            return;
+        }
+        self.holding.entry(first).or_insert_with(|| (jobs, Vec::new())).1.push(reply);
+    }
+
+    /// Tells who waits for it that the engine has taken a job back, or has not.
+    fn withdrawn(&mut self, job: JobNumber, done: bool) {
+        self.shared.was_withdrawn(job);
+        for reply in self.holding.remove(&job).into_iter().flat_map(|(_, replies)| replies) {
+            let _ = reply.send(if done { Ok(State::Held) } else { Err(not_held(job)) });
+        }
     }
 
     /// Jobs that do not fit the machines end.
@@ -149,11 +166,19 @@ fn answer<T: Send + 'static>(after: &mut After, reply: &Reply<T>, answer: Result
     }));
 }
 
+/// Says when all is on disk that it is.
+fn done(after: &mut After, reply: &Sender<Result<(), String>>) {
+    let reply = reply.clone();
+    after.answers.push(Box::new(move || {
+        let _ = reply.send(Ok(()));
+    }));
+}
+
 fn heed(
     change: &mut Change<'_>,
     ask: &Ask,
     after: &mut After,
-    holding: &mut BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>,
+    holding: &Holding,
     shared: &Shared,
 ) -> Result<(), rusqlite::Error> {
     match ask {
@@ -193,17 +218,14 @@ fn heed(
         Ask::Task(end) => change.note(end)?,
         Ask::Found(running) => {
             change.wait_again(|job, task| running.contains(&(job, task)))?;
-            after.cancel.extend(change.to_cancel()?);
         }
         Ask::Withdrawn(tasks, done) => withdrawn(change, (tasks, *done), after, holding, shared)?,
         Ask::Round(platform, reply) => {
             change.begin_round(platform)?;
             change.hand_all()?;
-            let reply = reply.clone();
-            after.answers.push(Box::new(move || {
-                let _ = reply.send(Ok(()));
-            }));
+            done(after, reply);
         }
+        Ask::Flush(reply) => done(after, reply),
         Ask::End => {}
     }
     Ok(())
@@ -242,27 +264,31 @@ pub(super) fn at_position(refused: Refusal, at: usize, count: usize) -> Refusal 
     Refusal { place: Some(format!("submissions[{at}]{place}")), ..refused }
 }
 
+/// The engine has taken tasks back, or has not.
 fn withdrawn(
     change: &mut Change<'_>,
     (tasks, done): (&[TaskId], bool),
     after: &mut After,
-    holding: &mut BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>,
+    holding: &Holding,
     shared: &Shared,
 ) -> Result<(), rusqlite::Error> {
-    let first = tasks.first().and_then(|&task| {
+    // The answer to a request that was asked twice may be about tasks that the job has no more.
+    let job = tasks.first().and_then(|&task| {
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.of(task).map(|(owned, _)| owned.job)
+        let (owned, _) = owners.of(task)?;
+        owners.tasks(owned.job).contains(&task.0).then_some(owned.job)
     });
-    let Some((job, (jobs, replies))) = first.and_then(|job| Some((job, holding.remove(&job)?))) else { return Ok(()) };
+    let Some((job, (jobs, _))) = job.and_then(|job| Some((job, holding.get(&job)?))) else { return Ok(()) };
     if done {
-        change.withdrawn(&jobs)?;
+        change.withdrawn(jobs)?;
     }
-    for reply in &replies {
-        let message = format!("job {job} has just started; only one that waits can be held");
-        let refused = || refusal(RefusalKind::Conflict, "", message.clone(), "cancel it, if it is not to go on");
-        answer(after, reply, if done { Ok(State::Held) } else { Err(refused()) });
-    }
+    after.withdrawn.push((job, done));
     Ok(())
+}
+
+fn not_held(job: JobNumber) -> Refusal {
+    let message = format!("job {job} has just started or ended; only one that waits can be held");
+    refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")
 }
 
 /// Tells whoever waits that the store cannot be written; what nobody waits for is tried again.
@@ -277,7 +303,7 @@ fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
         Ask::SetUser(.., reply) => _ = reply.send(Err(full())),
         Ask::Reserve(_, reply) => _ = reply.send(Err(full())),
         Ask::Unreserve(_, reply) => _ = reply.send(Err(full())),
-        ask @ (Ask::Task(_) | Ask::Found(_) | Ask::Withdrawn(..) | Ask::Round(..)) => return Some(ask),
+        ask @ (Ask::Task(_) | Ask::Found(_) | Ask::Withdrawn(..) | Ask::Round(..) | Ask::Flush(_)) => return Some(ask),
         Ask::End => {}
     }
     None

@@ -1,5 +1,7 @@
 //! The page of the service: files that are part of the program. It loads nothing from elsewhere.
 
+use makespan_formats::report::{CHART_MODULE, CHART_STYLE};
+
 /// A file of the page.
 pub struct Asset {
     /// Its path below `/`.
@@ -19,6 +21,12 @@ pub const ASSETS: &[Asset] = &[
     Asset { path: "/app.js", content_type: SCRIPT, bytes: include_bytes!("assets/app.js") },
     Asset { path: "/api.js", content_type: SCRIPT, bytes: include_bytes!("assets/api.js") },
     Asset { path: "/chart.js", content_type: SCRIPT, bytes: include_bytes!("assets/chart.js") },
+    Asset { path: "/gantt.js", content_type: SCRIPT, bytes: CHART_MODULE.as_bytes() },
+    Asset { path: "/gantt.css", content_type: "text/css; charset=utf-8", bytes: CHART_STYLE.as_bytes() },
     Asset { path: "/dom.js", content_type: SCRIPT, bytes: include_bytes!("assets/dom.js") },
+    Asset { path: "/history.js", content_type: SCRIPT, bytes: include_bytes!("assets/history.js") },
+    Asset { path: "/job.js", content_type: SCRIPT, bytes: include_bytes!("assets/job.js") },
+    Asset { path: "/submit.js", content_type: SCRIPT, bytes: include_bytes!("assets/submit.js") },
+    Asset { path: "/users.js", content_type: SCRIPT, bytes: include_bytes!("assets/users.js") },
     Asset { path: "/views.js", content_type: SCRIPT, bytes: include_bytes!("assets/views.js") },
 ];

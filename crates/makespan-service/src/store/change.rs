@@ -270,7 +270,7 @@ impl<'a> Change<'a> {
 
     /// How many jobs of a user wait or are held.
     pub(super) fn waiting_of(&self, user: &str) -> Result<i64, Error> {
-        let sql = "SELECT count(*) FROM jobs WHERE user = ?1 AND state IN ('waiting', 'held')";
+        let sql = "SELECT coalesce(sum(jobs), 0) FROM counts WHERE user = ?1 AND state IN ('waiting', 'held')";
         self.connection().prepare_cached(sql)?.query_row([user], |row| row.get(0))
     }
 

@@ -200,19 +200,6 @@ impl Change<'_> {
         Ok(Ok((State::Cancelled, false)))
     }
 
-    /// The jobs that somebody took back and that have not ended.
-    ///
-    /// # Errors
-    /// What the database says.
-    pub fn to_cancel(&self) -> Result<Vec<JobNumber>, Error> {
-        let sql = "SELECT number FROM jobs WHERE state IN ('waiting', 'running') AND cancelled = 1";
-        let jobs: Vec<i64> = {
-            let mut select = self.connection().prepare_cached(sql)?;
-            select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
-        };
-        Ok(jobs.into_iter().map(|job| JobNumber(job as u64)).collect())
-    }
-
     /// The tasks that ran when a session died and do not run now wait again.
     ///
     /// # Errors

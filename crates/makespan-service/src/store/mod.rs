@@ -5,6 +5,9 @@ mod finish;
 mod hand;
 mod read;
 mod schema;
+mod spans;
+#[cfg(test)]
+mod tests;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -60,7 +63,6 @@ fn open(path: &Path, writes: bool) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(READY);
     if writes {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
     }
@@ -85,6 +87,8 @@ impl Store {
         private(&path).map_err(|error| at(&path, &error))?;
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
         schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
+        // Not before: it changes the file, which may be another program's.
+        writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
         let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
         Ok(Self { folder, writer, latest: latest as u64, _lock: lock })

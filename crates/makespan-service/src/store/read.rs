@@ -8,7 +8,7 @@ use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_it
 use super::change::state_of;
 use super::hand::{Handed, Round, faded};
 use crate::words::{
-    Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, Span, State, UserSummary, Who,
+    Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, State, UserSummary, Who,
 };
 
 /// A connection that reads the store, at one instant.
@@ -100,27 +100,43 @@ impl Reader {
         after: Option<u64>,
         limit: usize,
     ) -> Result<Page<JobSummary>, Error> {
-        let mut conditions = vec!["1".to_owned()];
         let mut values: Vec<Value> = Vec::new();
-        if !filter.state.is_empty() {
-            let names: Vec<String> = filter.state.iter().map(|state| format!("'{}'", state.name())).collect();
-            conditions.push(format!("state IN ({})", names.join(", ")));
-        }
+        let mut conditions = String::new();
         let own = (who.role == Role::Submitter).then_some(&who.user);
         for user in own.into_iter().chain(&filter.user) {
             values.push(user.clone().into());
-            conditions.push(format!("user = ?{}", values.len()));
+            conditions += &format!(" AND user = ?{}", values.len());
         }
-        if let Some(text) = &filter.text {
+        let mut names: Vec<&str> = filter.state.iter().map(|state| state.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let states = names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        let among = if names.is_empty() { String::new() } else { format!(" AND state IN ({states})") };
+        let total = if let Some(text) = &filter.text {
             values.push(text.clone().into());
-            conditions.push(format!("instr(lower(name), lower(?{})) > 0", values.len()));
-        }
-        let all = conditions.join(" AND ");
-        let sql = format!("SELECT count(*) FROM jobs WHERE {all}");
-        let total = self.0.prepare_cached(&sql)?.query_row(params_from_iter(&values), |row| number(row, 0))?;
+            conditions += &format!(" AND instr(lower(name), lower(?{})) > 0", values.len());
+            format!("SELECT count(*) FROM jobs INDEXED BY jobs_by_state WHERE 1{conditions}{among}")
+        } else {
+            format!("SELECT coalesce(sum(jobs), 0) FROM counts WHERE 1{conditions}{among}")
+        };
+        let total = self.0.prepare_cached(&total)?.query_row(params_from_iter(&values), |row| number(row, 0))?;
         let (sign, order) = if filter.newest { ("<", "DESC") } else { (">", "ASC") };
-        let place = after.map_or_else(String::new, |after| format!("AND number {sign} {after}"));
-        let sql = format!("SELECT {SUMMARY} FROM jobs WHERE {all} {place} ORDER BY number {order} LIMIT {}", limit + 1);
+        let place = after.map_or_else(String::new, |after| format!(" AND number {sign} {after}"));
+        let end = format!("ORDER BY number {order} LIMIT {}", limit + 1);
+        // The first of each state, which an index has in this order, and of these the first: nobody sorts a long queue.
+        if names.is_empty() && (own.or(filter.user.as_ref()).is_some() || filter.text.is_some()) {
+            names = State::ALL.iter().map(|state| state.name()).collect();
+        }
+        let index = if filter.text.is_some() { "INDEXED BY jobs_by_state" } else { "" };
+        let first = |name: &&str| {
+            format!("SELECT * FROM (SELECT number FROM jobs {index} WHERE state = '{name}'{conditions}{place} {end})")
+        };
+        let sql = if names.is_empty() {
+            format!("SELECT {SUMMARY} FROM jobs WHERE 1{conditions}{place} {end}")
+        } else {
+            let parts = names.iter().map(first).collect::<Vec<_>>().join(" UNION ALL ");
+            format!("SELECT {SUMMARY} FROM jobs WHERE number IN ({parts}) {end}")
+        };
         let mut select = self.0.prepare(&sql)?;
         let mut items: Vec<JobSummary> =
             select.query_map(params_from_iter(&values), summary)?.collect::<Result<_, _>>()?;
@@ -241,46 +257,9 @@ impl Reader {
     /// # Errors
     /// What the database says.
     pub fn counts(&self) -> Result<BTreeMap<State, u64>, Error> {
-        let mut select = self.0.prepare_cached("SELECT state, count(*) FROM jobs GROUP BY state")?;
+        let mut select = self.0.prepare_cached("SELECT state, sum(jobs) FROM counts GROUP BY state")?;
         let read = |row: &Row<'_>| Ok((state_of(&row.get::<_, String>(0)?), number(row, 1)?));
         select.query_map([], read)?.collect()
-    }
-
-    /// What happened in each of so many spans of equal length, on so many processors.
-    ///
-    /// # Errors
-    /// What the database says.
-    pub fn spans(
-        &self,
-        who: &Who,
-        (start, end): (f64, f64),
-        spans: usize,
-        processors: u32,
-    ) -> Result<Vec<Span>, Error> {
-        let own = (who.role == Role::Submitter).then_some(&who.user);
-        let length = (end - start) / spans as f64;
-        let one = |at: usize| {
-            let (from, to) = (start + length * at as f64, start + length * (at + 1) as f64);
-            let count = |condition: &str| -> Result<u64, Error> {
-                let sql = format!("SELECT count(*) FROM jobs WHERE {condition} AND (?3 IS NULL OR user = ?3)");
-                self.0.prepare_cached(&sql)?.query_row(params![from, to, own], |row| number(row, 0))
-            };
-            let sql = "SELECT avg(started - submitted) FROM jobs WHERE started >= ?1 AND started < ?2 AND (?3 IS NULL OR user = ?3)";
-            let wait = self.0.prepare_cached(sql)?.query_row(params![from, to, own], |row| row.get(0))?;
-            let sql = "SELECT coalesce(sum((min(coalesce(ended, ?2), ?2) - max(tasks.started, ?1)) * width), 0.0) FROM tasks \
-                       WHERE (tasks.ended >= ?1 OR tasks.state = 'running') AND tasks.started < ?2";
-            let used: f64 = self.0.prepare_cached(sql)?.query_row(params![from, to], |row| row.get(0))?;
-            Ok(Span {
-                start: from,
-                end: to,
-                submitted: count("submitted >= ?1 AND submitted < ?2")?,
-                ended: count("ended >= ?1 AND ended < ?2")?,
-                failed: count("ended >= ?1 AND ended < ?2 AND state <> 'succeeded'")?,
-                wait,
-                use_of_processors: (used / (length * f64::from(processors.max(1)))).clamp(0.0, 1.0),
-            })
-        };
-        (0..spans).map(one).collect()
     }
 
     /// The users that somebody may see.
@@ -289,9 +268,10 @@ impl Reader {
     /// What the database says.
     pub fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Error> {
         let sql = "SELECT users.user, weight, most_waiting, most_processors, used, recent, recent_at, \
-                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND state IN ('waiting', 'held')), \
-                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND state = 'running'), \
-                   (SELECT count(*) FROM jobs WHERE jobs.user = users.user AND ended IS NOT NULL) FROM users ORDER BY users.user";
+                   (SELECT coalesce(sum(jobs), 0) FROM counts WHERE counts.user = users.user AND state IN ('waiting', 'held')), \
+                   (SELECT coalesce(sum(jobs), 0) FROM counts WHERE counts.user = users.user AND state = 'running'), \
+                   (SELECT coalesce(sum(jobs), 0) FROM counts WHERE counts.user = users.user \
+                    AND state NOT IN ('held', 'waiting', 'running')) FROM users ORDER BY users.user";
         let mut select = self.0.prepare_cached(sql)?;
         let read = |row: &Row<'_>| {
             Ok(UserSummary {
@@ -342,6 +322,15 @@ impl Reader {
         select.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
     }
 
+    /// The jobs that somebody took back and that have not ended.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn to_cancel(&self) -> Result<Vec<JobNumber>, Error> {
+        let sql = "SELECT number FROM jobs WHERE state IN ('waiting', 'running') AND cancelled = 1";
+        self.0.prepare_cached(sql)?.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
+    }
+
     /// The round that goes on.
     ///
     /// # Errors
@@ -359,13 +348,13 @@ impl Reader {
         self.0.prepare_cached(sql)?.query_row([job.0 as i64], |row| number(row, 0)).optional()
     }
 
-    /// All jobs that the engine was given in a round, in that order.
+    /// All jobs that the engine was given in a round behind a position, in that order.
     ///
     /// # Errors
     /// What the database says.
-    pub fn handed(&self, round: &Round) -> Result<Vec<Handed>, Error> {
+    pub fn handed(&self, round: &Round, behind: u64) -> Result<Vec<Handed>, Error> {
         let sql = "SELECT job, position, handed.name, jobs.name, user, handed.tasks, handed.weight, release, handed.deadline, after, spec, \
-                   directory, environment FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 ORDER BY position";
+                   directory, environment FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 AND position > ?2 ORDER BY position";
         let mut select = self.0.prepare_cached(sql)?;
         let read = |row: &Row<'_>| {
             let (after, environment): (String, String) = (row.get(9)?, row.get(12)?);
@@ -385,7 +374,7 @@ impl Reader {
                 environment: serde_json::from_str(&environment).unwrap_or_default(),
             })
         };
-        select.query_map([round.number as i64], read)?.collect()
+        select.query_map([round.number as i64, behind as i64], read)?.collect()
     }
 
     /// The user of each job that has not ended, and the limits of users.

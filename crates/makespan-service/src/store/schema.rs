@@ -7,7 +7,7 @@ const APPLICATION: i64 = 0x4d6b_7376;
 
 /// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
 /// another step behind it.
-pub(super) const STEPS: [&str; 1] = [
+pub(super) const STEPS: [&str; 2] = [
     // Instants are seconds after 1970. `spec` is the native file of the job alone; `environment` is a JSON object. What is counted in a
     // job is of its tasks. In `handed` are the jobs that
     // the engine was given, in this order; `total` is
@@ -120,6 +120,33 @@ pub(super) const STEPS: [&str; 1] = [
          stop REAL NOT NULL,
          processors TEXT NOT NULL
      ) STRICT;",
+    // How many jobs of each user stand how, so that nobody counts long queues; indexes that hold all that a history, and a search for names, asks for; and keys are
+    // forgotten without a look at all of them.
+    "CREATE TABLE counts (
+         user TEXT NOT NULL,
+         state TEXT NOT NULL,
+         jobs INTEGER NOT NULL,
+         PRIMARY KEY (user, state)
+     ) STRICT, WITHOUT ROWID;
+     INSERT INTO counts SELECT user, state, count(*) FROM jobs GROUP BY user, state;
+     CREATE TRIGGER counts_of_new AFTER INSERT ON jobs BEGIN
+         INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
+     END;
+     CREATE TRIGGER counts_of_changed AFTER UPDATE OF state ON jobs WHEN old.state <> new.state BEGIN
+         UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
+         INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
+     END;
+     DROP INDEX jobs_by_state;
+     DROP INDEX jobs_by_submission;
+     DROP INDEX jobs_by_start;
+     DROP INDEX jobs_by_end;
+     DROP INDEX tasks_by_end;
+     CREATE INDEX jobs_by_state ON jobs (state, number, user, name);
+     CREATE INDEX jobs_by_submission ON jobs (submitted, user);
+     CREATE INDEX jobs_by_start ON jobs (started, submitted, user) WHERE started IS NOT NULL;
+     CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;
+     CREATE INDEX tasks_by_end ON tasks (ended, started, width) WHERE ended IS NOT NULL;
+     CREATE INDEX keys_by_time ON keys (at);",
 ];
 
 /// Brings a database to the newest version.

@@ -42,6 +42,11 @@ pub fn script(text: &str) -> Submission {
     command(&["sh", "-c", text])
 }
 
+/// The lines of a shell that wait until a file is there, however slow the machine is.
+pub fn until_there(file: &Path) -> String {
+    format!("until [ -e '{}' ]; do sleep 0.02; done", file.display())
+}
+
 pub fn command(argv: &[&str]) -> Submission {
     let argv = argv.iter().map(ToString::to_string).collect();
     submission(Content::Command { argv, needs: Needs::default() })

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use makespan_service::Service;
 use makespan_service::http::openapi;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::common::{admin, keeper, script, until};
 use crate::site::{Answer, Site, submission};
 
 /// One request with the status of its answer: method, path in the description, path, body, status.
@@ -181,19 +183,43 @@ proptest! {
     fn any_request_is_answered_as_described(which in 0..cases().len(), body in any_json(), word in "[a-z0-9%.-]{1,8}", query in "[a-z]{1,6}=[a-z0-9]{0,3}") {
         static SITE: std::sync::OnceLock<(Site, Document)> = std::sync::OnceLock::new();
         let (site, document) = SITE.get_or_init(|| (Site::new(), Document::new()));
-        let (method, template, ..) = cases()[which].clone();
-        let path = template.replace("{stream}", "out").replace("{user}", "carol");
-        let path = path.replace("{job}", &word).replace("{task}", &word).replace("{number}", &word);
-        // Without a query a stream of events would not end.
-        let query = if template.ends_with("events") { "after=none" } else { &query };
-        let line = format!("{} {path}?{query}", method.to_uppercase());
-        let answer = site.send(&site.admin, &line, &body.to_string());
+        asked((site, document), which, &body, (&word, &query))?;
+    }
+
+    /// The same of a service that keeps and runs jobs.
+    #[test]
+    fn any_request_to_a_real_service_is_answered_as_described(which in 0..cases().len(), body in any_json(), word in "[0-9]|[a-z0-9%.-]{1,8}", query in "[a-z]{1,6}=[a-z0-9]{0,3}") {
+        static SITE: std::sync::OnceLock<(Site, Document, tempfile::TempDir)> = std::sync::OnceLock::new();
+        let (site, document, _) = SITE.get_or_init(|| {
+            let temporary = tempfile::tempdir().unwrap();
+            let keeper = keeper(temporary.path());
+            until("there is a plan", || keeper.what_if(&admin(), script("true")).is_ok());
+            (Site::of(std::sync::Arc::new(keeper)), Document::new(), temporary)
+        });
+        asked((site, document), which, &body, (&word, &query))?;
+    }
+}
+
+/// Sends a request with and without a query, and checks the answers.
+fn asked(
+    (site, document): (&Site, &Document),
+    which: usize,
+    body: &Value,
+    (word, query): (&str, &str),
+) -> Result<(), TestCaseError> {
+    let (method, template, ..) = cases()[which].clone();
+    let path = template.replace("{stream}", "out").replace("{user}", "carol");
+    let path = path.replace("{job}", word).replace("{task}", word).replace("{number}", word);
+    // Without a query a stream of events would not end.
+    let query = if template.ends_with("events") { "after=none" } else { query };
+    let line = format!("{} {path}?{query}", method.to_uppercase());
+    let answer = site.send(&site.admin, &line, &body.to_string());
+    prop_assert!(answer.status < 500, "{line} {body}: {}", answer.text());
+    document.check(method, template, &answer);
+    if !template.ends_with("events") {
+        let answer = site.send(&site.admin, line.split('?').next().unwrap(), &body.to_string());
         prop_assert!(answer.status < 500, "{line} {body}: {}", answer.text());
         document.check(method, template, &answer);
-        if !template.ends_with("events") {
-            let answer = site.send(&site.admin, line.split('?').next().unwrap(), &body.to_string());
-            prop_assert!(answer.status < 500, "{line} {body}: {}", answer.text());
-            document.check(method, template, &answer);
-        }
     }
+    Ok(())
 }

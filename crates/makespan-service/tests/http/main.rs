@@ -3,6 +3,8 @@
 mod access;
 mod bad_input;
 mod client;
+#[path = "../common/mod.rs"]
+mod common;
 mod description;
 mod events;
 mod fake;

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
+use makespan_service::Service;
 use makespan_service::http::{Limits, Problem, RunningServer, ServerOptions, bind};
 use makespan_service::tokens::{Tokens, add};
 use makespan_service::words::Role;
@@ -75,6 +76,16 @@ impl Site {
     }
 
     pub fn with(limits: Limits) -> Self {
+        let fake = Arc::new(Fake::default());
+        Self::serving(fake.clone(), fake, limits)
+    }
+
+    /// A server that asks any service.
+    pub fn of(service: Arc<dyn Service>) -> Self {
+        Self::serving(service, Arc::default(), Limits::default())
+    }
+
+    fn serving(service: Arc<dyn Service>, fake: Arc<Fake>, limits: Limits) -> Self {
         static FILES: Once = Once::new();
         FILES.call_once(|| {
             let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
@@ -85,11 +96,10 @@ impl Site {
         let admin = token("root", Role::Admin);
         let reader = token("eve", Role::Reader);
         let (alice, bob) = (token("alice", Role::Submitter), token("bob", Role::Submitter));
-        let fake = Arc::new(Fake::default());
         let tokens = Arc::new(Tokens::open(store.path()).unwrap());
         let listen = vec!["127.0.0.1:0".parse().unwrap()];
         let options = ServerOptions { listen, tls: None, behind_proxy: false, tokens, limits };
-        let server = bind(options, fake.clone()).unwrap().start().unwrap();
+        let server = bind(options, service).unwrap().start().unwrap();
         Self { server, fake, store, admin, reader, alice, bob }
     }
 

@@ -125,7 +125,9 @@ impl CommandError {
 
     /// A program that ended without success.
     pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
-        let said = [err, out].map(one_line).into_iter().find(|said| !said.is_empty());
+        // What it printed before it failed is no reason; its last line may be one.
+        let last = out.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let said = [err, last].map(one_line).into_iter().find(|said| !said.is_empty());
         if let Some(signal) = status.signal() {
             return Self::Killed {
                 command: command.to_owned(),

@@ -23,6 +23,8 @@ pub enum Refusal {
     TimeLimit,
     /// More nodes, processors, memory or GPUs than the cluster can ever give, or a node that does not exist.
     Resources,
+    /// A reservation that does not exist, is over, or is not this user's.
+    Reservation,
     /// A job or a step that is not there any more.
     NoSuchJob,
     /// The job has ended or is about to.
@@ -36,7 +38,7 @@ pub enum Refusal {
 }
 
 /// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
-const SAID: [(&str, Refusal); 64] = [
+const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
     ("configuration file", Refusal::NoConfiguration),
@@ -47,11 +49,14 @@ const SAID: [(&str, Refusal); 64] = [
     ("unable to contact the controller", Refusal::Unreachable),
     ("connection refused", Refusal::Unreachable),
     ("no route to host", Refusal::Unreachable),
+    ("transport endpoint", Refusal::Unreachable),
+    (" is down", Refusal::Unreachable),
     ("connection timed out", Refusal::Unanswered),
     ("connection reset", Refusal::Unanswered),
     ("missing socket error", Refusal::Unanswered),
     ("standby mode", Refusal::Unreachable),
     ("in reboot", Refusal::Busy),
+    ("reservation", Refusal::Reservation),
     ("unable to accept job", Refusal::Busy),
     ("temporarily unable", Refusal::Busy),
     ("temporarily disabled", Refusal::Busy),
@@ -96,7 +101,6 @@ const SAID: [(&str, Refusal); 64] = [
     ("feature specification", Refusal::Resources),
     ("trackable resource", Refusal::Resources),
     ("cpu count", Refusal::Resources),
-    ("reservation", Refusal::Resources),
     ("unrecognized option", Refusal::Option),
     ("unknown option", Refusal::Option),
     ("invalid option", Refusal::Option),
@@ -150,17 +154,18 @@ impl Refusal {
             Self::NoConfiguration => {
                 "this machine belongs to no cluster; go to a login node, or name its configuration: export SLURM_CONF=/etc/slurm/slurm.conf"
             }
-            Self::Partition => {
-                "`sinfo -s` lists the partitions and their limits; choose one: --slurm '--partition=NAME'"
-            }
+            Self::Partition => "`sinfo -s` lists the partitions and their limits; choose one: --partition NAME",
             Self::Account => {
-                "`sacctmgr show assoc user=$USER` lists accounts and qualities of service; choose: --slurm '--account=NAME --qos=NAME'"
+                "`sacctmgr show assoc user=$USER` lists accounts and qualities of service; choose: --account NAME, --slurm=--qos=NAME"
             }
             Self::TimeLimit => {
-                "`sinfo -o '%P %l'` shows the longest time of each partition; ask for less: --slurm '--time=MINUTES'"
+                "`sinfo -o '%P %l'` shows the longest time of each partition; ask for less: --time MINUTES"
             }
             Self::Resources => {
                 "`sinfo -N -o '%N %c %m %G %f'` shows what nodes have; ask for what some of them have together"
+            }
+            Self::Reservation => {
+                "`scontrol show reservations` lists those that there are, with their times and users; name one of them, or none"
             }
             Self::NoSuchJob => {
                 "the job has ended longer ago than the controller remembers (MinJobAge), or there was none of this number"
@@ -208,12 +213,15 @@ mod tests {
                 "sbatch: error: Batch job submission failed: Requested node configuration is not available",
                 Refusal::Resources,
             ),
+            ("sbatch: error: Batch job submission failed: Requested reservation is invalid", Refusal::Reservation),
             ("Slurm accounting storage is disabled", Refusal::NoAccounting),
             (
                 "srun: error: Unable to create step for job 7: Job/step already completing or completed",
                 Refusal::JobEnding,
             ),
             ("sbatch: error: Batch job submission failed: Invalid qos specification", Refusal::Account),
+            ("slurm_load_partitions error: Transport endpoint is not connected", Refusal::Unreachable),
+            ("Slurmctld(primary) at login is DOWN", Refusal::Unreachable),
             ("sinfo: unrecognized option '--nope'", Refusal::Option),
             ("something else", Refusal::Other),
         ];

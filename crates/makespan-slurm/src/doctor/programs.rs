@@ -1,6 +1,6 @@
 //! Slurm's programs, the controller and their versions.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::cluster::Config;
 use crate::command::{CommandError, Commands, Program};
@@ -20,6 +20,8 @@ impl MeasuredVersion {
 /// Whether all programs are there. Without accounts a cluster can do.
 pub(super) fn programs(commands: &Commands) -> Finding {
     const TOPIC: &str = "commands";
+    // Without a configuration some of them look for one for long, even for their version.
+    let commands = commands.clone().with_limit(Duration::from_secs(2));
     let is_missing =
         |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));
     let missing: Vec<Program> = Program::ALL.into_iter().filter(is_missing).collect();

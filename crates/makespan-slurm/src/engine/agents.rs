@@ -31,6 +31,8 @@ pub(super) struct Agent {
     /// Its last sign of life, by its own clock, and when we saw that it was new.
     beat: Option<Duration>,
     lived: Instant,
+    /// Whether there was one since we know it: what an earlier session knew may be gone.
+    is_heard: bool,
     /// Whether it takes nothing more.
     leaving: bool,
     /// Whether Slurm says that its node or its pilot is gone.
@@ -51,9 +53,16 @@ impl Agent {
             dialled,
             beat: None,
             lived: now,
+            is_heard: false,
             leaving: false,
             gone: None,
         }
+    }
+
+    /// Its pilot was over, and the controller, which has forgotten that, has given the number of the job to another pilot of ours: whoever
+    /// is in the place now serves that one.
+    pub fn is_again(&mut self) {
+        (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
     }
 
     pub fn is_connected(&self) -> bool {
@@ -102,6 +111,10 @@ impl Pilots {
             }
             let Some(seat) = self.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
+            // A node that has left a job does not come back to it; a controller without its memory gives the number of a job again.
+            if self.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
+                continue;
+            }
             let free = self.slots.of_seat(seat).filter(|&slot| self.place_of(slot).is_none());
             let free: Vec<usize> = free.collect();
             let Some(slot) = self.slots.choose(&free, &place.node) else { continue };
@@ -133,6 +146,7 @@ impl Pilots {
         if agent.stream.is_none() {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
+                agent.is_heard |= agent.beat.is_some();
                 agent.beat = beat;
                 agent.lived = Instant::now();
             }
@@ -159,15 +173,17 @@ impl Pilots {
                 }
             }
         }
-        let (slot, silent, gone, leaving) = (agent.slot, agent.is_silent(), agent.gone.clone(), agent.leaving);
+        let (slot, silent, gone) = (agent.slot, agent.is_silent(), agent.gone.clone());
+        let is_away = silent || agent.leaving || !agent.is_heard;
         match gone {
             Some(reason) if silent => {
                 self.lose(place, &reason);
                 self.agents.remove(place);
+                self.gone.insert(place.clone(), self.board.beacon(place).map(|beacon| beacon.token));
                 self.watch.forget_node(place);
             }
             Some(_) => {}
-            None if silent || leaving => self.close(slot, None),
+            None if is_away => self.close(slot, None),
             None if self.seats[self.slots.seat(slot)].takes_tasks() => self.open(slot),
             None => self.close(slot, None),
         }
@@ -181,6 +197,7 @@ impl Pilots {
         match said {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
+                agent.is_heard = true;
                 // What was given before it was there was not told, and what ended was not heard.
                 agent.tell("?");
                 for name in self.board.ids("done", place) {

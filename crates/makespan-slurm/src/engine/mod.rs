@@ -59,6 +59,8 @@ pub struct Pilots {
     slots: Slots,
     seats: Vec<Seat>,
     agents: BTreeMap<Place, Agent>,
+    /// Places that were lost, each with the token of its last agent.
+    gone: BTreeMap<Place, Option<String>>,
     tasks: BTreeMap<TaskId, Held>,
     by_id: BTreeMap<String, TaskId>,
     notices: VecDeque<Notice>,
@@ -76,6 +78,8 @@ pub struct Pilots {
     over: bool,
     /// How many tasks wait.
     waiting: usize,
+    /// Since when some wait and none is given to anybody.
+    idle: Option<Instant>,
     /// Whether pilots go on when this is dropped.
     leaves: bool,
 }
@@ -99,6 +103,7 @@ impl Pilots {
             seats: Seat::all(&options.allocation),
             slots,
             agents: BTreeMap::new(),
+            gone: BTreeMap::new(),
             tasks: BTreeMap::new(),
             by_id: BTreeMap::new(),
             notices: VecDeque::new(),
@@ -115,6 +120,7 @@ impl Pilots {
             pause: SHORTEST,
             over: false,
             waiting: 0,
+            idle: None,
             leaves: false,
             options,
         };

@@ -27,12 +27,23 @@ pub(super) enum Report {
 /// What became of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Became {
-    /// It is in the queue, for this reason.
-    Waits(String),
+    /// It is in the queue.
+    Waits(Waiting),
     /// It runs, for so long yet.
     Runs(Option<Duration>),
     /// It is over: how.
     Over(String),
+}
+
+/// A job in the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// Why it waits.
+    pub reason: String,
+    /// How many nodes it asks for.
+    pub nodes: u64,
+    /// The nodes that take jobs, where it may be that too few do.
+    pub up: Option<Vec<String>>,
 }
 
 /// What is to be asked about.
@@ -148,12 +159,21 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
         return Some(Became::Over(format!("{:?}", job.state).to_ascii_lowercase()));
     }
     if job.state.is_waiting() {
-        return Some(Became::Waits(job.reason));
+        let up = || Some(commands.nodes().ok()?.items.into_iter().filter(|node| node.state.takes_jobs()));
+        let up = if is_for_nodes(&job.reason) { up() } else { None };
+        let up = up.map(|nodes| nodes.map(|node| node.name).collect());
+        return Some(Became::Waits(Waiting { reason: job.reason, nodes: job.node_count.0, up }));
     }
     // Both by the clock of the controller.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
     let left = job.time_limit.and_then(Limit::value).zip(run);
     Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
+}
+
+/// Whether a job waits since nodes do not take jobs, as far as its reason tells.
+fn is_for_nodes(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["down", "drain", "unavail", "notavail"].iter().any(|word| reason.contains(word))
 }
 
 /// Whether Slurm says that the node of a place is down, or that its pilot runs without it: a node that goes down is taken from a job that

@@ -274,7 +274,7 @@ impl<'a> Play<'a> {
         self.last_head = Some(now);
         let due = self.last_look.is_none_or(|last| now >= last.saturating_add(self.looks.interval));
         self.look += 1;
-        self.start_from_the_head();
+        self.start_the_head();
         self.forget_started();
         if !self.looks.fills || self.waiting.is_empty() {
             return;
@@ -305,7 +305,7 @@ impl<'a> Play<'a> {
     }
 
     /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
-    fn start_from_the_head(&mut self) {
+    fn start_the_head(&mut self) {
         self.blocked.clear();
         let mut closed = vec![false; self.model.queue.partitions.len()];
         let (mut looked, mut open) = (0, closed.len());

@@ -142,7 +142,7 @@ impl Reasons<'_> {
             text += &format!("; {position} come before it");
         }
         let why = Why::new("resources", text);
-        match Self::smaller(world, shape, fits) {
+        match smaller(world, shape, fits) {
             Some(nodes) => {
                 why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
             }
@@ -217,14 +217,6 @@ impl Reasons<'_> {
         names.join(", ")
     }
 
-    /// With how many nodes it could start now, if its processors fit on them.
-    fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
-        let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
-        let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
-        let small = Shape { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
-        world.find(&small, None, true).map(|_| nodes)
-    }
-
     /// `job 12`, `jobs 12, 13 and 4 more`
     fn names(&self, jobs: &[usize]) -> String {
         const SHOWN: usize = 3;
@@ -235,4 +227,12 @@ impl Reasons<'_> {
             (_, more) => format!("jobs {} and {more} more", names.join(", ")),
         }
     }
+}
+
+/// With how many nodes it could start now, if its processors fit on them.
+fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
+    let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
+    let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
+    let small = Shape { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
+    world.find(&small, None, true).map(|_| nodes)
 }

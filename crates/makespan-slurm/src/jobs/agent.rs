@@ -116,6 +116,8 @@ impl Agent {
         let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
         let mut local = Local::new(self.board.run(), all, None);
         local.group();
+        // When this program is gone the job is over, and the task comes again.
+        local.tie();
         self.order.environment = environment(&nodes, &pinned);
         loop {
             match self.start(&mut local, &pinned) {

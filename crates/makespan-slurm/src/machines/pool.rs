@@ -25,10 +25,23 @@ pub struct Pool {
 /// What a job is to ask for so that its nodes are those of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// Options of `sbatch`, which come after all others.
+    /// Options of `sbatch`, which come after all others; the names of nodes come after them.
     pub options: Vec<String>,
     /// Its nodes in the order of the plan, where it is to have these and no others; else it may have any that `options` allow.
     pub names: Option<Vec<String>>,
+    /// The nodes among which Slurm chooses, or `names`: fewer of them may be asked for. None where the user names those that it is to have.
+    pub hosts: Vec<String>,
+}
+
+impl Placed {
+    /// All options of `sbatch`, where it is to have those of its nodes that are among these, if any are given.
+    pub fn sbatch(&self, among: Option<&[String]>) -> Vec<String> {
+        let list = self.names.as_ref().map(|names| {
+            let names = names.iter().filter(|name| among.is_none_or(|among| among.contains(*name)));
+            format!("--nodelist={}", names.cloned().collect::<Vec<String>>().join(","))
+        });
+        self.options.iter().cloned().chain(list).collect()
+    }
 }
 
 impl Commands {
@@ -178,7 +191,10 @@ impl Pool {
             let excluded: Vec<&str> = bad.iter().map(|machine| machine.name.as_str()).chain(excluded).collect();
             let exclude = (!bad.is_empty()).then(|| format!("--exclude={}", excluded.join(",")));
             let options: Vec<String> = memory.into_iter().chain(exclude).collect();
-            return Ok(sizes.iter().map(|_| Placed { options: options.clone(), names: None }).collect());
+            let own = good.iter().filter(|_| self.wish.only.is_empty());
+            let hosts = own.map(|machine| machine.name.clone()).collect();
+            let placed = Placed { options, names: None, hosts };
+            return Ok(vec![placed; sizes.len()]);
         }
         for slot in &slots {
             let found = candidates.iter().find(|machine| machine.name == slot.name);
@@ -192,8 +208,7 @@ impl Pool {
             let (own, others) = rest.split_at(size);
             rest = others;
             let names: Vec<String> = own.iter().map(|slot| slot.name.clone()).collect();
-            let list = format!("--nodelist={}", names.join(","));
-            Placed { options: memory.iter().cloned().chain([list]).collect(), names: Some(names) }
+            Placed { options: memory.iter().cloned().collect(), hosts: names.clone(), names: Some(names) }
         });
         Ok(placed.collect())
     }

@@ -18,7 +18,7 @@ const OWN: [(&str, &str, &str); 6] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wish {
     /// None but these, if any are named.
-    only: Vec<String>,
+    pub only: Vec<String>,
     /// None of these.
     pub excluded: Vec<String>,
     /// All of these features.

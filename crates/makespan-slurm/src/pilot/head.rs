@@ -137,7 +137,15 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
-    let Some(_lock) = board.lock_head(job).map_err(wrong)? else { return Ok(()) };
+    // One that is there already leads. Should it end, this one goes on: a controller without its memory gives the number of a job again, and
+    // what it has forgotten may live for a while.
+    let _lock = loop {
+        match board.lock_head(job).map_err(wrong)? {
+            Some(lock) => break lock,
+            None if board.is_over(job) => return Ok(()),
+            None => sleep(GLANCE),
+        }
+    };
     let mut all = Step::default();
     let mut single: BTreeMap<Place, Step> = BTreeMap::new();
     let mut empty: BTreeMap<Place, Instant> = BTreeMap::new();

@@ -86,7 +86,7 @@ impl Dependency {
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "after" => Condition::Started(0),
-        // After `afterburstbuffer` the buffers of an earlier job have to be written, too.
+        // The second waits until the buffers of an earlier job are written, too.
         "afterany" | "afterburstbuffer" => Condition::Ended,
         "afterok" => Condition::Succeeded,
         "afternotok" => Condition::Failed,

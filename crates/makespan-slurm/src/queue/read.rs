@@ -121,7 +121,7 @@ impl Queue {
             if texts.get(part).is_some() {
                 continue;
             }
-            if let Some((path, text)) = saved(folder, part, name)? {
+            if let Some((path, text)) = saved(folder, name)? {
                 texts = texts.with(part, text);
                 paths.push((part, path));
             }
@@ -207,7 +207,7 @@ const fn command(part: Part) -> &'static str {
 }
 
 /// The text of a file, if it or its compressed form is there.
-fn saved(folder: &Path, part: Part, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
+fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
     for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -227,7 +227,9 @@ fn saved(folder: &Path, part: Part, name: &str) -> Result<Option<(PathBuf, Strin
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
         // An empty file is what a command left that failed.
-        if bytes.iter().all(u8::is_ascii_whitespace) && matches!(part, Part::JobsJson | Part::NodesJson) {
+        if bytes.iter().all(u8::is_ascii_whitespace)
+            && Path::new(name).extension().is_some_and(|extension| extension == "json")
+        {
             continue;
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));

@@ -14,7 +14,7 @@ use miette::{Result, miette};
 
 use super::Told;
 use crate::args::{Format, PictureOptions, PlanOptions};
-use crate::output::{csv_names, emit, table, write_file};
+use crate::output::{csv_names, draw, emit, table, write_file};
 use crate::summary;
 
 /// Bottlenecks that are listed.
@@ -54,7 +54,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     }
     let PictureOptions { gantt, report, .. } = &options.pictures;
     if let Some(path) = gantt {
-        write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
+        draw(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
     }
     let summary = format!("{}; {}", summary::instance(instance), headline(&found, instance));
     if let Some(path) = report {

@@ -35,6 +35,15 @@ impl Decider {
         Ok(Self::Algorithm { spec: spec.to_owned() })
     }
 
+    /// The one for what is left of the instance.
+    pub fn of_rest(&self, rest: &Instance) -> Self {
+        match self {
+            Self::Default { .. } => Self::Default { spec: makespan::algorithm_of_run(rest) },
+            Self::Algorithm { spec } => Self::Algorithm { spec: spec.clone() },
+            Self::Policy { spec } => Self::Policy { spec: spec.clone() },
+        }
+    }
+
     /// Refuses a policy that does not drive the instance.
     pub fn check(&self, instance: &Instance, seed: u64) -> Result<()> {
         if let Self::Policy { spec } = self {

@@ -1,14 +1,14 @@
 //! A run that is carried out elsewhere than on this machine.
 
 use makespan::policy::Renewed;
-use makespan_core::{Instance, Platform, Policy, Schedule, Trace};
+use makespan_core::{Instance, Platform, Policy, Schedule, TaskId, Trace};
 use makespan_exec::{ExecuteOptions, Observer, Reserved};
 use miette::{Result, miette};
 
 use super::Begun;
 use super::cluster::Cluster;
 use super::decider::Decider;
-use super::jobs::{ClusterOfJobs, outlive_the_terminal};
+use super::jobs::{ClusterOfJobs, Later, outlive_the_terminal};
 use crate::args::{On, RunOptions};
 
 /// Makes the policy of a run again, for an instance in which other periods are unavailable; `None` where its rules do not drive it.
@@ -83,9 +83,9 @@ impl Elsewhere {
     pub fn execute(
         &self,
         reserved: Reserved<'_>,
-        (instance, plan, stem): (&Instance, &Schedule, &str),
+        (instance, begun, stem): (&Instance, &Begun, &str),
         execution: &ExecuteOptions,
-        (policy, again): (Box<dyn Policy>, Again<'_>),
+        (decider, policy, again): (&Decider, Box<dyn Policy>, Again<'_>),
         observer: &mut dyn Observer,
     ) -> Result<Trace> {
         let trace = match self {
@@ -95,7 +95,9 @@ impl Elsewhere {
             }
             Self::Jobs(jobs) => {
                 let mut engine = jobs.begin(instance, reserved.folder(), execution.grace)?;
-                reserved.hand_over(&mut engine, plan, observer)
+                let mut again = Later::new(jobs, decider, begun.seed);
+                let mut again = |instance: &Instance, now, tasks: &[TaskId]| again.plan(instance, now, tasks);
+                reserved.hand_over(&mut engine, &begun.schedule, &mut again, observer)
             }
         };
         trace.map_err(|error| miette!("{error}"))

@@ -1,5 +1,7 @@
 //! A run on Slurm in which each task is a job: for which machines it is planned, and what each job may ask for.
 
+mod later;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +12,8 @@ use makespan_slurm::jobs::{Jobs, JobsOptions, inexpressible, occupied};
 use makespan_slurm::{Commands, Limit, duration};
 use miette::{Result, miette};
 use nix::sys::signal::{SigSet, Signal};
+
+pub use later::Later;
 
 use super::cluster::slurm_time;
 use super::{Begun, Decider, folder};

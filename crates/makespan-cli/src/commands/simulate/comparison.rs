@@ -129,7 +129,7 @@ pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
     Section {
         title: "Measures".into(),
-        text: "Times are in seconds. So many of the jobs have at most the figure of a row with 90, 95 or 99 %.".into(),
+        text: "Times are in seconds; 90 %, 95 % and 99 % are percentiles over jobs.".into(),
         columns: columns.collect(),
         rows: rows(simulated).into_iter().map(|(label, cells)| [vec![label], cells].concat()).collect(),
         ..Section::default()

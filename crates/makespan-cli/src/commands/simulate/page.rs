@@ -14,17 +14,27 @@ use crate::decisions;
 use crate::output::write_file;
 use crate::summary::figure;
 
-/// With more tasks a Gantt chart shows nothing but colour.
-const CHARTED: u64 = 20_000;
+/// A page with more placements, of all policies together, has no chart and nothing about single jobs: it would take a browser
+/// too long to read.
+const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
 pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], simulated: &[Simulated]) -> Result<()> {
-    let charted = scene.instance.tasks() <= CHARTED;
+    let charted = scene.instance.tasks().saturating_mul(simulated.len() as u64) <= MAX_CHARTED;
     let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
     let summaries: Vec<String> = simulated.iter().map(summary).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
+    let mut remarks = remarks.to_vec();
+    if !charted {
+        remarks.push(format!(
+            "The page has no chart and no table of jobs: {} policies with {} tasks each are more than {MAX_CHARTED} placements. \
+             --jobs writes a table of all jobs.",
+            simulated.len(),
+            scene.instance.tasks()
+        ));
+    }
     let panel =
         |(index, one): (usize, &'_ Simulated)| (index, one.simulation.trace.runs.iter().map(|run| run.end).max());
     let panels: Vec<PolicyPanel<'_>> = simulated
@@ -46,7 +56,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
         instance: scene.instance,
         policies: &panels,
         seed: scene.seed,
-        remarks,
+        remarks: &remarks,
         comparison: &comparison::section(simulated),
         sections: &sections(scene, simulated),
     };
@@ -55,7 +65,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
 
 fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
     let rows = LogRow::all(scene.instance, &simulated.log);
-    decisions::marks(scene.instance, &rows, simulated.compound.as_ref())
+    decisions::marks(scene.instance, &rows, simulated.compound.as_ref()).with_outcomes(&simulated.simulation.trace)
 }
 
 /// For each policy its compound jobs and what it told of them.

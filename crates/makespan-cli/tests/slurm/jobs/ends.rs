@@ -1,7 +1,11 @@
 //! How jobs end, and what is refused.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::cluster::Cluster;
 use crate::jobs::{RUN, ends, logs, succeeds};
+use crate::processes::agents;
 use crate::workspace::Workspace;
 
 #[test]
@@ -140,4 +144,26 @@ fn a_run_goes_on_where_it_was_begun_and_nowhere_else() {
     let said = space.makespan(&format!("{RUN} --resume"));
     succeeds(&space, &said);
     assert_eq!(space.read("begun"), "x\n");
+}
+
+/// Where Slurm does not know the processes of a job by a control group, it may leave some of them when the program of the job is gone.
+#[test]
+fn a_task_ends_with_the_program_of_its_job_however_that_ends() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "jobs-tied");
+    // It is deaf to what asks it to end, and leaves its group and its session.
+    let line = "trap '' TERM HUP INT; echo begun >>log; exec 9>lock; flock -n 9 || echo twice >>log; setsid sh -c 'until test -e go; do sleep 0.1; done'; echo done >>log";
+    space.write("list.txt", &format!("{line}\n"));
+    let planner = space.command("run list.txt --on slurm:jobs --no-history --folder run").spawn().unwrap();
+    for attempt in 1..=2 {
+        space.wait("it begins", || space.read("log").matches("begun").count() == attempt);
+        let programs = agents(&space.path("run"));
+        assert_eq!(programs.len(), 1, "{programs:?}");
+        kill(Pid::from_raw(programs[0].pid), Signal::SIGKILL).unwrap();
+    }
+    space.wait("it begins again", || space.read("log").matches("begun").count() == 3);
+    space.write("go", "");
+    let said = space.said(planner);
+    succeeds(&space, &said);
+    assert_eq!(space.read("log"), "begun\nbegun\nbegun\ndone\n", "{said:#?}{}", logs(&space));
 }

@@ -3,6 +3,7 @@
 mod away;
 mod ends;
 mod kills;
+mod later;
 mod sizes;
 
 use super::workspace::{Said, Workspace};

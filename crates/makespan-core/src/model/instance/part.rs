@@ -35,8 +35,9 @@ impl Instance {
         let one = std::num::NonZeroU64::MIN;
         let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
         let (name, weight) = (self.name(task).into_owned(), job.task_weight());
-        let Job { priority, release, deadline, walltime, user, .. } = *job;
-        Job { name, weight, priority, release, deadline, walltime, user, after: Vec::new(), work }
+        let Job { priority, release, deadline, walltime, user, ref submission, .. } = *job;
+        let (after, submission) = (Vec::new(), submission.clone());
+        Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 
     /// The same machines with other jobs, which must come from this instance. They wait for those that are among them.

@@ -1,7 +1,8 @@
 //! One self-contained HTML page about what several policies made of one log.
 //!
-//! As the page of a plan it loads nothing. Its size does not grow with the log: long series are drawn in columns with
-//! their extremes, and the Gantt charts merge what is smaller than a pixel.
+//! As the page of a plan it loads nothing. Long series are drawn in columns with their extremes. The chart, the
+//! distributions and the tables of jobs need what each policy made of each job, some ten bytes a placement; without
+//! schedules the page has the series and the measures only.
 
 mod envelope;
 mod panels;
@@ -11,23 +12,29 @@ mod tests;
 
 use std::io::{self, BufWriter, Write};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use makespan_core::{Instance, Job, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
-use super::{STYLE, Section, fill, hash};
+use super::data::{ChartData, Charted, write_json};
+use super::{CHART_SCRIPT, STYLE, Section, fill, hash};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
-use crate::gantt::{GanttOptions, Marks, NamedSchedule, write_svg};
+use crate::gantt::{Marks, NamedSchedule};
 use panels::Panels;
+use serde::Serialize;
 
 pub use envelope::Level;
 
 const PAGE: &str = include_str!("../../../assets/simulation.html");
 const OWN_STYLE: &str = include_str!("../../../assets/simulation.css");
-const SCRIPTS: [&str; 2] = [include_str!("../../../assets/duration.js"), include_str!("../../../assets/simulation.js")];
+const SCRIPTS: [&str; 5] = [
+    CHART_SCRIPT,
+    include_str!("../../../assets/table.js"),
+    include_str!("../../../assets/figures.js"),
+    include_str!("../../../assets/simulation.js"),
+    include_str!("../../../assets/probe.js"),
+];
 
 /// What a page shows.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +68,7 @@ pub struct PolicyPanel<'a> {
     pub levels: &'a [Level],
     /// The phases of a flow of tasks, drawn above the usage; `None` for other instances.
     pub phases: Option<&'a Phases>,
-    /// What ran where, for a Gantt chart; `None` where there are too many jobs for one.
+    /// What ran where, for the chart and all that is shown of single jobs; `None` where there are too many of them.
     pub schedule: Option<&'a Schedule>,
     /// What is pointed out in that chart.
     pub marks: &'a Marks,
@@ -81,14 +88,13 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
         "style" => out.write_all(style.as_bytes()),
         "script" => out.write_all(script.as_bytes()),
-        "data" => panels.write_data(out),
+        "data" => write_data(out, report, &panels),
         "origin" => write_origin(out, report),
         "remarks" => write_remarks(out, report.remarks),
         "comparison" => write_sections(out, std::slice::from_ref(report.comparison)),
         "phases" => phase_strip::write_legend(out, report.policies),
         "panels" => panels.write(out),
         "reduced" => out.write_all(note(&panels).as_bytes()),
-        "gantt" => write_gantt(out, report),
         "sections" => write_sections(out, report.sections),
         other => unreachable!("the page template has no slot {other}"),
     })?;
@@ -120,29 +126,26 @@ fn note(panels: &Panels<'_>) -> String {
     } else {
         ""
     };
-    format!("Time counts from the first submission. All queues have one scale.{shades}")
+    format!("Time counts from the first submission. Each queue has a scale of its own.{shades}")
 }
 
-/// The charts as a picture of its own, so that their style and names stay apart from those of the page.
-fn write_gantt<'a>(out: &mut impl Write, report: &SimulationReport<'a>) -> io::Result<()> {
-    let shown = || report.policies.iter().filter_map(|policy| Some((policy, policy.schedule?)));
-    let named = |(policy, schedule): (&'_ PolicyPanel<'a>, _)| NamedSchedule { name: policy.name, schedule };
-    let schedules: Vec<NamedSchedule<'_>> = shown().map(named).collect();
-    let marks: Vec<Marks> = shown().map(|(policy, _)| policy.marks.clone()).collect();
-    if schedules.is_empty() {
-        return Ok(());
-    }
-    let mut svg = Vec::new();
-    let options = GanttOptions {
-        title: "What ran where",
-        width: 1400,
-        objectives: false,
-        bags_apart: true,
-        marks: &marks,
-        ..GanttOptions::default()
-    };
-    write_svg(&mut svg, report.instance, &schedules, &options)?;
-    writeln!(out, "<section><h2>Schedules</h2><figure class=\"gantt\">")?;
-    let text = "Gantt charts, one a policy: processors downwards, time to the right";
-    writeln!(out, "<img alt=\"{text}\" src=\"data:image/svg+xml;base64,{}\"></figure></section>", STANDARD.encode(svg))
+/// The series, and what the chart shows where all policies have schedules.
+#[derive(Serialize)]
+struct Data<'a> {
+    panels: panels::Data<'a>,
+    chart: Option<ChartData<'a>>,
+}
+
+fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Panels<'_>) -> io::Result<()> {
+    let all = report.policies.iter().map(|policy| {
+        let schedule = policy.schedule?;
+        Some(NamedSchedule { name: policy.name, schedule })
+    });
+    let schedules = all.collect::<Option<Vec<_>>>().unwrap_or_default();
+    let marks: Vec<Marks> = report.policies.iter().map(|policy| policy.marks.clone()).collect();
+    let (title, instance) = (report.title, report.instance);
+    let charted =
+        Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose: schedules.len() > 3 };
+    let chart = (!schedules.is_empty()).then(|| ChartData::new(charted));
+    write_json(out, &Data { panels: panels.data(), chart })
 }

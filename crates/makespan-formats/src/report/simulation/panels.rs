@@ -36,13 +36,11 @@ pub(super) struct Panels<'a> {
     series: Vec<Vec<Column>>,
     span: [Time; 2],
     processors: u32,
-    /// The longest queue of any policy: all queues are drawn on one scale.
-    longest: u32,
 }
 
 /// The same series for the script that tells what holds under the pointer. Times are seconds from the first instant.
 #[derive(Serialize)]
-struct Data<'a> {
+pub(super) struct Data<'a> {
     span: f64,
     width: f64,
     left: f64,
@@ -66,8 +64,7 @@ impl<'a> Panels<'a> {
         let span = [first, ends.max().unwrap_or_default().max(first + Time::TICK)];
         let series: Vec<Vec<Column>> =
             policies.iter().map(|policy| columns(policy.levels, span, EXACT, COLUMNS)).collect();
-        let longest = series.iter().flatten().map(|column| column.waiting.most).max().unwrap_or(0).max(1);
-        Self { policies, series, span, processors: report.instance.processors(), longest }
+        Self { policies, series, span, processors: report.instance.processors() }
     }
 
     /// Whether the series are shown in columns.
@@ -98,30 +95,31 @@ impl<'a> Panels<'a> {
             let held = Quantity { class: "held", word: "busy", most: self.processors, of: |column| column.held };
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
+            // A queue has a scale of its own: beside one that grows for ever the others would be flat.
+            let longest = series.iter().map(|column| column.waiting.most).max().unwrap_or(0);
             let waiting =
-                Quantity { class: "waiting", word: "waiting", most: self.longest, of: |column| column.waiting };
+                Quantity { class: "waiting", word: "waiting", most: longest.max(1), of: |column| column.waiting };
             self.write_plot(out, [queue, QUEUE], &waiting, series)?;
         }
         self.write_axis(out, height - AXIS + 4.0)?;
         writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, Pixels(height - AXIS))
     }
 
-    /// The series as JSON; `<` is written `\u003c`.
-    pub(super) fn write_data(&self, out: &mut impl Write) -> io::Result<()> {
+    /// The series for the script.
+    pub(super) fn data(&self) -> Data<'a> {
         let readings = |(policy, series): (&PolicyPanel<'a>, &Vec<Column>)| Readings {
             name: policy.name,
             from: series.iter().map(|column| (column.from - self.span[0]).seconds()).collect(),
             held: series.iter().map(|column| rounded(column.held.mean)).collect(),
             waiting: series.iter().map(|column| rounded(column.waiting.mean)).collect(),
         };
-        let data = Data {
+        Data {
             span: (self.span[1] - self.span[0]).seconds(),
             width: WIDTH,
             left: LEFT,
             right: RIGHT,
             policies: self.policies.iter().zip(&self.series).map(readings).collect(),
-        };
-        out.write_all(serde_json::to_string(&data)?.replace('<', "\\u003c").as_bytes())
+        }
     }
 
     fn x(&self, at: Time) -> f64 {

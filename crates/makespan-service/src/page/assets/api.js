@@ -2,6 +2,9 @@
 
 const KEY = "makespan-token";
 
+// Who asks; it is known when the page has begun.
+export const me = { user: "", role: "reader" };
+
 export function token() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
@@ -15,6 +18,9 @@ export function keep(text) {
   if (text) sessionStorage.setItem(KEY, text);
   else sessionStorage.removeItem(KEY);
 }
+
+// Most bytes of a part of an output.
+export const PART = 65536;
 
 export class Refused extends Error {
   constructor(status, problem) {
@@ -44,9 +50,10 @@ export async function send(path, body, method = "POST") {
   return text ? JSON.parse(text) : null;
 }
 
+// A part of an output from a byte on; the text may end within a character, so the bytes are given.
 export async function log(job, task, stream, from) {
-  const answer = await request(`/jobs/${job}/logs/${task}/${stream}?from=${from}&most=65536`);
-  return { text: await answer.text(), size: Number(answer.headers.get("Makespan-Size") ?? 0), ended: answer.headers.get("Makespan-Ended") === "true" };
+  const answer = await request(`/jobs/${job}/logs/${task}/${stream}?from=${from}&most=${PART}`);
+  return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Log-Size") ?? 0) };
 }
 
 // Calls `heard` for whatever happens, for as long as the page is open; `lost` tells whether the service answers.

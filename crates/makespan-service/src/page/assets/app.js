@@ -1,6 +1,6 @@
 // The page: views by the part of the address behind #.
 
-import { Refused, get, keep, listen, token } from "./api.js";
+import { Refused, get, keep, listen, me, token } from "./api.js";
 import { el, relative } from "./dom.js";
 import { views } from "./views.js";
 
@@ -66,8 +66,8 @@ function soon() {
 async function begin() {
   if (!token()) return ask();
   try {
-    const who = await get("/whoami");
-    document.getElementById("who").textContent = `${who.user}, ${who.role}`;
+    Object.assign(me, await get("/whoami"));
+    document.getElementById("who").textContent = `${me.user}, ${me.role}`;
     const health = await get("/health");
     const warning = document.getElementById("runs-as");
     warning.textContent = `Commands run as the user ${health.runs_as}: whoever may submit may do what ${health.runs_as} may.`;

@@ -1,118 +1,76 @@
-// The machines in time: what ended, runs and is planned.
+// The machines in time: what ended, runs and is planned, in the chart of all pages.
 
-import { el, relative, span, svg, words } from "./dom.js";
+import { Chart as Picture, Model } from "./gantt.js";
+import { el, relative, span, words } from "./dom.js";
 
-const WIDTH = 1000;
-const LEFT = 76;
-
-const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800, 2592000, 31536000];
+const known = (box) => (box.job ? `${box.job}/${box.task}` : "");
 
 export class Chart {
   // `open` is called with the number of a job.
   constructor(open) {
     this.open = open;
-    this.zoom = null;
-    this.tip = el("p", { class: "tip", "aria-live": "polite" }, "");
-    this.root = svg("svg", { class: "chart", role: "img", tabindex: "0", "aria-label": "What runs on which processor, when" });
-    this.root.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    this.root.addEventListener("keydown", (event) => this.key(event));
-    this.root.addEventListener("pointerdown", (event) => { this.drag = event.clientX; });
-    this.root.addEventListener("pointermove", (event) => this.move(event));
-    addEventListener("pointerup", () => { this.drag = null; });
-    this.element = el("div", { class: "panel" }, this.root, this.tip);
+    this.element = el("div", { class: "panel chart" });
+    this.chart = null;
   }
 
-  range() {
-    if (this.zoom) return this.zoom;
-    const { now, boxes } = this.picture;
+  // What is shown to begin with: all that runs and is planned, and of the past a third of it, or what ended last.
+  home({ now, boxes }) {
     const ends = boxes.filter((box) => box.state === "running" || box.state === "waiting").map((box) => box.end);
-    const last = Math.max(now + 30, ...ends);
-    return [now - Math.max(30, (last - now) / 3), last + (last - now) / 20];
-  }
-
-  shift(part) {
-    const [first, last] = this.range();
-    this.zoom = [first + (last - first) * part, last + (last - first) * part];
-    this.draw();
-  }
-
-  scale(factor, at = 0.5) {
-    const [first, last] = this.range();
-    const fixed = first + (last - first) * at;
-    this.zoom = [fixed - (fixed - first) * factor, fixed + (last - fixed) * factor];
-    this.draw();
-  }
-
-  place(event) {
-    const { left, width } = this.root.getBoundingClientRect();
-    return Math.min(1, Math.max(0, ((event.clientX - left) / width * WIDTH - LEFT) / (WIDTH - LEFT)));
-  }
-
-  wheel(event) {
-    if (!event.ctrlKey && !event.shiftKey) return;
-    event.preventDefault();
-    this.scale(event.deltaY > 0 ? 1.25 : 0.8, this.place(event));
-  }
-
-  move(event) {
-    if (this.drag === null || this.drag === undefined || Math.abs(event.clientX - this.drag) < 3) return;
-    const { width } = this.root.getBoundingClientRect();
-    this.shift((this.drag - event.clientX) / width);
-    this.drag = event.clientX;
-  }
-
-  key(event) {
-    const acts = { ArrowLeft: () => this.shift(-0.2), ArrowRight: () => this.shift(0.2), "+": () => this.scale(0.7), "-": () => this.scale(1.4), 0: () => { this.zoom = null; this.draw(); } };
-    if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
-  }
-
-  show(picture) {
-    this.picture = picture;
-    this.draw();
+    const last = ends.reduce((most, end) => Math.max(most, end), now + 30);
+    const past = boxes.filter((box) => box.end <= now).map((box) => box.start).sort((one, other) => other - one).slice(0, 20);
+    const shown = ends.length ? (last - now) / 3 : Math.min(now - (past.at(-1) ?? now), 86400);
+    return [now - Math.max(30, shown * 1.05), last + (last - now) / 20];
   }
 
   tell(box) {
-    const name = box.name || "a job of somebody else";
-    const what = box.state === "waiting" ? `planned ${relative(box.start)}` : words(box.state);
-    this.tip.textContent = `${box.job ? `${box.job} ` : ""}${name}: ${what}, ${span(box.end - box.start)}${box.user ? `, ${box.user}` : ""}`;
+    const planned = box.state === "waiting";
+    return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
+      [box.start > this.now ? "starts" : "started", relative(box.start)], [box.end > this.now ? "ends" : "ended", relative(box.end)],
+      ["time", span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 
-  draw() {
-    const { picture } = this;
-    if (!picture || !picture.processors) return;
-    const [first, last] = this.range();
-    const row = Math.max(3, Math.min(26, 420 / picture.processors));
-    const height = row * picture.processors + 26;
-    const x = (at) => LEFT + (at - first) / (last - first) * (WIDTH - LEFT);
-    const step = STEPS.find((step) => (last - first) / step <= 8) ?? STEPS.at(-1);
-    const parts = [];
-    for (let at = Math.ceil((first - picture.now) / step) * step; at <= last - picture.now; at += step) {
-      const place = x(picture.now + at);
-      parts.push(svg("line", { class: "grid", x1: place, x2: place, y1: 0, y2: height - 20 }));
-      const text = at === 0 ? "now" : `${at < 0 ? "−" : "+"}${span(at)}`;
-      parts.push(svg("text", { x: place, y: height - 6, "text-anchor": "middle" }, text));
-    }
-    for (const node of picture.nodes.slice(0, 200)) {
-      const top = node.first * row;
-      parts.push(svg("line", { class: "grid", x1: 0, x2: WIDTH, y1: top, y2: top }));
-      if (node.processors * row >= 11) {
-        parts.push(svg("text", { x: 2, y: top + 11 }, `${node.name.slice(0, 11)}${node.down ? " ✗" : ""}`));
+  // The data of a chart. Instants are counted from the first picture, so that a zoom stays where it is.
+  data(picture) {
+    this.now = picture.now;
+    this.base ??= picture.now;
+    const at = (time) => time - this.base;
+    const boxes = picture.boxes.toSorted((one, other) => one.start - other.start);
+    const jobs = new Map();
+    const users = [...new Set(boxes.map((box) => box.user))].sort();
+    const names = [];
+    const user = [];
+    const rows = boxes.map((box) => {
+      const key = box.job || `someone ${names.length}`;
+      if (!jobs.has(key)) {
+        jobs.set(key, names.length);
+        names.push(box.name || "a job of somebody else");
+        user.push(users.indexOf(box.user));
       }
-    }
-    for (const box of picture.boxes) {
-      if (box.end < first || box.start > last) continue;
-      const from = Math.max(x(box.start), LEFT);
-      const width = Math.max(1, Math.min(x(box.end), WIDTH) - from);
-      for (const [low, high] of box.processors) {
-        parts.push(svg("rect", {
-          class: `box ${box.state}`, x: from, width, y: low * row, height: (high - low + 1) * row,
-          onpointerenter: () => this.tell(box), onclick: () => box.job && this.open(box.job),
-        }));
-      }
-    }
-    const now = x(picture.now);
-    if (now >= LEFT && now <= WIDTH) parts.push(svg("line", { class: "now", x1: now, x2: now, y1: 0, y2: height - 20 }));
-    this.root.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
-    this.root.replaceChildren(...parts);
+      return jobs.get(key);
+    });
+    const [from, to] = this.home(picture).map(at);
+    const end = boxes.reduce((most, box) => Math.max(most, at(box.end)), to);
+    return {
+      title: "plan", processors: picture.processors, perSecond: 1, live: true, origin: at(picture.now), home: [from, to],
+      begin: Math.min(from, boxes.length ? at(boxes[0].start) : from), end,
+      nodes: picture.nodes.map((node) => [`${node.name}${node.down ? " \u2717" : ""}`, node.first, node.processors]),
+      resources: [], bound: null, users: users.map((name) => name || "unknown"), unavailable: [], open: { time: [0], processors: [picture.processors] },
+      jobs: { count: names.length, names, weight: { values: [1], rows: "" }, user },
+      schedules: [{
+        name: "plan", makespan: end, count: boxes.length, marks: [], guesses: [], outcomes: [], deadlines: [], groups: [], held: [],
+        boxes: boxes.map((box, i) => ({ row: rows[i], start: at(box.start), end: at(box.end), processors: box.processors })),
+        states: boxes.map((box) => words(box.state)), texts: boxes.map((box) => this.tell(box)), keys: boxes.map(known), jobs: boxes.map((box) => box.job),
+      }],
+    };
+  }
+
+  show(picture) {
+    if (!picture.processors || this.element.hidden || !this.element.isConnected) return;
+    const data = this.data(picture);
+    const model = new Model(data);
+    this.jobs = data.schedules[0].jobs;
+    const open = ({ placement }) => this.jobs[placement] && this.open(this.jobs[placement]);
+    if (this.chart) this.chart.replace(model);
+    else this.chart = new Picture(this.element, model, { open, tell: (text) => { document.getElementById("live").textContent = text; } });
   }
 }

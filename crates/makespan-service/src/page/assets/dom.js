@@ -16,13 +16,16 @@ export const svg = (name, attributes = {}, ...children) => filled(document.creat
 
 export const words = (state) => state.replaceAll("_", " ");
 
+const parts = (first, unit, rest, small) => rest ? `${first} ${unit} ${rest} ${small}` : `${first} ${unit}`;
+
 export function span(seconds) {
   const whole = Math.round(Math.abs(seconds));
   if (whole < 60) return `${whole} s`;
-  const two = (number) => String(number).padStart(2, "0");
-  if (whole < 3600) return `${Math.floor(whole / 60)}:${two(whole % 60)} min`;
-  if (whole < 172800) return `${Math.floor(whole / 3600)}:${two(Math.floor((whole % 3600) / 60))} h`;
-  return `${Math.floor(whole / 86400)} d`;
+  if (whole < 600) return parts(Math.floor(whole / 60), "min", whole % 60, "s");
+  const minutes = Math.round(whole / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 2880) return parts(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  return parts(Math.floor(minutes / 1440), "d", Math.floor(minutes % 1440 / 60), "h");
 }
 
 export function relative(instant) {
@@ -30,6 +33,19 @@ export function relative(instant) {
   const ahead = instant - Date.now() / 1000;
   return ahead >= 0 ? `in ${span(ahead)}` : `${span(ahead)} ago`;
 }
+
+// An instant as people say it; the clock is shown on request.
+export function time(instant) {
+  if (instant === null || instant === undefined) return "–";
+  const date = new Date(instant * 1000);
+  return el("time", { datetime: date.toISOString(), title: date.toLocaleString() }, relative(instant));
+}
+
+export const number = (value) => value.toLocaleString("en");
+export const link = (job) => el("a", { href: `#/job/${job}` }, String(job));
+
+// Elements with a comma between them.
+export const listed = (elements) => elements.flatMap((one, at) => at ? [", ", one] : [one]);
 
 export const state = (name) => el("span", { class: `state ${name}` }, words(name));
 

@@ -13,6 +13,9 @@ use crate::pilot::Place;
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
+/// How long it may take to say what is in the queue.
+const ANSWER: Duration = Duration::from_secs(10);
+
 impl Pilots {
     /// The pilots of earlier sessions that are not over, and what they were given.
     pub(in crate::engine) fn find_earlier(&mut self) {
@@ -51,7 +54,7 @@ impl Pilots {
         self.find_unknown();
         for seat in 0..self.seats.len() {
             if self.seats[seat].job.is_none() {
-                self.submit(seat).map_err(|(text, _)| text)?;
+                self.submit(seat, None).map_err(|(text, _)| text)?;
             }
         }
         Ok(())
@@ -80,7 +83,9 @@ impl Pilots {
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        let Ok(printed) = self.options.commands.run(Program::Squeue, asked) else { return };
+        // Who does not answer holds nothing up: at worst there is a pilot too many, which ends by itself.
+        let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
+        let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
         for line in printed.out.lines() {
             let Some((job, nodes)) = line.trim().split_once(' ') else { continue };
@@ -88,7 +93,9 @@ impl Pilots {
             if self.board.is_over(job) || self.seats.iter().any(|seat| seat.job == Some(job)) {
                 continue;
             }
-            let seat = (0..sizes.len()).find(|&seat| self.seats[seat].job.is_none() && sizes[seat] == nodes);
+            let free = || (0..sizes.len()).filter(|&seat| self.seats[seat].job.is_none());
+            // Fewer may have been asked for than it is to have.
+            let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.seats[seat].job = Some(job);
                 self.watch.ask_job(job);
@@ -96,14 +103,15 @@ impl Pilots {
         }
     }
 
-    /// Asks for a pilot. The error says why there is none, and whether there may be one later.
-    pub(super) fn submit(&mut self, seat: usize) -> Result<(), (String, bool)> {
+    /// Asks for a pilot, with all its nodes or those of them that are among these. The error says why there is none, and whether there may
+    /// be one later.
+    pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
         let log = self.board.log_pattern();
         let mut arguments = vec![
             format!("--job-name={name}"),
-            format!("--nodes={}", size.nodes),
+            format!("--nodes={}", among.map_or(size.nodes, <[String]>::len)),
             "--exclusive".into(),
             "--no-requeue".into(),
             "--no-kill".into(),
@@ -111,7 +119,7 @@ impl Pilots {
             "--open-mode=append".into(),
         ];
         arguments.extend(size.time.as_ref().map(|time| format!("--time={time}")));
-        arguments.extend(options.iter().chain(&size.placed.options).cloned());
+        arguments.extend(options.iter().cloned().chain(size.placed.sbatch(among)));
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --head --folder {folder}\n");
@@ -120,12 +128,13 @@ impl Pilots {
                 let job = submitted.job;
                 // A controller that died and forgot a job gives its number again.
                 self.board.declare_not_over(job);
+                self.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.is_again());
                 if let Err(error) = self.board.record_pilot(job, seat) {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
                 }
-                let fruitless = self.seats[seat].fruitless;
-                self.seats[seat] = Seat { job: Some(job), fruitless, ..Seat::default() };
+                let Seat { fruitless, wants, .. } = self.seats[seat];
+                self.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };
                 self.watch.ask_job(job);
                 Ok(())
             }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::{MOST_FRUITLESS, Seat};
-use crate::engine::watch::{Became, FORGOTTEN, Report};
+use super::{MOST_FRUITLESS, Seat, Wants};
+use crate::engine::watch::{Became, FORGOTTEN, Report, Waiting};
 use crate::engine::{Allocation, Pilots};
 
 impl Pilots {
@@ -11,28 +11,36 @@ impl Pilots {
         match report {
             Report::Job(job, state) => self.heard_of_job(job, state),
             Report::NodeGone(place) => {
-                let text = format!("its node {} is gone, says Slurm", place.node);
-                if let Some(agent) = self.agents.get_mut(&place) {
-                    agent.gone.get_or_insert(text);
+                if let Some(agent) = self.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
+                    agent.gone = Some(format!("its node {} is gone, says Slurm", place.node));
                     let slot = agent.slot;
+                    self.tell(format!("the node {} of pilot {} is gone, says Slurm", place.node, place.job));
                     self.close(slot, None);
+                    let seat = self.slots.seat(slot);
+                    self.seats[seat].lost += usize::from(self.seats[seat].job == Some(place.job));
                 }
             }
         }
     }
 
+    /// A pilot is in the queue.
+    fn waits(&mut self, seat: usize, job: u64, waiting: &Waiting) {
+        if self.seats[seat].waits.as_ref() != Some(&waiting.reason) {
+            // At first Slurm has not looked at it.
+            if !waiting.reason.is_empty() {
+                self.tell(format!("pilot {job} waits in the queue: {}", waiting.reason));
+            }
+            self.seats[seat].waits = Some(waiting.reason.clone());
+        }
+        self.shorten(seat, waiting);
+    }
+
     fn heard_of_job(&mut self, job: u64, state: Became) {
         let seat = self.seats.iter().position(|seat| seat.job == Some(job));
         match state {
-            Became::Waits(reason) => {
-                if let Some(seat) = seat
-                    && self.seats[seat].waits.as_ref() != Some(&reason)
-                {
-                    // At first Slurm has not looked at it.
-                    if !reason.is_empty() {
-                        self.tell(format!("pilot {job} waits in the queue: {reason}"));
-                    }
-                    self.seats[seat].waits = Some(reason);
+            Became::Waits(waiting) => {
+                if let Some(seat) = seat {
+                    self.waits(seat, job, &waiting);
                 }
             }
             Became::Runs(left) => {
@@ -41,6 +49,7 @@ impl Pilots {
                     if self.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has begun"));
                     }
+                    (self.seats[seat].lacking, self.seats[seat].wants) = (None, Wants::Some);
                     self.seats[seat].ends = ends;
                     self.seats[seat].whole = self.seats[seat].whole.max(left.unwrap_or_default());
                     self.announce(seat);
@@ -66,13 +75,13 @@ impl Pilots {
                     }
                     self.seats[seat].ends = None;
                     self.announce(seat);
-                    let Seat { has_ended_any, fruitless, .. } = self.seats[seat];
+                    let Seat { has_ended_any, fruitless, wants, .. } = self.seats[seat];
                     // What a controller forgot that died is no sign of anything.
                     let counts = u32::from(how != FORGOTTEN);
                     let fruitless = if has_ended_any { 0 } else { fruitless + counts };
                     let again = fruitless < MOST_FRUITLESS;
                     let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
-                    self.seats[seat] = Seat { closed: !again, fruitless, ..Seat::default() };
+                    self.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
                 }
             }
         }

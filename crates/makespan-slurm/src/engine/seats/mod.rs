@@ -2,6 +2,7 @@
 
 mod ask;
 mod hear;
+mod short;
 
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,22 @@ pub(super) struct Seat {
     pub closed: bool,
     /// When to ask again.
     again: Option<Instant>,
+    /// Since when it waits for nodes that take no jobs.
+    lacking: Option<Instant>,
+    /// Which of its nodes it is to have.
+    wants: Wants,
+    /// How many of its nodes are gone.
+    lost: usize,
+}
+
+/// Which of its nodes a pilot is to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Wants {
+    /// Those that take jobs.
+    #[default]
+    Some,
+    /// All, however long that takes.
+    All,
 }
 
 impl Seat {
@@ -145,6 +162,7 @@ impl Pilots {
 
     /// Ends pilots that are done with, asks for others, and says when none will come.
     pub(super) fn look_after_seats(&mut self) {
+        self.look_for_stuck();
         for seat in 0..self.seats.len() {
             let Seat { job, draining, .. } = self.seats[seat];
             if let Some(job) = job.filter(|_| draining) {
@@ -165,7 +183,7 @@ impl Pilots {
                 if self.seats[seat].job.is_some() {
                     continue;
                 }
-                match self.submit(seat) {
+                match self.submit(seat, None) {
                     Ok(()) => {
                         let job = self.seats[seat].job.unwrap_or(0);
                         self.tell(format!("work remains: pilot {job} is asked for"));

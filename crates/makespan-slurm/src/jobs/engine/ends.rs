@@ -40,6 +40,7 @@ impl Jobs<'_> {
     pub(super) fn see_begin(&mut self, task: TaskId) {
         let Some(held) = self.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
         let Some(claim) = self.board.claimant(&held.id).filter(|claim| !claim.is_void()) else { return };
+        self.stillborn = None;
         held.number = Some(claim.job);
         held.claim = Some(claim.clone());
         let planned = held.order.processors.clone();

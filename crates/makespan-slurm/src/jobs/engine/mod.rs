@@ -111,8 +111,12 @@ pub struct Jobs<'a> {
     /// When to submit again, after Slurm took no more.
     again: Option<Instant>,
     has_told_limit: bool,
+    /// How often tasks have waited for that since they were planned.
+    kept_waiting: u32,
     /// Whether Slurm ever took a job.
     has_any: bool,
+    /// How many ended without a trace, until any has begun.
+    stillborn: Option<u32>,
     /// Attempts whose jobs are to leave the queue.
     cancel: Vec<String>,
     /// The submission that is on the way.
@@ -175,7 +179,9 @@ impl<'a> Jobs<'a> {
             pause: SHORTEST,
             again: None,
             has_told_limit: false,
+            kept_waiting: 0,
             has_any: false,
+            stillborn: Some(0),
             cancel: Vec::new(),
             submitting: None,
             options,
@@ -281,6 +287,10 @@ impl Engine for Jobs<'_> {
 
     fn takes_more(&self) -> bool {
         self.waiting.len() < MOST_WAITING && self.again.is_none()
+    }
+
+    fn wants_new_plan(&mut self) -> bool {
+        std::mem::take(&mut self.kept_waiting) > 0
     }
 
     fn hear_success(&mut self, task: TaskId) {

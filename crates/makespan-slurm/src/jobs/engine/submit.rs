@@ -156,6 +156,7 @@ impl Jobs<'_> {
     fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {
         self.waiting.push_front(task);
         self.again = Some(Instant::now() + PAUSE);
+        self.kept_waiting += u32::from(limit);
         if !limit || !std::mem::replace(&mut self.has_told_limit, true) {
             let text = if limit { "the rest is submitted as jobs end" } else { "trying again" };
             self.tell(format!("Slurm takes no more jobs now: {error}; {text}"));
@@ -163,10 +164,10 @@ impl Jobs<'_> {
     }
 
     fn refused(&mut self, task: TaskId, error: &CommandError) {
-        use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition};
+        use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition, Reservation};
         // What is wrong with every job is not tried with each of them.
         let of_all = error.refusal().is_none_or(|refusal| {
-            matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition)
+            matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition | Reservation)
         });
         if of_all && !self.has_any {
             self.waiting.push_front(task);

@@ -27,6 +27,13 @@ const KILLED: i32 = 128 + 9;
 /// Why a job never starts that waits for one without success.
 const NEVER: &str = "DependencyNeverSatisfied";
 
+/// What a job that has left no log lets one think.
+const NO_LOG: &str =
+    "it has left no log, so its node may not share the folder of the run; `makespan slurm doctor` tries that";
+
+/// So many jobs that leave no log are the last, where none ever began.
+const MAX_STILLBORN: u32 = 8;
+
 /// What is to be thought of an attempt.
 enum Verdict {
     Goes,
@@ -113,7 +120,11 @@ impl Jobs<'_> {
             }
             state => {
                 let state = format!("{state:?}").to_lowercase();
-                let words = self.board.last_words(&held.id).map_or_else(String::new, |words| format!(": {words}"));
+                let words = if !has_begun && !self.board.log(&held.id).exists() {
+                    format!(": {NO_LOG}")
+                } else {
+                    self.board.last_words(&held.id).map_or_else(String::new, |words| format!(": {words}"))
+                };
                 let when = if has_begun { "has left no end" } else { "never began" };
                 Verdict::Lost(format!("its job {job} is over ({state}) and {when}{words}"))
             }
@@ -153,8 +164,18 @@ impl Jobs<'_> {
         match verdict {
             Verdict::Goes => {}
             Verdict::Lost(reason) => {
+                let is_stillborn = reason.ends_with(NO_LOG);
                 self.cancel.push(held.id.clone());
                 self.lose(task, reason);
+                let count = self.stillborn.as_mut().filter(|_| is_stillborn);
+                let count = count.map(|count| {
+                    *count += 1;
+                    *count
+                });
+                if count == Some(MAX_STILLBORN) {
+                    let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; of each: {NO_LOG}");
+                    self.notices.push_back(Notice::Over(text));
+                }
             }
             Verdict::Cancelled(reason) => {
                 held.fate = Some(Fate::Gone);

@@ -274,6 +274,7 @@ impl<'a> Outcomes<'a> {
             words: true,
             first: true,
             figure: None,
+            schedules: Vec::new(),
         }
     }
 }

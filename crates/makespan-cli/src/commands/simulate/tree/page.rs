@@ -57,7 +57,7 @@ fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
         y_label: "% of the application".into(),
         series: run.run.completions.iter().enumerate().map(line).collect(),
         y_range: Some((0.0, 100.0)),
-        log_x: false,
+        ..Figure::default()
     };
     Section { title: format!("Progress under {}", run.heuristic), figure: Some(figure), ..Section::default() }
 }

@@ -1,0 +1,143 @@
+"""How fast the Python package is: what a call costs beyond its work, policies of Python, HEFT beside SAGA, EASY on a log. See ../README.md."""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import makespan as m
+
+LINE = "{:<64}{:>14}  {}"
+
+
+def main():
+    options = arguments()
+    print(LINE.format("what (least of several repetitions)", "measured", "target"))
+    for measure in (instances, frames, decisions):
+        measure(options.repetitions)
+    heft(options)
+    if options.log:
+        easy(options.log, options.repetitions)
+
+
+def least(repetitions, work, prepare=lambda: None):
+    """The least time of several repetitions of some work, in seconds, and what it made."""
+    best, made = float("inf"), None
+    for _ in range(repetitions):
+        prepared = prepare()
+        begin = time.perf_counter()
+        made = work() if prepared is None else work(prepared)
+        best = min(best, time.perf_counter() - begin)
+    return best, made
+
+
+def tell(what, figure, target=""):
+    print(LINE.format(what, figure, target), flush=True)
+
+
+def instances(repetitions):
+    def objects():
+        return [m.Job(f"job{at}", time=[4.5, 2.25 + at, 1.6], weight=1 + at % 7) for at in range(1000)]
+
+    platform = m.Platform(processors=64)
+    seconds, jobs = least(repetitions, objects)
+    tell("1,000 Job objects", f"{1000 * seconds:.2f} ms")
+    seconds, _ = least(repetitions, lambda: m.Instance(platform, jobs))
+    tell("Instance of these objects", f"{1000 * seconds:.2f} ms", "5 ms")
+    dicts = [job.document() for job in jobs]
+    seconds, _ = least(repetitions, lambda: m.Instance(platform, dicts))
+    tell("Instance of 1,000 dicts", f"{1000 * seconds:.2f} ms", "5 ms")
+
+
+def frames(repetitions):
+    jobs = [m.Job(f"job{at}", time=1 + at % 50) for at in range(100_000)]
+    plan = m.plan(m.Instance(processors=256, jobs=jobs), "list", prove=False)
+    for name, make in (("pandas", lambda table: table.to_pandas()), ("polars", lambda table: table.to_polars())):
+        make(plan.schedule)
+        seconds, frame = least(repetitions, lambda: make(plan.schedule))
+        tell(f"{len(frame):,} placements to a DataFrame of {name}", f"{1000 * seconds:.1f} ms", "50 ms")
+
+
+class InTurn(m.Policy):
+    """First come, first served."""
+
+    def on(self, events, view):
+        decisions, free = [], view.free
+        for task in view.waiting:
+            if task.min_processors > free:
+                break
+            free -= task.min_processors
+            decisions.append(m.Start(task))
+        return decisions
+
+
+def decisions(repetitions):
+    log = m.generate.lublin(jobs=100_000, processors=256, load=0.7, seed=3)
+    for policy in (InTurn(), "fcfs"):
+        seconds, result = least(repetitions, lambda: m.simulate(log, [policy], threads=1)[0])
+        name = "InTurn, written in Python" if policy != "fcfs" else "fcfs of the catalogue"
+        tell(f"decisions (starts) a second: {name}", f"{len(result.jobs) / seconds:,.0f}", "200,000" if policy != "fcfs" else "")
+
+
+def heft(options):
+    """The same graph for both: layers of tasks on processors that differ, all links alike."""
+    for tasks in options.tasks:
+        graph = drawn(tasks, options.machines)
+        instance = of_graph(graph)
+        seconds, plan = least(options.repetitions, lambda: m.plan(instance, "heft", prove=False))
+        tell(f"HEFT, {tasks:,} tasks on {options.machines} machines: makespan", f"{seconds:.3f} s", f"length {plan.makespan:.1f} s")
+        if options.saga.exists():
+            words = [options.saga, "-B", "peer.py"]
+            said = subprocess.run(words, input=json.dumps(graph), capture_output=True, text=True, timeout=options.patience)
+            if said.returncode:
+                tell(f"HEFT, {tasks:,} tasks: SAGA", "failed", said.stderr.strip().splitlines()[-1][:60])
+                continue
+            theirs = json.loads(said.stdout.splitlines()[-1])
+            ratio = f"length {theirs['makespan']:.1f} s; {theirs['seconds'] / seconds:,.0f} times as long"
+            tell(f"HEFT, {tasks:,} tasks: SAGA", f"{theirs['seconds']:.3f} s", ratio)
+
+
+def drawn(tasks, machines):
+    """Sizes of tasks, speeds of machines, and edges with data, of a layered graph."""
+    source = random.Random(7)
+    width = max(2, round(tasks**0.5))
+    sizes = [source.uniform(10, 100) for _ in range(tasks)]
+    edges = []
+    for task in range(width, tasks):
+        layer = task // width
+        before = source.sample(range((layer - 1) * width, layer * width), min(3, width))
+        edges += [(earlier, task, source.randrange(1, 20)) for earlier in before]
+    return {"sizes": sizes, "edges": edges, "speeds": [source.uniform(1, 3) for _ in range(machines)], "bandwidth": 1.0}
+
+
+def of_graph(graph):
+    nodes = [m.Node(f"n{at}", 1, speed=speed) for at, speed in enumerate(graph["speeds"])]
+    tasks = [m.Job(f"t{at}", time=size) for at, size in enumerate(graph["sizes"])]
+    edges = [(f"t{a}", f"t{b}", data) for a, b, data in graph["edges"]]
+    platform = m.Platform(nodes=nodes, bandwidth=graph["bandwidth"])
+    return m.Instance(platform, [m.Job("g", graph=m.Graph(tasks, edges))])
+
+
+def easy(path, repetitions):
+    seconds, log = least(1, lambda: m.read_log(path))
+    tell(f"reading {path.name}, {len(log):,} jobs", f"{seconds:.2f} s")
+    seconds, result = least(repetitions, lambda: m.simulate(log, ["easy"])[0])
+    tell("EASY on it, called from Python", f"{seconds:.2f} s", f"mean wait {result.measures['wait']['mean']:.1f} s")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--saga", type=Path, default=Path(sys.executable), help="the interpreter that has SAGA")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--tasks", type=lambda text: [int(part) for part in text.split(",")], default=[1000, 10000])
+    parser.add_argument("--machines", type=int, default=16)
+    parser.add_argument("--patience", type=float, default=3600, help="seconds after which SAGA is given up")
+    parser.add_argument("--log", type=Path, help="an SWF log for EASY; `benches/peers/accasim/run` has AccaSim on the same")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

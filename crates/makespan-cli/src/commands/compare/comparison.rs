@@ -1,0 +1,193 @@
+//! What is kept of an instance on which algorithms were compared.
+
+use makespan_core::{Bound, Instance, Metrics, Objective, Value};
+use serde_json::json;
+
+use super::Row;
+use crate::output::table;
+use crate::summary;
+
+/// An algorithm's figures.
+pub struct Measured {
+    pub algorithm: String,
+    pub seconds: f64,
+    /// For each bound of the comparison.
+    pub figures: Vec<Figure>,
+    metrics: Option<Metrics>,
+}
+
+/// By one objective.
+pub struct Figure {
+    pub value: Option<Value>,
+    pub ratio: Option<f64>,
+}
+
+/// All algorithms on one instance.
+pub struct Comparison {
+    /// The file.
+    pub name: String,
+    pub jobs: usize,
+    pub processors: u32,
+    pub bounds: Vec<(Objective, Value)>,
+    pub rows: Vec<Measured>,
+    /// Specs of those that made no plan, with the reason.
+    pub left_out: Vec<(String, String)>,
+    pub remarks: Vec<String>,
+    condition: &'static str,
+    has_guesses: bool,
+    summary: String,
+    /// Whether the cost takes the room of the metrics: where it tells plans apart.
+    has_cost: bool,
+}
+
+/// What is said beside the figures.
+pub struct Beside {
+    pub name: String,
+    pub left_out: Vec<(String, String)>,
+    pub remarks: Vec<String>,
+}
+
+impl Comparison {
+    pub fn new(instance: &Instance, bounds: &[Bound], rows: Vec<Row>, beside: Beside) -> Self {
+        let measured = |row: Row| Measured {
+            figures: bounds
+                .iter()
+                .map(|bound| Figure {
+                    value: row.plan.value(bound.objective, instance),
+                    ratio: makespan::plan_ratio(instance, &row.plan, bound),
+                })
+                .collect(),
+            metrics: row.plan.schedule().map(|schedule| Metrics::of(instance, schedule)),
+            algorithm: row.algorithm,
+            seconds: row.seconds,
+        };
+        Self {
+            name: beside.name,
+            jobs: instance.jobs().len(),
+            processors: instance.processors(),
+            bounds: bounds.iter().map(|bound| (bound.objective, bound.value.clone())).collect(),
+            rows: rows.into_iter().map(measured).collect(),
+            left_out: beside.left_out,
+            remarks: beside.remarks,
+            condition: instance.condition(),
+            has_guesses: instance.has_guesses(),
+            summary: summary::instance(instance),
+            has_cost: instance.has_compound_jobs() || !instance.has_equal_processors(),
+        }
+    }
+
+    /// The figures of an algorithm by an objective, if both are there.
+    pub fn figure(&self, algorithm: &str, objective: Objective) -> Option<&Figure> {
+        let at = self.bounds.iter().position(|(known, _)| *known == objective)?;
+        self.rows.iter().find(|row| row.algorithm == algorithm).map(|row| &row.figures[at])
+    }
+
+    /// Whether no other value by this objective is better.
+    pub fn is_best(&self, figure: &Figure, objective: Objective) -> bool {
+        let others = self.rows.iter().filter_map(|row| self.figure(&row.algorithm, objective)?.value.as_ref());
+        let best = if objective.is_maximised() { others.max() } else { others.min() };
+        figure.value.is_some() && figure.value.as_ref() == best
+    }
+
+    /// For people: what is proven, a row for each algorithm, and who made no plan.
+    pub fn text(&self) -> String {
+        format!(
+            "{}\n{}{}\n{}{}",
+            self.summary,
+            summary::remarks(&self.remarks),
+            self.bounds_line(),
+            self.text_rows(),
+            folded(&self.left_out, "such an instance")
+        )
+    }
+
+    fn bounds_line(&self) -> String {
+        let part = |(objective, value): &(Objective, Value)| {
+            let sign = if objective.is_maximised() { "<=" } else { ">=" };
+            format!("{objective} {sign} {}", summary::value(*objective, value.clone()))
+        };
+        format!("proven{}: {}\n", self.condition, self.bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Value and ratio of one objective; stars mark the best.
+    fn text_rows(&self) -> String {
+        let shown = |objective: Objective| self.has_cost || objective != Objective::Cost;
+        let objectives: Vec<Objective> =
+            self.bounds.iter().map(|(objective, _)| *objective).filter(|&o| shown(o)).collect();
+        let has_room = objectives.len() < 3;
+        let text = self.rows.iter().map(|row| {
+            let mut cells = vec![row.algorithm.clone()];
+            for &objective in &objectives {
+                let figure = self.figure(&row.algorithm, objective);
+                let mark = if figure.is_some_and(|figure| self.is_best(figure, objective)) { "*" } else { " " };
+                let value = figure.and_then(|figure| figure.value.clone());
+                let ratio = figure.and_then(|figure| figure.ratio);
+                cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
+                cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
+            }
+            if has_room {
+                cells.push(row.metrics.map_or("-".into(), |metrics| format!("{:.1} %", 100.0 * metrics.utilisation)));
+                cells.push(row.metrics.map_or("-".into(), |metrics| summary::figure(metrics.mean_flow)));
+            }
+            cells.push(duration(row.seconds));
+            cells
+        });
+        let columns = objectives.iter().flat_map(|&objective| [short(objective), "ratio "]);
+        let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
+        let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
+        table(&heading, 1, text)
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        let reasons = self.left_out.iter().map(|(_, reason)| reason);
+        json!({
+            "jobs": self.jobs,
+            "processors": self.processors,
+            "algorithms": self.rows.iter().map(|row| self.json_row(row)).collect::<Vec<_>>(),
+            "rests_on_guesses": self.has_guesses,
+            "remarks": self.remarks.iter().chain(reasons).collect::<Vec<_>>(),
+        })
+    }
+
+    fn json_row(&self, row: &Measured) -> serde_json::Value {
+        let mut object = json!({"algorithm": row.algorithm, "seconds": row.seconds, "metrics": row.metrics});
+        for ((objective, bound), figure) in self.bounds.iter().zip(&row.figures) {
+            object[objective.name()] = json!({
+                "value": figure.value.as_ref().map(|value| exact(value.reached(*objective))),
+                "bound": exact(bound.decimal(*objective)),
+                "ratio": figure.ratio,
+            });
+        }
+        object
+    }
+}
+
+/// One line for all that made no plan.
+pub fn folded(left_out: &[(String, String)], what: &str) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let names = left_out.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let text = format!("{names}. --algorithms NAME says why");
+    format!("\n{}", crate::output::wrapped(&format!("{} cannot plan {what}: ", left_out.len()), 2, &text))
+}
+
+/// As the heading of a column.
+pub fn short(objective: Objective) -> &'static str {
+    match objective {
+        Objective::WeightedCompletion => "w. compl.",
+        Objective::MaxLateness => "max. late",
+        Objective::WeightedLateness => "w. late",
+        Objective::Throughput => "fair throughput",
+        other => other.name(),
+    }
+}
+
+pub fn duration(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.2} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
+}
+
+fn exact(decimal: String) -> serde_json::Number {
+    serde_json::Number::from_string_unchecked(decimal)
+}

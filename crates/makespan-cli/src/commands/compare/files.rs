@@ -1,0 +1,146 @@
+//! Tables and profiles of a comparison in files, each of the kind that its ending says.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use makespan_core::Objective;
+use makespan_formats::CsvNames;
+use makespan_formats::plot::{tex, write_figure, write_figure_pgf};
+use makespan_lab::campaign::title;
+use makespan_lab::performance_profile::{PerformanceProfile, figure};
+use miette::Result;
+
+use super::comparison::Comparison;
+use super::many::Totals;
+use crate::output::{draw, write_file};
+
+/// What tables and profiles are written as.
+pub const TABLES: [&str; 3] = ["csv", "md", "tex"];
+pub const PROFILES: [&str; 5] = ["svg", "png", "pdf", "tex", "csv"];
+
+/// The ending of a file, in small letters.
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Writes a table.
+pub fn write_table(path: &Path, comparisons: &[Comparison]) -> Result<()> {
+    match ending(path).as_str() {
+        "md" => write_file(path, |out| markdown(out, &Totals::of(comparisons))),
+        "tex" => write_file(path, |out| latex(out, &Totals::of(comparisons))),
+        _ => write_file(path, |out| rows(out, comparisons)),
+    }
+}
+
+/// Writes a performance profile.
+pub fn write_profile(
+    path: &Path,
+    (names, profiles): &(Vec<String>, Vec<PerformanceProfile>),
+    by: Objective,
+) -> Result<()> {
+    let named: Vec<String> = names.iter().map(|name| title(name)).collect();
+    let figure = || figure(&named, profiles, &by.to_string());
+    match ending(path).as_str() {
+        "csv" => write_file(path, |out| steps(out, names, profiles)),
+        "tex" => write_file(path, |mut out| write_figure_pgf(&mut out, &figure())),
+        _ => draw(path, |mut out| write_figure(&mut out, &figure())),
+    }
+}
+
+/// A row for each instance and algorithm, also where there is no plan.
+fn rows(out: &mut dyn Write, comparisons: &[Comparison]) -> io::Result<()> {
+    let objectives = Totals::of(comparisons).objectives;
+    let mut writer = csv::Writer::from_writer(out);
+    let columns =
+        objectives.iter().flat_map(|objective| ["", "_bound", "_ratio"].map(|of| format!("{}{of}", objective.name())));
+    let first = ["instance", "jobs", "processors", "algorithm", "seconds"].map(str::to_owned);
+    writer.write_record(first.into_iter().chain(columns).chain(["left_out".to_owned()]))?;
+    for one in comparisons {
+        let about = |algorithm: &str| {
+            let name = CsvNames::Guarded.write(&one.name).into_owned();
+            vec![name, one.jobs.to_string(), one.processors.to_string(), algorithm.to_owned()]
+        };
+        for row in &one.rows {
+            let mut cells = about(&row.algorithm);
+            cells.push(row.seconds.to_string());
+            for &objective in &objectives {
+                let bound = one.bounds.iter().find(|(known, _)| *known == objective);
+                let found = one.figure(&row.algorithm, objective);
+                let value = found.and_then(|figure| figure.value.as_ref());
+                cells.push(value.map_or_else(String::new, |value| value.reached(objective)));
+                cells.push(bound.map_or_else(String::new, |(_, bound)| bound.decimal(objective)));
+                let ratio = found.and_then(|figure| figure.ratio);
+                cells.push(ratio.map_or_else(String::new, |ratio| ratio.to_string()));
+            }
+            cells.push(String::new());
+            writer.write_record(cells)?;
+        }
+        for (algorithm, reason) in &one.left_out {
+            let mut cells = about(algorithm);
+            cells.resize(5 + 3 * objectives.len(), String::new());
+            cells.push(reason.clone());
+            writer.write_record(cells)?;
+        }
+    }
+    writer.flush()
+}
+
+fn steps(out: &mut dyn Write, names: &[String], profiles: &[PerformanceProfile]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["algorithm", "factor", "share"])?;
+    for (name, profile) in names.iter().zip(profiles) {
+        for (factor, share) in profile.steps() {
+            writer.write_record([name.as_str(), &factor.to_string(), &share.to_string()])?;
+        }
+    }
+    writer.flush()
+}
+
+/// The cells of a row: the name, on how many instances there is a plan, and for each objective mean, most and best.
+fn cells(totals: &Totals) -> Vec<Vec<String>> {
+    let row = |total: &super::many::Total| {
+        let sums = total.sums.iter().flat_map(|sum| {
+            sum.as_ref().map_or_else(
+                || ["", "", ""].map(str::to_owned),
+                |sum| [format!("{:.4}", sum.mean), format!("{:.4}", sum.largest), sum.best.to_string()],
+            )
+        });
+        [title(&total.algorithm), total.planned.to_string()].into_iter().chain(sums).collect()
+    };
+    totals.rows.iter().map(row).collect()
+}
+
+fn markdown(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
+    let columns = totals.objectives.iter().map(|objective| format!(" {objective}: mean ratio | most | best |"));
+    writeln!(out, "| algorithm | planned of {} |{}", totals.instances, columns.collect::<String>())?;
+    writeln!(out, "|---|--:|{}", "--:|--:|--:|".repeat(totals.objectives.len()))?;
+    for row in cells(totals) {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
+    let count = totals.objectives.len();
+    writeln!(
+        out,
+        "% Needs \\usepackage{{booktabs}}. Ratios are of values to proven bounds, over {} instances.",
+        totals.instances
+    )?;
+    writeln!(out, "\\begin{{tabular}}{{lr{}}}\n\\toprule", "rrr".repeat(count))?;
+    let over = totals
+        .objectives
+        .iter()
+        .map(|objective| format!(" & \\multicolumn{{3}}{{c}}{{{}}}", tex(&objective.to_string())));
+    writeln!(out, "& {} \\\\", over.collect::<String>())?;
+    for at in 0..count {
+        write!(out, "\\cmidrule(lr){{{}-{}}}", 3 + 3 * at, 5 + 3 * at)?;
+    }
+    writeln!(out, "\nalgorithm & planned{} \\\\\n\\midrule", " & mean ratio & most & best".repeat(count))?;
+    for row in cells(totals) {
+        let cells: Vec<String> = row.iter().map(|cell| tex(cell)).collect();
+        writeln!(out, "{} \\\\", cells.join(" & "))?;
+    }
+    writeln!(out, "\\bottomrule\n\\end{{tabular}}")
+}

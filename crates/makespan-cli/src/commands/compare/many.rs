@@ -1,0 +1,187 @@
+//! Algorithms over several instances, summed up.
+
+use std::collections::BTreeSet;
+
+use makespan_core::Objective;
+use makespan_lab::performance_profile::{PerformanceProfile, performance_profiles};
+use miette::{Result, miette};
+use serde_json::json;
+
+use super::comparison::{Comparison, duration, short};
+use crate::args::ObjectiveName;
+use crate::output::table;
+use crate::summary;
+
+/// Notes on the files up to this many are printed.
+const MAX_REMARKS: usize = 3;
+
+/// What is said of one algorithm by one objective.
+pub struct Sum {
+    /// Geometric mean and largest of the ratios to the proven bounds.
+    pub mean: f64,
+    pub largest: f64,
+    /// On how many instances nobody was better.
+    pub best: usize,
+}
+
+/// One algorithm over all instances.
+pub struct Total {
+    pub algorithm: String,
+    pub planned: usize,
+    /// For each objective.
+    pub sums: Vec<Option<Sum>>,
+    /// Mean seconds of a plan.
+    pub seconds: f64,
+}
+
+/// All of them.
+pub struct Totals {
+    pub instances: usize,
+    pub objectives: Vec<Objective>,
+    pub rows: Vec<Total>,
+    /// Those that planned nothing, with the reason of the first instance.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Totals {
+    pub fn of(comparisons: &[Comparison]) -> Self {
+        let mut objectives: Vec<Objective> = Vec::new();
+        for (objective, _) in comparisons.iter().flat_map(|comparison| &comparison.bounds) {
+            if !objectives.contains(objective) {
+                objectives.push(*objective);
+            }
+        }
+        let algorithms = algorithms(comparisons);
+        let total = |algorithm: &String| {
+            let rows = comparisons.iter().filter_map(|one| one.rows.iter().find(|row| row.algorithm == *algorithm));
+            let seconds: Vec<f64> = rows.map(|row| row.seconds).collect();
+            Total {
+                algorithm: algorithm.clone(),
+                planned: seconds.len(),
+                sums: objectives.iter().map(|&objective| sum(comparisons, algorithm, objective)).collect(),
+                seconds: seconds.iter().sum::<f64>() / seconds.len().max(1) as f64,
+            }
+        };
+        let mut left_out: Vec<(String, String)> = Vec::new();
+        for (name, reason) in comparisons.iter().flat_map(|comparison| &comparison.left_out) {
+            if !algorithms.contains(name) && left_out.iter().all(|(known, _)| known != name) {
+                left_out.push((name.clone(), reason.clone()));
+            }
+        }
+        Self { instances: comparisons.len(), rows: algorithms.iter().map(total).collect(), objectives, left_out }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let heading = self.objectives.iter().flat_map(|&objective| [short(objective), "most", "best"]);
+        let heading: Vec<&str> = ["algorithm", "planned"].into_iter().chain(heading).chain(["time"]).collect();
+        let rows = self.rows.iter().map(|total| {
+            let mut cells = vec![total.algorithm.clone(), format!("{} of {}", total.planned, self.instances)];
+            for sum in &total.sums {
+                cells.extend(sum.as_ref().map_or_else(
+                    || ["-", "-", "-"].map(str::to_owned),
+                    |sum| [format!("{:.4}", sum.mean), format!("{:.4}", sum.largest), sum.best.to_string()],
+                ));
+            }
+            cells.push(duration(total.seconds));
+            cells
+        });
+        format!(
+            "by each objective: geometric mean of value over proven bound, the most of it, and on how many\n  instances nobody was better; mean time of a plan\n\n{}",
+            table(&heading, 1, rows)
+        )
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        let row = |total: &Total| {
+            let mut object = json!({"algorithm": total.algorithm, "planned": total.planned, "seconds": total.seconds});
+            for (objective, sum) in self.objectives.iter().zip(&total.sums) {
+                object[objective.name()] = sum.as_ref().map_or(
+                    serde_json::Value::Null,
+                    |sum| json!({"geometric_mean_ratio": sum.mean, "largest_ratio": sum.largest, "best": sum.best}),
+                );
+            }
+            object
+        };
+        self.rows.iter().map(row).collect()
+    }
+}
+
+/// Those that planned some instance, in the order in which they are met.
+fn algorithms(comparisons: &[Comparison]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    rows.map(|row| row.algorithm.clone()).filter(|name| seen.insert(name.clone())).collect()
+}
+
+fn sum(comparisons: &[Comparison], algorithm: &str, objective: Objective) -> Option<Sum> {
+    let found: Vec<_> = comparisons.iter().filter_map(|one| Some((one, one.figure(algorithm, objective)?))).collect();
+    let ratios: Vec<f64> = found.iter().filter_map(|(_, figure)| figure.ratio).collect();
+    let largest = ratios.iter().copied().reduce(f64::max)?;
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    Some(Sum { mean, largest, best: found.iter().filter(|(one, figure)| one.is_best(figure, objective)).count() })
+}
+
+/// `12 instances, 20 to 400 jobs, 16 processors`.
+pub fn heading(comparisons: &[Comparison]) -> String {
+    let range = |values: &mut dyn Iterator<Item = usize>, what: &str| {
+        let values: Vec<usize> = values.collect();
+        let (low, high) = (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
+        let plural = if high == 1 { "" } else { "s" };
+        if low == high { format!("{high} {what}{plural}") } else { format!("{low} to {high} {what}{plural}") }
+    };
+    let jobs = range(&mut comparisons.iter().map(|one| one.jobs), "job");
+    let processors = range(&mut comparisons.iter().map(|one| one.processors as usize), "processor");
+    format!("{} instances, {jobs}, {processors}", comparisons.len())
+}
+
+/// What each file has to be known for, and what is remarked of it.
+pub fn remarks(comparisons: &[Comparison]) -> String {
+    let of = |one: &Comparison| one.remarks.iter().map(|remark| format!("{}: {remark}", one.name)).collect::<Vec<_>>();
+    let all: Vec<String> = comparisons.iter().flat_map(of).collect();
+    if all.len() <= MAX_REMARKS {
+        return summary::remarks(&all);
+    }
+    summary::remarks(&[format!("{} notes on these files, such as {}; --format json has all", all.len(), all[0])])
+}
+
+/// The profiles by an objective, with the names of the algorithms.
+pub fn profiles(comparisons: &[Comparison], objective: Objective) -> (Vec<String>, Vec<PerformanceProfile>) {
+    let algorithms = algorithms(comparisons);
+    let values = |one: &Comparison| {
+        let value = |algorithm: &String| {
+            let value = one.figure(algorithm, objective)?.value.as_ref()?.as_f64();
+            // What is maximised is the better the less its reciprocal is.
+            Some(if objective.is_maximised() { 1.0 / value } else { value })
+        };
+        algorithms.iter().map(value).collect()
+    };
+    let values: Vec<Vec<Option<f64>>> = comparisons.iter().map(values).collect();
+    (algorithms, performance_profiles(&values))
+}
+
+/// The objective of a profile: the one that is asked for, or the first that is measured.
+pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Result<Objective> {
+    let measured = || comparisons.iter().flat_map(|one| &one.bounds).map(|(objective, _)| *objective);
+    let Some(asked) = asked else {
+        return measured().next().ok_or_else(|| miette!("no algorithm has planned any of the instances"));
+    };
+    let objective = match asked {
+        ObjectiveName::Makespan => Objective::Makespan,
+        ObjectiveName::WeightedCompletion => Objective::WeightedCompletion,
+        ObjectiveName::MeanFlow => Objective::MeanFlow,
+        ObjectiveName::Cost => Objective::Cost,
+        ObjectiveName::MaxLateness => Objective::MaxLateness,
+        ObjectiveName::WeightedLateness => Objective::WeightedLateness,
+        ObjectiveName::Pareto => {
+            return Err(miette!("--objective pareto: a profile compares by one objective; name it"));
+        }
+    };
+    if measured().any(|one| one == objective) {
+        return Ok(objective);
+    }
+    let known: BTreeSet<&str> = measured().map(Objective::name).collect();
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(miette!("--objective: {objective} is not measured on these instances; there are {known}"))
+}

@@ -1,0 +1,93 @@
+//! Plans of tasks that could not be submitted with the others, or not by the session that planned them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use makespan_core::{Instance, Job, Placement, TaskId, Time, Unavailable};
+use miette::{Result, miette};
+
+use super::ClusterOfJobs;
+use crate::commands::run::decider::Decider;
+
+/// The shortest time between two plans, and how many times as long as the last one took.
+const PAUSE: Duration = Duration::from_secs(10);
+const TIMES: u32 = 5;
+
+/// Chooses sizes and order of tasks again, beside what runs and waits on the cluster then.
+pub struct Later<'a> {
+    cluster: &'a ClusterOfJobs,
+    decider: &'a Decider,
+    seed: u64,
+    /// Not before.
+    next: Instant,
+}
+
+impl<'a> Later<'a> {
+    pub fn new(cluster: &'a ClusterOfJobs, decider: &'a Decider, seed: u64) -> Self {
+        Self { cluster, decider, seed, next: Instant::now() }
+    }
+
+    /// Where these tasks are at their best now; `None` where the plan that there is stays.
+    pub fn plan(&mut self, instance: &Instance, now: Time, tasks: &[TaskId]) -> Option<Vec<Placement>> {
+        let begun = Instant::now();
+        if begun < self.next {
+            return None;
+        }
+        // A plan that cannot be had, or not be carried out, changes nothing.
+        let planned = self.planned(instance, now, tasks).ok();
+        self.next = Instant::now() + PAUSE.max(begun.elapsed() * TIMES);
+        planned
+    }
+
+    fn planned(&self, instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Vec<Placement>> {
+        let rest = rest(instance, now, tasks)?;
+        let begun = self.cluster.plan(&self.decider.of_rest(&rest), &rest, self.seed, Vec::new())?;
+        self.cluster.check(&rest, &begun.schedule)?;
+        let own = |placement: &Placement| Placement { task: tasks[placement.task.index()], ..placement.clone() };
+        Ok(begun.schedule.placements().iter().map(own).collect())
+    }
+}
+
+/// These tasks as jobs of their own, in this order, as they look from an instant. What they wait for besides is on its way.
+fn rest(instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Instance> {
+    let names: BTreeMap<TaskId, String> = tasks.iter().map(|&task| (task, instance.name(task).into_owned())).collect();
+    let job = |&task: &TaskId| {
+        let before = instance.incoming(task).flat_map(|edge| instance.equal_tasks(edge.from));
+        let before: BTreeSet<&str> = before.filter_map(|before| names.get(&before)).map(String::as_str).collect();
+        let job = instance.alone(task);
+        let (release, deadline) = (job.release, job.deadline);
+        let job = Job { deadline: deadline.map(|deadline| deadline.saturating_since(now)), ..job };
+        job.with_release(release.saturating_since(now)).with_after(before)
+    };
+    let jobs = tasks.iter().map(job).collect();
+    let closed = instance.unavailable().iter().filter(|period| period.end > now).map(|period| Unavailable {
+        start: period.start.saturating_since(now),
+        end: period.end.saturating_since(now),
+        processors: period.processors.clone(),
+    });
+    Instance::new(instance.platform().clone(), jobs, closed.collect()).map_err(|error| miette!("{error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Platform, Profile};
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_seen_from_now_with_the_order_that_it_has() {
+        let second = Time::from_seconds;
+        let job = |name: &str| Job::new(name, Profile::rigid(1, second(5)).unwrap());
+        let jobs = vec![job("a"), job("b").with_after(["a"]), job("c").with_after(["b"]).with_release(second(30))];
+        let closed = |from, to| Unavailable { processors: "0".parse().unwrap(), start: second(from), end: second(to) };
+        let instance =
+            Instance::new(Platform::flat(2).unwrap(), jobs, vec![closed(0, 8), closed(5, 25), closed(50, 60)]).unwrap();
+        let rest = rest(&instance, second(20), &[TaskId(2), TaskId(1)]).unwrap();
+        assert_eq!((rest.name(TaskId(0)).as_ref(), rest.release(TaskId(0))), ("c", second(10)));
+        assert_eq!(rest.release(TaskId(1)), Time::ZERO);
+        let edges: Vec<(TaskId, TaskId)> = rest.edges().iter().map(|edge| (edge.from, edge.to)).collect();
+        assert_eq!(edges, [(TaskId(1), TaskId(0))], "what it waits for besides is on its way");
+        let periods: Vec<(Time, Time)> = rest.unavailable().iter().map(|period| (period.start, period.end)).collect();
+        assert_eq!(periods, [(Time::ZERO, second(5)), (second(30), second(40))]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What is refused before anything begins.
+
+use makespan_core::Instance;
+
+use crate::journal::{Journal, Opening};
+use crate::machine::cores;
+use crate::{ExecuteError, ExecuteOptions, resources};
+
+/// Whether [`execute`](crate::execute()) would begin: every task has a command, cores, memory and GPUs suffice, and the folder is free or holds a run
+/// of this instance that may be resumed. Nothing is made, changed or started.
+///
+/// # Errors
+/// [`ExecuteError`], as [`execute`](crate::execute()).
+pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    check_machine(instance, options)?;
+    check_folder(instance, options)
+}
+
+/// The same for a run on another engine than this machine, which is not asked what it has.
+///
+/// # Errors
+/// As there.
+pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    check_tasks(instance)?;
+    let how = Opening {
+        resume: options.resume,
+        recover: options.recover,
+        of_now: options.run_all,
+        grows: options.intake.is_some(),
+    };
+    Ok(Journal::check(&options.folder, instance, how)?)
+}
+
+/// Refuses an instance that this machine cannot execute, in a folder that nobody else has.
+///
+/// # Errors
+/// As there, but for journals.
+pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    check_tasks(instance)?;
+    let cores = cores()?.len();
+    if instance.processors() as usize > cores && !options.oversubscribe {
+        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores });
+    }
+    resources::check(instance.platform(), options)
+}
+
+/// Refuses tasks of the same name, and tasks without a command.
+///
+/// # Errors
+/// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].
+pub fn check_tasks(instance: &Instance) -> Result<(), ExecuteError> {
+    instance.check_task_names()?;
+    let mut different = instance.different_task_ids();
+    match different.find(|&task| instance.task(task).command.is_empty()) {
+        Some(task) => Err(ExecuteError::NoCommand(instance.name(task).into_owned())),
+        None => Ok(()),
+    }
+}

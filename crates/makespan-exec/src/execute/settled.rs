@@ -1,0 +1,90 @@
+//! What earlier sessions of a run left.
+
+use std::fs::File;
+
+use makespan_core::{Instance, TaskId};
+
+use crate::engine::{Earlier, Engine, Taken};
+use crate::files::Files;
+use crate::journal::{Begun, History, Journal, Opening, Progression, TaskList};
+use crate::recover::Recovery;
+use crate::storage::Storage;
+use crate::{ExecuteError, ExecuteOptions, Observer, resources};
+
+/// A run as a session begins it: what earlier sessions left has ended, or goes on.
+pub(super) struct Settled {
+    pub journal: Journal,
+    pub history: History,
+    pub goes_on: Vec<Taken>,
+}
+
+/// Opens the journal of a run, takes over what goes on of the earlier sessions, and settles the rest.
+pub(super) fn settled(
+    storage: &dyn Storage,
+    engine: &mut dyn Engine,
+    (files, lock): (&Files, Option<File>),
+    instance: &Instance,
+    (options, observer): (&ExecuteOptions, &mut dyn Observer),
+) -> Result<Settled, ExecuteError> {
+    let grows = options.intake.is_some();
+    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all, grows };
+    let mut begun = Journal::begin(storage, files, instance, how, engine.wall(), lock)?;
+    files.prepare(storage)?;
+    begun.notes.iter().for_each(|note| observer.message(note));
+    let names = begun
+        .earlier
+        .as_ref()
+        .map_or_else(|| instance.task_ids().map(|task| instance.name(task).into_owned()).collect(), TaskList::names);
+    if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
+        engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
+    }
+    // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
+    let is_same = begun.earlier.is_none() && !options.run_all;
+    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, files) } else { Vec::new() };
+    let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
+    let outlived =
+        |task: &TaskId| format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
+    taken.iter().map(outlived).for_each(|text| observer.message(&text));
+    let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
+    Recovery {
+        names: &names,
+        instance: Some(instance).filter(|_| begun.earlier.is_none()),
+        options,
+        storage,
+        files: old_files.as_ref().unwrap_or(files),
+        engine: &mut *engine,
+        taken: &taken,
+        journal: &mut begun.journal,
+        observer: &mut *observer,
+        measured: Vec::new(),
+    }
+    .settle(&mut begun.history)?;
+    let Begun { mut journal, mut history, mut earlier, .. } = begun;
+    if options.run_all && history.tasks.iter().any(|task| *task != Progression::Open) {
+        earlier = earlier.or_else(|| Some(TaskList::of(instance)));
+    }
+    if let Some(list) = earlier {
+        let old = (&list, &history);
+        let carried = journal.carried_over(storage, files, old, instance, options.keep())?;
+        observer.message(&carried.2);
+        (journal, history) = (carried.0, carried.1);
+    }
+    Ok(Settled { journal, history, goes_on })
+}
+
+/// Takes over what goes on of the attempts of which the journal knows no end.
+fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, files: &Files) -> Vec<Taken> {
+    let is_here = history.boot == engine.place();
+    let states_gpus = resources::gpus_of(instance.platform()).is_some();
+    let unsettled = |(task, progression): (TaskId, &Progression)| match progression {
+        Progression::Running(attempt) => {
+            let (processors, files) = (attempt.processors.clone(), files.of(task, attempt.attempt));
+            let (name, shim) = (instance.name(task).into_owned(), attempt.shim().filter(|_| is_here));
+            let gpus = attempt.gpus.clone().or_else(|| (!states_gpus).then(Vec::new));
+            Some(Earlier { task, attempt: attempt.attempt, processors, files, name, shim, gpus })
+        }
+        _ => None,
+    };
+    let earlier: Vec<Earlier> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
+    engine.take_over(&earlier)
+}

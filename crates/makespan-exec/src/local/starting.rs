@@ -1,0 +1,104 @@
+//! How a shim is started, ahead or for a task, and what it is told.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Local, Shim};
+use crate::engine::{Refusal, Start, TaskFiles};
+use crate::gpus::called;
+use crate::machine::{allotment_environment, cores_of, program, substituted};
+use crate::resources::{self, VISIBLE};
+use crate::shim::{self, Order};
+use crate::spare::{Duty, Spare};
+use crate::storage::{is_passing, writable};
+
+/// Most shims that are started ahead.
+const SPARES: usize = 2;
+
+impl Local {
+    /// A shim that has been told of a task, and waits.
+    pub(super) fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
+        let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
+        let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
+        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false, closing: false })?;
+        let refuse = |error: std::io::Error| Refusal {
+            reason: format!("cannot start `{}`: {error}", words[0]),
+            passing: is_passing(&error),
+            closing: false,
+        };
+        self.empty(&start.files.outputs).map_err(refuse)?;
+        let marks = marks(start.name, self.folder.name());
+        let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
+        let environment = allotment_environment(start.allotment, start.processors.len());
+        let environment = environment.chain(marks.iter().cloned()).chain(gpus);
+        let environment = environment.map(|(name, value)| (name.to_owned(), value));
+        let order = Order {
+            status: start.files.status.clone(),
+            memory: start.memory.filter(|_| self.limits),
+            cores: cores_of(start.processors, &self.cores),
+            outputs: start.files.outputs.clone(),
+            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
+            environment: environment.chain(start.environment.iter().cloned()).collect(),
+            staging: start.files.staging.clone(),
+            is_tied: self.is_tied,
+        };
+        let scratch = scratch_of(start.files);
+        self.lacking = false;
+        let ready = loop {
+            let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
+            if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
+                break spare;
+            }
+            // Somebody has killed it.
+            spare.dismiss();
+        };
+        let Spare { child, mut input, number, group, .. } = ready;
+        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
+        if let Some(input) = &mut input {
+            // A shim that was killed meanwhile is reported by its end.
+            let _ = input.write_all(line.as_bytes());
+        }
+        Ok(Shim { child, input, number, group })
+    }
+
+    fn spare(&mut self) -> io::Result<Spare> {
+        self.started += 1;
+        let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
+        let environment = mark(self.folder.name());
+        Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
+    }
+
+    /// Makes empty files in the folder of the run; what they held is lost.
+    fn empty(&self, names: &[String]) -> io::Result<()> {
+        let folder = self.folder.path();
+        names.iter().try_for_each(|name| writable(&folder.join(name))?.set_len(0))
+    }
+
+    pub(super) fn is_short_of_spares(&self) -> bool {
+        !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
+    }
+
+    /// Starts a shim ahead for a task that may start when another ends.
+    pub(super) fn refill(&mut self) {
+        match self.spare() {
+            Ok(spare) => self.spares.push_back(spare),
+            // What the system lacks now is for those that are needed now.
+            Err(_) => self.lacking = true,
+        }
+    }
+}
+
+/// The folder of the run on this machine in which an attempt has one of its own.
+pub(super) fn scratch_of(files: &TaskFiles) -> Option<PathBuf> {
+    files.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok())
+}
+
+/// The environment that tells the processes of a task from all others.
+pub(super) fn marks(name: &str, folder: &Path) -> Vec<(&'static str, String)> {
+    vec![("MAKESPAN_JOB", name.replace('\0', "?")), mark(folder)]
+}
+
+/// The environment that tells the processes of the run in this folder from all others.
+pub(super) fn mark(folder: &Path) -> (&'static str, String) {
+    ("MAKESPAN_RUN", folder.display().to_string())
+}

@@ -1,0 +1,274 @@
+// What the colours of a chart mean. Categories have Paul Tol's "light" scheme, which people with any common kind of colour
+// blindness tell apart; amounts have ramps of steady lightness.
+
+const CATEGORIES = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"];
+const OTHER = "#c5cad1";
+/** From little to much. In the dark scheme much is bright. */
+const RAMPS = {
+  amount: { light: ["#c4dff2", "#8fc3e3", "#56a3d1", "#2f7fb8", "#27609a", "#2f4377", "#34265a"], dark: ["#35476b", "#35628f", "#3f80b3", "#5a9fd0", "#83bde2", "#b1d8ef", "#dff0fa"] },
+  trouble: { light: ["#a9cbe8", "#f3d78f", "#efb155", "#dd8033", "#bd531f", "#8a3012", "#55180c"], dark: ["#3f6585", "#8a6a2f", "#b98a3a", "#e0a04a", "#f0b878", "#f7d3ab", "#fdeede"] },
+};
+const SEVERE = "#d1495b";
+
+const hex = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+function luminance(colour) {
+  const channel = (at) => {
+    const value = hex(colour, at) / 255;
+    return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+}
+/** Black or white, whichever has more contrast. */
+const textOn = (colour) => ((luminance(colour) + 0.05) ** 2 > 0.05 * 1.05 ? "#111111" : "#ffffff");
+
+/** Classes of a quantity: limits that read well, and what the legend says of each. */
+function classesOf(limits, words) {
+  return { count: limits.length + 1, of: (value) => firstWhere(limits.length, (k) => value <= limits[k]), words };
+}
+const between = (limits, text) => [
+  `up to ${text(limits[0])}`,
+  ...limits.slice(1).map((limit) => `to ${text(limit)}`),
+  `more than ${text(limits.at(-1))}`,
+];
+
+const TIMES = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400];
+/** Up to six limits that lie below the largest value. */
+function timeClasses(largest) {
+  const above = TIMES.findIndex((limit) => limit >= largest);
+  const last = above < 0 ? TIMES.length : above;
+  const limits = [0, ...TIMES.slice(Math.max(0, last - 5), last)];
+  return classesOf(limits, ["none", ...between(limits, duration).slice(1)]);
+}
+
+/** A ramp with as many colours as there are classes, its ends included. */
+function rampOf(name, count, scheme) {
+  const ramp = RAMPS[name][scheme];
+  if (count === 1) return [ramp[2]];
+  return Array.from({ length: count }, (_, k) => ramp[Math.round((k * (ramp.length - 1)) / (count - 1))]);
+}
+
+/** Classes of all placements by a value, as indices of colours. */
+function byClass(model, value, classes, ramp) {
+  const index = model.schedules.map((schedule) => {
+    const column = new Uint8Array(schedule.count);
+    for (let i = 0; i < schedule.count; i++) column[i] = classes.of(value(schedule, i));
+    return column;
+  });
+  return { index, words: classes.words, colours: (scheme) => rampOf(ramp, classes.count, scheme) };
+}
+
+/** The most common values have colours of their own, by their area; all others share one. */
+function byCategory(model, key, word) {
+  const areas = new Map();
+  for (const schedule of model.schedules) {
+    for (let i = 0; i < schedule.count; i++) {
+      const value = key(schedule, i);
+      areas.set(value, (areas.get(value) ?? 0) + schedule.width[i] * (schedule.end[i] - schedule.start[i]));
+    }
+  }
+  const sorted = [...areas].sort((a, b) => b[1] - a[1] || (String(a[0]) < String(b[0]) ? -1 : 1)).map(([value]) => value);
+  const named = sorted.length > CATEGORIES.length ? sorted.slice(0, CATEGORIES.length) : sorted;
+  const places = new Map(named.map((value, at) => [value, at]));
+  const others = sorted.length > named.length;
+  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => places.get(key(schedule, i)) ?? named.length));
+  const words = [...named.map((value) => word(value)), ...(others ? [`${sorted.length - named.length} others`] : [])];
+  return { index, words, colours: () => [...CATEGORIES.slice(0, named.length), ...(others ? [OTHER] : [])] };
+}
+
+/** A colour for each job, so that jobs that touch each other differ, in every schedule. */
+function byJob(model) {
+  const last = CATEGORIES.length;
+  const near = jobsThatTouch(model);
+  const colour = new Uint8Array(model.jobs);
+  const used = new Uint32Array(last);
+  for (let job = 0; job < model.jobs; job++) {
+    used.fill(0);
+    for (let k = near.first[job]; k < near.first[job + 1]; k++) if (near.list[k] < job) used[colour[near.list[k]]]++;
+    // The first that no neighbour has, from one that differs from job to job; else the one that fewest have.
+    let best = job % last;
+    for (let k = 0; k < last && used[best]; k++) {
+      const next = (job + k) % last;
+      if (used[next] < used[best]) best = next;
+    }
+    colour[job] = model.isBestEffort(job) ? last : best;
+  }
+  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => colour[schedule.job(i)]));
+  const hasOther = colour.includes(last);
+  const note = hasOther ? ["best effort"] : [];
+  return { index, words: note, first: last, colours: () => [...CATEGORIES, OTHER], note: model.jobs > 1 ? "neighbours differ; a job has one colour in every schedule" : "" };
+}
+
+/** Pairs of jobs of which one follows the other on a processor, or runs beside it, as adjacency lists. */
+function jobsThatTouch(model) {
+  const pairs = [];
+  for (const schedule of model.schedules) {
+    const holder = new Int32Array(model.processors).fill(-1);
+    const touch = (i, other) => {
+      if (other < 0) return;
+      const [a, b] = [schedule.job(i), schedule.job(other)];
+      if (a !== b) pairs.push(a, b);
+    };
+    for (let i = 0; i < schedule.count; i++) {
+      for (let k = schedule.first[i]; k < schedule.first[i + 1]; k++) {
+        const [first, end] = [schedule.spans[2 * k], schedule.spans[2 * k + 1]];
+        if (first > 0) touch(i, holder[first - 1]);
+        if (end + 1 < model.processors) touch(i, holder[end + 1]);
+        let previous = -1;
+        const step = Math.max(1, (end - first) >> 4);
+        for (let processor = first; processor <= end; processor += step) {
+          if (holder[processor] !== previous) touch(i, (previous = holder[processor]));
+        }
+        if (end < model.processors) holder.fill(i, first, end + 1);
+      }
+    }
+  }
+  const first = new Uint32Array(model.jobs + 1);
+  for (const job of pairs) first[job + 1]++;
+  for (let job = 0; job < model.jobs; job++) first[job + 1] += first[job];
+  const next = first.slice();
+  const list = new Uint32Array(pairs.length);
+  for (let k = 0; k < pairs.length; k += 2) {
+    list[next[pairs[k]]++] = pairs[k + 1];
+    list[next[pairs[k + 1]]++] = pairs[k];
+  }
+  return { first, list };
+}
+
+/** By how much each placement could end later while the schedule ends as it does, each in its place. */
+function slackOf(schedule) {
+  const { model, count } = schedule;
+  const latest = new Float64Array(count);
+  const limit = new Float64Array(model.processors).fill(schedule.makespan);
+  const starts = model.hasEdges ? new Float64Array(model.rows).fill(schedule.makespan) : null;
+  for (let i = count - 1; i >= 0; i--) {
+    let end = schedule.makespan;
+    for (let k = 2 * schedule.first[i]; k < 2 * schedule.first[i + 1]; k += 2) {
+      for (let processor = schedule.spans[k]; processor <= schedule.spans[k + 1]; processor++) end = Math.min(end, limit[processor]);
+    }
+    if (starts) for (const row of model.after(schedule.row[i])) end = Math.min(end, starts[row]);
+    const begin = end - (schedule.end[i] - schedule.start[i]);
+    for (let k = 2 * schedule.first[i]; k < 2 * schedule.first[i + 1]; k += 2) limit.fill(begin, schedule.spans[k], schedule.spans[k + 1] + 1);
+    if (starts) starts[schedule.row[i]] = Math.min(starts[schedule.row[i]], begin);
+    latest[i] = end - schedule.end[i];
+  }
+  return latest;
+}
+
+function byCriticality(model) {
+  const slacks = new Map(model.schedules.map((schedule) => [schedule, slackOf(schedule)]));
+  const exactly = model.end * 1e-9;
+  const limits = [exactly, model.end * 0.01, model.end * 0.1];
+  const classes = classesOf(limits, ["on a critical path: a delay delays the end", `could end up to ${duration(limits[1])} later`, `up to ${duration(limits[2])} later`, "later still"]);
+  const made = byClass(model, (schedule, i) => slacks.get(schedule)[i], classes, "amount");
+  return { ...made, colours: (scheme) => (scheme === "light" ? ["#c2410c", "#eebb77", "#b9d4ea", "#d9dee4"] : ["#ff8a4c", "#a8763b", "#48698a", "#3a4450"]) };
+}
+
+function largestOf(model, value) {
+  let largest = 0;
+  for (const schedule of model.schedules) for (let i = 0; i < schedule.count; i++) largest = Math.max(largest, value(schedule, i));
+  return largest;
+}
+
+function byAllotment(model) {
+  const largest = largestOf(model, (schedule, i) => schedule.width[i]);
+  const powers = [];
+  for (let power = 1; power < largest; power *= 2) powers.push(power);
+  const limits = powers.length > 6 ? powers.filter((_, k) => (powers.length - 1 - k) % Math.ceil(powers.length / 6) === 0) : powers;
+  const words = limits.map((limit, k) => (k === 0 || limits[k - 1] + 1 === limit ? `${limit}` : `${limits[k - 1] + 1}\u2013${limit}`));
+  const from = (limits.at(-1) ?? 0) + 1;
+  words.push(largest > from ? `${from}\u2013${largest}` : `${Math.max(largest, from)}`);
+  return byClass(model, (schedule, i) => schedule.width[i], classesOf(limits, words), "amount");
+}
+
+function byWait(model) {
+  const wait = (schedule, i) => schedule.start[i] - schedule.ready(i);
+  return byClass(model, wait, timeClasses(largestOf(model, wait)), "trouble");
+}
+
+function byStretch(model) {
+  const stretch = (schedule, i) => (schedule.end[i] - schedule.ready(i)) / Math.max(schedule.end[i] - schedule.start[i], 1e-9);
+  const limits = [1.001, 1.5, 3, 10, 100, 1000];
+  return byClass(model, stretch, classesOf(limits, ["1: no wait", "to 1.5", "to 3", "to 10", "to 100", "to 1000", "more"]), "trouble");
+}
+
+function byResource(model, resource) {
+  const { name } = model.resources[resource];
+  const held = (schedule, i) => schedule.held[resource](i);
+  const largest = largestOf(model, held);
+  const limits = [0, ...[1 / 16, 1 / 8, 1 / 4, 1 / 2].map((part) => (name === "memory" ? largest * part : Math.floor(largest * part)))].filter((limit, k, all) => k === 0 || limit > all[k - 1]);
+  const words = ["none", ...between(limits, (value) => amountText(name, value)).slice(1)];
+  words[words.length - 1] = `to ${amountText(name, largest)}`;
+  return byClass(model, held, classesOf(limits, words), "amount");
+}
+
+/** An amount of a resource for people. */
+function amountText(name, amount) {
+  if (name !== "memory") return grouped(Math.round(amount * 100) / 100);
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  let at = 0;
+  let value = amount;
+  while (value >= 1024 && at < units.length - 1) [value, at] = [value / 1024, at + 1];
+  return `${Number(value.toPrecision(3))} ${units[at]}`;
+}
+
+const OUTCOMES = { failed: "failed", killed: "killed at its walltime", interrupted: "interrupted, ran again", "not started": "not started" };
+function byOutcome(model) {
+  const words = ["ended well", ...Object.values(OUTCOMES)];
+  const keys = Object.keys(OUTCOMES);
+  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => keys.indexOf(schedule.outcomes.get(i)) + 1));
+  return { index, words, colours: (scheme) => [scheme === "light" ? "#b9d4ea" : "#48698a", SEVERE, "#ee8866", "#eedd88", "#888888"] };
+}
+
+function byState(model) {
+  const states = ["succeeded", "running", "waiting", "failed", "timed out", "cancelled", "not started", "held"];
+  const present = states.filter((state) => model.schedules.some((schedule) => schedule.states.includes(state)));
+  const light = { succeeded: "#b9c4cf", running: "#44bb99", waiting: "#99ccee", failed: SEVERE, "timed out": "#ee8866", cancelled: "#aaaa00", "not started": "#888888", held: "#eedd88" };
+  const index = model.schedules.map((schedule) => Uint8Array.from(schedule.states, (state) => Math.max(0, present.indexOf(state))));
+  return { index, words: present, colours: () => present.map((state) => light[state]) };
+}
+
+const several = (model, key) => {
+  const seen = new Set();
+  for (const schedule of model.schedules) {
+    const step = Math.max(1, Math.floor(schedule.count / 2000));
+    for (let i = 0; i < schedule.count; i += step) seen.add(key(schedule, i));
+  }
+  return seen.size;
+};
+
+/** The ways to colour a chart that say something of this one. */
+function coloursFor(model) {
+  const ways = [];
+  const add = (key, word, make) => ways.push({ key, word, make });
+  // The first names say whether names tell types: to look at all of them takes longer than a first picture may.
+  const first = Math.min(model.rows, 512);
+  const types = new Set(Array.from({ length: first }, (_, row) => model.typeOf(row))).size;
+  if (model.schedules.some((schedule) => schedule.states)) add("state", "state", () => byState(model));
+  add("job", "job", () => byJob(model));
+  if (model.user && several(model, (schedule, i) => model.user(schedule.job(i))) > 1) {
+    const name = (user) => model.data.users?.[user] ?? (user < 0 ? "unknown" : `user ${user}`);
+    add("user", "user", () => byCategory(model, (schedule, i) => model.user(schedule.job(i)), name));
+  }
+  if (types > 1 && types <= Math.max(8, first / 4)) add("type", "task type", () => byCategory(model, (schedule, i) => model.types.of[schedule.row[i]], (type) => model.types.names[type]));
+  if (model.schedules.some((schedule) => schedule.groups.length > 0)) {
+    const group = (schedule, i) => schedule.groups[(schedule.group?.[i] ?? 0) - 1] ?? "none";
+    add("group", "group", () => byCategory(model, group, (word) => word));
+  }
+  if (several(model, (schedule, i) => schedule.width[i]) > 1) add("allotment", "allotment", () => byAllotment(model));
+  if (!model.live) {
+    add("wait", "wait", () => byWait(model));
+    add("stretch", "stretch", () => byStretch(model));
+    add("critical", "critical path", () => byCriticality(model));
+  }
+  model.resources.forEach(({ name }, at) => add(`resource ${at}`, name, () => byResource(model, at)));
+  if (model.schedules.some((schedule) => schedule.outcomes.size > 0)) add("outcome", "outcome", () => byOutcome(model));
+  return ways;
+}
+
+/** The way that a chart begins with: jobs while they can be told apart, then what they have in common. */
+function firstWay(model, ways) {
+  const known = new Set(ways.map((way) => way.key));
+  const count = Math.max(0, ...model.schedules.map((schedule) => schedule.count));
+  const wished = known.has("state") ? ["state"] : known.has("group") ? ["group"] : model.jobs === 1 ? ["type", "critical"] : count <= 600 ? ["job"] : ["user", "type", "allotment", "wait", "job"];
+  return wished.find((key) => known.has(key)) ?? "job";
+}

@@ -1,0 +1,162 @@
+// Saves the picture as it is: PNG from the pixels, SVG from a pen that writes what the chart draws.
+
+/** More placements than this in view are saved as pixels inside the SVG. */
+const MAX_SHAPES = 20000;
+const HEADER = 58;
+
+function download(name, blob) {
+  const address = URL.createObjectURL(blob);
+  const link = element("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+const fileName = (chart, ending) => `${chart.model.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80) || "schedule"}.${ending}`;
+
+/** The title and the legend, above the chart. */
+function drawHeader(chart, pen) {
+  pen.fillStyle = chart.colours.card;
+  pen.fillRect(0, 0, chart.page.width, chart.page.height + HEADER);
+  pen.textBaseline = "middle";
+  pen.font = `600 16px ${FONT}`;
+  write(pen, fitted(pen, chart.model.title, chart.page.width - 24) ?? "", 12, 18, chart.colours.ink, pen.font);
+  const { words, first = 0 } = chart.coloured.made;
+  const font = `11px ${FONT}`;
+  pen.font = font;
+  write(pen, `${chart.coloured.word}:`, 12, 42, chart.colours.soft, font);
+  let x = 20 + pen.measureText(`${chart.coloured.word}:`).width;
+  words.forEach((word, at) => {
+    const width = pen.measureText(word).width + 34;
+    if (x + width > chart.page.width) return;
+    pen.fillStyle = chart.palette[first + at];
+    pen.fillRect(x, 36, 14, 11);
+    write(pen, word, x + 19, 42, chart.colours.soft, font);
+    x += width;
+  });
+}
+
+function savePng(chart) {
+  chart.draw(true);
+  const { width, height, scale } = chart.page;
+  const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round((height + HEADER) * scale) });
+  const pen = canvas.getContext("2d");
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  drawHeader(chart, pen);
+  pen.drawImage(chart.canvas, 0, HEADER, width, height);
+  pen.drawImage(chart.overlay, 0, HEADER, width, height);
+  canvas.toBlob((blob) => download(fileName(chart, "png"), blob), "image/png");
+}
+
+function saveSvg(chart) {
+  chart.draw(true);
+  const { width, height } = chart.page;
+  const pen = new SvgPen(width, height + HEADER);
+  drawHeader(chart, pen);
+  pen.move(HEADER);
+  chart.drawOn(pen, true);
+  if (chart.view.chosen) {
+    chart.drawArrows(pen);
+    chart.frame(pen, chart.view.chosen, 3);
+  }
+  download(fileName(chart, "svg"), new Blob([pen.text(chart.model.title)], { type: "image/svg+xml" }));
+}
+
+const xml = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u2068\u2069\ufffe\uffff]/g, "").replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const tenth = (value) => String(Math.round(value * 10) / 10);
+
+/** As much of a canvas context as the chart uses. */
+class SvgPen {
+  constructor(width, height) {
+    Object.assign(this, { width, height, parts: [], path: "", clips: 0, offset: 0, state: { depth: 0 }, stack: [] });
+    Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, font: `11px ${FONT}`, textAlign: "left", dashes: [], globalAlpha: 1 });
+    this.measure = document.createElement("canvas").getContext("2d");
+  }
+  move(offset) {
+    this.parts.push(`<g transform="translate(0 ${offset})">`);
+    this.offset++;
+  }
+  text(title) {
+    const [w, h] = [tenth(this.width), tenth(this.height)];
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" role="img"><title>${xml(title)}</title>\n${this.parts.join("\n")}${"</g>".repeat(this.offset)}\n</svg>\n`;
+  }
+  save() {
+    this.stack.push({ depth: 0 });
+  }
+  restore() {
+    this.parts.push("</g>".repeat(this.stack.pop()?.depth ?? 0));
+  }
+  clip() {
+    const id = `clip${this.clips++}`;
+    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath><g clip-path="url(#${id})">`);
+    const state = this.stack.at(-1);
+    if (state) state.depth++;
+    else this.offset++;
+  }
+  beginPath() {
+    this.path = "";
+  }
+  moveTo(x, y) {
+    this.path += `M${tenth(x)} ${tenth(y)}`;
+  }
+  lineTo(x, y) {
+    this.path += `${this.path ? "L" : "M"}${tenth(x)} ${tenth(y)}`;
+  }
+  bezierCurveTo(...places) {
+    this.path += `C${places.map(tenth).join(" ")}`;
+  }
+  rect(x, y, w, h) {
+    this.path += `M${tenth(x)} ${tenth(y)}h${tenth(w)}v${tenth(h)}h${tenth(-w)}z`;
+  }
+  closePath() {
+    this.path += "z";
+  }
+  fill() {
+    this.parts.push(`<path d="${this.path}" fill="${this.fillStyle}"/>`);
+  }
+  stroke() {
+    const dashes = this.dashes.length ? ` stroke-dasharray="${this.dashes.join(" ")}"` : "";
+    this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${dashes}/>`);
+  }
+  setLineDash(dashes) {
+    this.dashes = dashes;
+  }
+  fillRect(x, y, w, h) {
+    this.parts.push(`<rect x="${tenth(x)}" y="${tenth(y)}" width="${tenth(w)}" height="${tenth(h)}" fill="${this.fillStyle}"/>`);
+  }
+  strokeRect(x, y, w, h) {
+    this.beginPath();
+    this.rect(x, y, w, h);
+    this.stroke();
+  }
+  measureText(text) {
+    this.measure.font = this.font;
+    return this.measure.measureText(text);
+  }
+  fillText(text, x, y) {
+    const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
+    const [, weight = "400", size = "11"] = /^(?:(\d+) )?([\d.]+)px/.exec(this.font) ?? [];
+    this.parts.push(`<text x="${tenth(x)}" y="${tenth(y)}" dominant-baseline="central" text-anchor="${anchor}" font-family="system-ui, DejaVu Sans, sans-serif" font-size="${size}" font-weight="${weight}" fill="${this.fillStyle}">${xml(text)}</text>`);
+  }
+  /** The placements in view as shapes, or as pixels where they are too many. */
+  drawVector(chart, panel) {
+    const schedule = chart.model.schedules[panel.schedule];
+    const layer = chart.layers[panel.schedule];
+    if (schedule.countBetween(chart.view.from, chart.view.to) > MAX_SHAPES || chart.rows.tops) {
+      const place = `x="${tenth(chart.page.gutter)}" y="${tenth(panel.top)}" width="${tenth(chart.plotWidth())}" height="${tenth(panel.height)}"`;
+      this.parts.push(`<image ${place} preserveAspectRatio="none" href="${layer.canvas.toDataURL("image/png")}"/>`);
+    } else {
+      schedule.between(chart.view.from, chart.view.to, (i) => {
+        const [x, end] = [chart.xOf(schedule.start[i]), chart.xOf(schedule.end[i])];
+        this.fillStyle = chart.palette[schedule.colour[i]];
+        const opacity = schedule.lit && !schedule.lit[i] ? ' fill-opacity=".16"' : "";
+        for (const [, y, , h] of chart.boxesOf(panel, schedule.intervals(i), schedule.start[i], schedule.end[i])) {
+          this.parts.push(`<rect x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(end - x - (end - x > 3 ? 0.7 : 0), 0.4))}" height="${tenth(Math.max(h - (h > 3 ? 0.7 : 0), 0.4))}" fill="${this.fillStyle}"${opacity}><title>${xml(schedule.nameAt(i))}</title></rect>`);
+        }
+      });
+    }
+    chart.drawFlags(this, panel, layer);
+    chart.drawLabels(this, panel, layer);
+  }
+}

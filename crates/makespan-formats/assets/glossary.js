@@ -1,0 +1,71 @@
+// The words that need a word: one source for all pages. A term is explained where it stands, by a tooltip.
+
+const GLOSSARY = {
+  makespan: "When the last job ends.",
+  "weighted completion": "The sum over all jobs of weight times completion time.",
+  "mean flow": "The mean over all jobs of the time from release to end.",
+  utilisation: "The part of the available processor time, up to the end, that is used.",
+  "bounded slowdown": "Time from release to end over run time, where run times below 10 s count as 10 s and no value is below 1.",
+  stretch: "Time from release to end over run time: 1 without any wait.",
+  wait: "From the instant at which a job could have started to its start.",
+  flow: "From the release of a job to its end.",
+  release: "The job cannot start earlier.",
+  completion: "When the job ends.",
+  allotment: "How many processors a task has.",
+  weight: "How important a job is in weighted completion.",
+  "proven bound": "No schedule of this instance is better than this value; the file of the plan has the proof.",
+  bound: "No schedule is better than this value, under the condition stated.",
+  optimal: "Proved: no schedule is better.",
+  ratio: "The value over its bound: at least the true ratio to the optimum.",
+  "critical path": "Placements of which a delay delays the end of the schedule.",
+  group: "The part of an algorithm's construction that a placement belongs to.",
+  "best effort": "Planned after all other jobs, into the holes that they leave.",
+  "best effort ends": "When the last task of the jobs ends that are planned into holes.",
+  lateness: "By how much a job ends after its deadline; zero if it ends in time.",
+  "maximum lateness": "The largest lateness of all jobs.",
+  "weighted lateness": "The sum over all jobs of weight times lateness.",
+  "task type": "What the names of tasks begin with, up to their numbers.",
+  cost: "The sum over tasks of volume over time.",
+  "backfilled jobs": "Jobs that started while one that was released before them still waited.",
+  "fairness between users": "Jain's index of the users' mean slowdowns: 1 where all are treated alike.",
+  "worst user over mean": "The largest mean slowdown of a user over the mean of all users.",
+  algorithm: "What made the plan; `makespan algorithms` explains all.",
+  policy: "What decides at every event which jobs start, and where.",
+  seed: "The number from which all random choices follow: the same seed gives the same plan.",
+  planned: "As planned before the run began.",
+  happened: "As the run went.",
+};
+
+/** The attributes of an element that holds a term. */
+function termOf(word) {
+  const meaning = GLOSSARY[word.toLowerCase()];
+  return meaning ? { class: "term", title: meaning } : {};
+}
+
+/** Explains the terms of the page that stand in elements made for them; by pointer, by focus and by touch. */
+function explainTerms(root) {
+  const box = element("div", { class: "meaning", role: "tooltip", id: "meaning", hidden: true });
+  document.body.append(box);
+  for (const one of root.querySelectorAll("[data-term]")) {
+    const meaning = GLOSSARY[one.dataset.term.toLowerCase()];
+    if (!meaning) continue;
+    one.classList.add("term");
+    one.tabIndex = 0;
+    one.setAttribute("aria-describedby", "meaning");
+    const show = () => {
+      box.textContent = meaning;
+      box.hidden = false;
+      const place = one.getBoundingClientRect();
+      box.style.left = `${Math.max(8, Math.min(place.left, innerWidth - box.offsetWidth - 8))}px`;
+      box.style.top = `${place.bottom + 6 + box.offsetHeight > innerHeight ? place.top - box.offsetHeight - 6 : place.bottom + 6}px`;
+    };
+    const hide = () => {
+      box.hidden = true;
+    };
+    for (const event of ["pointerenter", "focus", "click"]) one.addEventListener(event, show);
+    for (const event of ["pointerleave", "blur"]) one.addEventListener(event, hide);
+  }
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") box.hidden = true;
+  });
+}

@@ -1,0 +1,173 @@
+//! Long columns of numbers and names as short text.
+//!
+//! A number is written in groups of seven bits, the lowest first, each in a byte whose highest bit says that another follows
+//! (LEB128). A number that may be negative is doubled, and one less than that if it was negative ("zigzag"). A name
+//! begins as one of the eight before it: eight times the number of bytes that it shares with that one, plus how many names lie between
+//! them; then the number of its other bytes, and these. Every 64th name shares nothing with those before it, so that blocks of names
+//! can be read alone. All bytes together are written in base 64. The script `pack.js` reads them.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
+
+/// Every name at a multiple of this position stands alone.
+const BLOCK: usize = 64;
+/// A name may begin as one of so many before it.
+const BACK: usize = 8;
+
+/// Packed bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Packed(Vec<u8>);
+
+impl Packed {
+    /// Adds a number.
+    pub(super) fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    /// Adds a number that may be negative.
+    pub(super) fn signed(&mut self, value: i64) {
+        self.number(((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    /// Numbers one after another.
+    pub(super) fn numbers(values: impl Iterator<Item = u64>) -> Self {
+        let mut packed = Self::default();
+        values.for_each(|value| packed.number(value));
+        packed
+    }
+
+    /// Each number as its distance from the one before it.
+    pub(super) fn distances(values: impl Iterator<Item = i64>) -> Self {
+        let (mut packed, mut last) = (Self::default(), 0);
+        for value in values {
+            packed.signed(value.wrapping_sub(last));
+            last = value;
+        }
+        packed
+    }
+
+    /// Names one after another.
+    pub(super) fn names<T: AsRef<str>>(names: impl Iterator<Item = T>) -> Self {
+        let (mut packed, mut last) = (Self::default(), VecDeque::<Vec<u8>>::with_capacity(BACK));
+        for (index, name) in names.enumerate() {
+            let name = name.as_ref().as_bytes();
+            if index % BLOCK == 0 {
+                last.clear();
+            }
+            let common = |other: &Vec<u8>| other.iter().zip(name).take_while(|(a, b)| a == b).count();
+            let shared = last.iter().map(common).enumerate();
+            // Of equals the nearest, which is the first.
+            let (back, shared) = shared.rev().max_by_key(|&(_, shared)| shared).unwrap_or((0, 0));
+            packed.number((shared * BACK + back) as u64);
+            packed.number((name.len() - shared) as u64);
+            packed.0.extend_from_slice(&name[shared..]);
+            let mut kept = if last.len() == BACK { last.pop_back().unwrap_or_default() } else { Vec::new() };
+            kept.clear();
+            kept.extend_from_slice(name);
+            last.push_front(kept);
+        }
+        packed
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+/// A column with few different values: these, and which of them stands in each row.
+#[derive(Debug, Serialize)]
+pub(super) struct Distinct<T> {
+    values: Vec<T>,
+    /// Empty where all rows have the first value.
+    rows: Packed,
+}
+
+impl<T: Copy> Distinct<T> {
+    /// The column of these values, which `key` tells apart.
+    pub(super) fn of<K: Hash + Eq>(column: impl Iterator<Item = T>, key: impl Fn(T) -> K) -> Self {
+        let (mut values, mut known, mut rows) = (Vec::new(), HashMap::new(), Packed::default());
+        for value in column {
+            let next = values.len() as u64;
+            let at = *known.entry(key(value)).or_insert(next);
+            if at == next {
+                values.push(value);
+            }
+            rows.number(at);
+        }
+        if values.len() < 2 {
+            rows = Packed::default();
+        }
+        Self { values, rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Reads numbers as the script does.
+    fn read(bytes: &[u8]) -> Vec<u64> {
+        let (mut numbers, mut value, mut shift) = (Vec::new(), 0, 0);
+        for &byte in bytes {
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                numbers.push(value);
+                (value, shift) = (0, 0);
+            }
+        }
+        numbers
+    }
+
+    fn unsigned(value: u64) -> i64 {
+        (value >> 1) as i64 ^ -((value & 1) as i64)
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(values in prop::collection::vec(any::<u64>(), 0..50)) {
+            prop_assert_eq!(read(&Packed::numbers(values.iter().copied()).0), values);
+        }
+
+        #[test]
+        fn distances_come_back(values in prop::collection::vec(any::<i64>(), 0..50)) {
+            let mut last = 0_i64;
+            let read: Vec<i64> = read(&Packed::distances(values.iter().copied()).0)
+                .into_iter()
+                .map(|distance| { last = last.wrapping_add(unsigned(distance)); last })
+                .collect();
+            prop_assert_eq!(read, values);
+        }
+    }
+
+    #[test]
+    fn names_share_their_beginnings_within_a_block() {
+        let names: Vec<String> = (0..1000).map(|index| format!("a long common beginning {index:04}")).collect();
+        let packed = Packed::names(names.iter());
+        assert!(packed.0.len() < 7 * names.len(), "{}", packed.0.len());
+        assert_eq!(&packed.0[..2], [0, 28]);
+        assert_eq!(Packed::names(["é", "è"].iter()).0, [0, 2, 0xc3, 0xa9, 8, 1, 0xa8]);
+        // The third begins as the first, with one name between them.
+        assert_eq!(Packed::names(["ab", "x", "ac"].iter()).0, [0, 2, b'a', b'b', 0, 1, b'x', 9, 1, b'c']);
+    }
+
+    #[test]
+    fn a_column_of_one_value_has_no_rows() {
+        let one = Distinct::of([2.0; 9].into_iter(), f64::to_bits);
+        assert_eq!((one.values, one.rows), (vec![2.0], Packed::default()));
+        let two = Distinct::of([1, 5, 1].into_iter(), |value| value);
+        assert_eq!((two.values, two.rows.0), (vec![1, 5], vec![0, 1, 0]));
+    }
+}

@@ -1,0 +1,81 @@
+"""Makespan: planning with proofs, simulation and execution of jobs on clusters and grids.
+
+>>> import makespan as m
+>>> instance = m.Instance(
+...     platform=m.Platform(processors=4),
+...     jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=[3, 1.7]), m.Job("c", time=1, processors=2)],
+... )
+>>> plan = m.plan(instance, objective="makespan", time_limit=1)
+>>> plan.verify()
+>>> plan.makespan >= plan.bounds["makespan"].value
+True
+"""
+
+from makespan import generate
+from makespan._errors import (
+    AlgorithmError,
+    InputError,
+    MakespanError,
+    PolicyError,
+    RunError,
+    StoppedError,
+    VerificationError,
+)
+from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Time, amdahl, downey, power, read
+from makespan._native import VERSION as __version__
+from makespan._native import Cancel, Event, Processors, Running, Start, Task, View, Wake
+from makespan._plan import Bound, Chart, Plan, algorithms, bound, compare, plan, verify
+from makespan._policy import Decision, Placement, Policy, Scheduler
+from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
+from makespan._table import Rows, Table
+
+__all__ = [
+    "AlgorithmError",
+    "Amount",
+    "Bound",
+    "Cancel",
+    "Chart",
+    "Decision",
+    "Event",
+    "Graph",
+    "InputError",
+    "Instance",
+    "Job",
+    "Log",
+    "MakespanError",
+    "Node",
+    "Placement",
+    "Plan",
+    "Platform",
+    "Policy",
+    "PolicyError",
+    "Processors",
+    "Rows",
+    "RunError",
+    "Running",
+    "Scheduler",
+    "Simulation",
+    "Simulations",
+    "Start",
+    "StoppedError",
+    "Table",
+    "Task",
+    "Time",
+    "VerificationError",
+    "View",
+    "Wake",
+    "__version__",
+    "algorithms",
+    "amdahl",
+    "bound",
+    "compare",
+    "downey",
+    "generate",
+    "plan",
+    "policies",
+    "power",
+    "read",
+    "read_log",
+    "simulate",
+    "verify",
+]

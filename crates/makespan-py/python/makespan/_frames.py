@@ -1,0 +1,41 @@
+"""Rows of DataFrames as dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from makespan._errors import InputError
+
+
+def records(rows: Any) -> Iterable[Any]:
+    """The rows of a DataFrame of pandas, polars or pyarrow, without empty cells; anything else as it is.
+
+    >>> list(records([{"name": "a"}]))
+    [{'name': 'a'}]
+    """
+    if hasattr(rows, "to_dicts"):  # polars
+        return [_stated(row) for row in rows.to_dicts()]
+    if hasattr(rows, "to_pylist") and hasattr(rows, "column_names"):  # pyarrow
+        return [_stated(row) for row in rows.to_pylist()]
+    if hasattr(rows, "to_dict") and hasattr(rows, "columns"):  # pandas
+        return [_stated(row) for row in rows.to_dict(orient="records")]
+    if isinstance(rows, (str, bytes, Mapping)):
+        raise InputError("give a list of jobs, or a DataFrame with one a row", field="jobs")
+    return rows  # type: ignore[no-any-return]
+
+
+def _stated(row: dict[str, Any]) -> dict[str, Any]:
+    return {str(key): value for key, value in row.items() if not _is_empty(value)}
+
+
+def _is_empty(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA: none of them equals itself for certain."""
+    if value is None:
+        return True
+    if isinstance(value, (str, list, tuple, dict)) or hasattr(value, "__len__"):
+        return False
+    try:
+        return not bool(value == value)
+    except (TypeError, ValueError):
+        return True

@@ -1,0 +1,475 @@
+"""Machines, jobs and instances, from Python's own objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from makespan import _native
+from makespan._errors import InputError
+from makespan._frames import records
+from makespan._table import Table
+
+if TYPE_CHECKING:
+    from makespan._native import Task
+
+Time: TypeAlias = Union[int, float, str, timedelta, Decimal]
+"""Seconds as a number, a text with a unit such as ``"2h"``, or a ``timedelta``."""
+
+Amount: TypeAlias = Union[int, str]
+"""How much of a resource: a number, or a text with a unit such as ``"4GiB"``."""
+
+Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
+"""A law: ``"linear"``, or its name with its parameters as :func:`amdahl`, :func:`power` and :func:`downey` write them."""
+
+_FIELDS = frozenset(
+    "name time work time_on speedup estimate processors needs command weight priority released deadline walltime count "
+    "data after tasks edges".split()
+)
+
+
+def amdahl(serial: float) -> dict[str, dict[str, float]]:
+    """Amdahl's law with this share of work that is not sped up."""
+    return {"amdahl": {"serial": serial}}
+
+
+def power(exponent: float) -> dict[str, dict[str, float]]:
+    """The time on p processors is the work over p to this power."""
+    return {"power": {"exponent": exponent}}
+
+
+def downey(parallelism: float, sigma: float) -> dict[str, dict[str, float]]:
+    """Downey's law with this average parallelism and its deviation."""
+    return {"downey": {"parallelism": parallelism, "sigma": sigma}}
+
+
+def _law(speedup: Speedup | None) -> Any:
+    return {"linear": {}} if speedup == "linear" else speedup
+
+
+def _range(processors: Any) -> Any:
+    """A pair is a range."""
+    if isinstance(processors, (tuple, list)):
+        if len(processors) != 2:
+            problem = f"{processors!r} is no range; write the fewest and the most, such as (1, 8)"
+            raise InputError(problem, field="processors")
+        return {"min": processors[0], "max": processors[1]}
+    return processors
+
+
+class Node(dict[str, Any]):
+    """A machine of a platform: its processors, their speed, its place in a tree and what else it has.
+
+    >>> Node("gpu0", processors=8, speed=2.0, resources={"memory": "64GiB", "gpus": 2})["speed"]
+    2.0
+    """
+
+    def __init__(
+        self,
+        name: str,
+        processors: int = 1,
+        *,
+        speed: float | None = None,
+        parent: str | None = None,
+        bandwidth: float | str | None = None,
+        latency: Time | None = None,
+        resources: Mapping[str, Amount] | None = None,
+    ) -> None:
+        super().__init__(name=name, processors=processors)
+        stated = {"speed": speed, "parent": parent, "bandwidth": bandwidth, "latency": latency, "resources": resources}
+        self.update({key: value for key, value in stated.items() if value is not None})
+
+
+class Platform:
+    """Machines: so many equal processors, a cluster of equal nodes, or nodes that differ.
+
+    >>> Platform(processors=4)
+    Platform(processors=4)
+    >>> Platform(nodes=16, processors_per_node=8, placement="compact")
+    Platform(nodes=16, processors_per_node=8, placement='compact')
+    >>> Platform(nodes=[Node("fast", 2, speed=3.0), Node("slow", 6)], bandwidth="1MB/s").document["bandwidth"]
+    '1MB/s'
+    """
+
+    def __init__(
+        self,
+        *,
+        processors: int | None = None,
+        nodes: int | Sequence[Mapping[str, Any]] | None = None,
+        processors_per_node: int | None = None,
+        placement: str | None = None,
+        bandwidth: float | str | None = None,
+        latency: Time | None = None,
+        local_transfers: bool | None = None,
+        resources: Mapping[str, Amount] | None = None,
+        licences: Mapping[str, Amount] | None = None,
+        consumables: Mapping[str, Amount] | None = None,
+    ) -> None:
+        stated = {
+            "processors": processors,
+            "nodes": nodes if nodes is None or isinstance(nodes, int) else [dict(node) for node in nodes],
+            "processors_per_node": processors_per_node,
+            "placement": placement,
+            "bandwidth": bandwidth,
+            "latency": latency,
+            "local_transfers": local_transfers,
+            "resources": _plain(resources),
+            "licences": _plain(licences),
+            "consumables": _plain(consumables),
+        }
+        self._document = {key: value for key, value in stated.items() if value is not None}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The platform as the keys of a native file."""
+        return self._document
+
+    def __repr__(self) -> str:
+        return f"Platform({', '.join(f'{key}={value!r}' for key, value in self._document.items())})"
+
+
+def _plain(mapping: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if mapping is None else dict(mapping)
+
+
+class Graph:
+    """Tasks that wait for each other: the work of a compound job.
+
+    Tasks are :class:`Job` objects, or dicts with their keys. Edges are pairs of names, or triples with what is carried: bytes, or
+    a dict with ``data`` (bytes) or ``transfer`` (a time). Without tasks, ``edges`` may be a networkx ``DiGraph``, whose nodes have the
+    keys of tasks as attributes and whose edges have ``data`` or ``transfer``.
+
+    >>> graph = Graph([Job("split", time=1), Job("sort", time=4)], edges=[("split", "sort", 1_000_000)])
+    >>> graph.edges
+    [{'from': 'split', 'to': 'sort', 'data': 1000000}]
+    """
+
+    def __init__(self, tasks: Iterable[Job | Mapping[str, Any]] | Any, edges: Iterable[Any] = ()) -> None:
+        if hasattr(tasks, "nodes") and hasattr(tasks, "edges") and not isinstance(tasks, Mapping):
+            self.tasks, self.edges = _networkx(tasks)
+            return
+        self.tasks = [_fields(task, f"tasks[{at}]") for at, task in enumerate(tasks)]
+        self.edges = [_edge(edge, f"edges[{at}]") for at, edge in enumerate(edges)]
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        return f"<graph of {len(self.tasks)} tasks and {len(self.edges)} edges>"
+
+
+def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    if not graph.is_directed():
+        raise InputError("the graph is not directed; give a networkx.DiGraph, whose edges say what waits for what")
+    if graph.is_multigraph():
+        raise InputError("the graph may have several edges between two nodes; give a networkx.DiGraph")
+    tasks = [_fields({"name": str(node), **attributes}, f"node {node}") for node, attributes in graph.nodes(data=True)]
+    edges = [_edge((str(a), str(b), attributes), f"edge {a}, {b}") for a, b, attributes in graph.edges(data=True)]
+    return tasks, edges
+
+
+def _edge(edge: Any, place: str) -> dict[str, Any]:
+    if isinstance(edge, Mapping):
+        return dict(edge)
+    parts = tuple(edge)
+    if len(parts) == 2:
+        return {"from": parts[0], "to": parts[1]}
+    if len(parts) != 3:
+        raise InputError(f"{edge!r} is no edge; write a pair of names, or a triple with what is carried", field=place)
+    carried = parts[2] if isinstance(parts[2], Mapping) else {"data": parts[2]}
+    unknown = [key for key in carried if key not in ("data", "transfer")]
+    if unknown:
+        raise InputError(f"`{unknown[0]}` is no key of an edge; write `data` or `transfer`", field=place)
+    return {"from": parts[0], "to": parts[1], **carried}
+
+
+class Job:
+    """What is submitted and waited for: a task, a bag of ``count`` equal ones, or a ``graph`` of them.
+
+    Args:
+        name: Unique in its instance.
+        time: On ``processors`` processors; or a list for 1, 2, 3 .. processors (a moldable job).
+        work: The time on one processor, with a ``speedup`` for more.
+        time_on: On machines that differ: the time on one processor of each node, by the name of the node.
+        processors: How many, or the fewest and the most as a pair.
+        needs: Memory, GPUs or anything else, by name; ``per_processor`` holds a dict for each processor.
+        released, deadline, walltime: Times from the beginning; a walltime counts from the start of the job.
+        after: The names of the jobs that it waits for.
+        weight: Importance in weighted completion.
+
+    >>> Job("a", time=[4, 2.2, 1.6])
+    Job('a', time=[4, 2.2, 1.6])
+    >>> Job("b", work="2h", speedup=amdahl(0.05), processors=(1, 16), weight=3)["processors"]
+    {'min': 1, 'max': 16}
+    """
+
+    __slots__ = ("_fields",)
+
+    def __init__(
+        self,
+        name: str,
+        time: Time | Sequence[Time] | Any | None = None,
+        *,
+        work: Time | None = None,
+        time_on: Mapping[str, Time] | None = None,
+        speedup: Speedup | None = None,
+        estimate: str | Mapping[str, Any] | None = None,
+        processors: int | Sequence[int] | Mapping[str, int] | None = None,
+        needs: Mapping[str, Any] | None = None,
+        command: str | Sequence[str] | None = None,
+        weight: float | None = None,
+        priority: int | None = None,
+        released: Time | None = None,
+        deadline: Time | None = None,
+        walltime: Time | None = None,
+        count: int | None = None,
+        data: int | None = None,
+        after: str | Sequence[str] | None = None,
+        graph: Graph | Any | None = None,
+    ) -> None:
+        # None is left out when the instance is made.
+        fields: dict[str, Any] = {"name": name, "time": time, "weight": weight, "released": released}
+        if processors is not None:
+            fields["processors"] = _range(processors)
+        if work is not None:
+            fields["work"] = work
+            fields["speedup"] = _law(speedup)
+        elif speedup is not None:
+            fields["speedup"] = _law(speedup)
+        for key, value in (
+            ("time_on", time_on),
+            ("estimate", estimate),
+            ("needs", needs),
+            ("command", command),
+            ("priority", priority),
+            ("deadline", deadline),
+            ("walltime", walltime),
+            ("count", count),
+            ("data", data),
+        ):
+            if value is not None:
+                fields[key] = dict(value) if isinstance(value, Mapping) else value
+        if after is not None:
+            fields["after"] = [after] if isinstance(after, str) else list(after)
+        if graph is not None:
+            if not isinstance(graph, Graph):
+                graph = Graph(graph)
+            fields["tasks"], fields["edges"] = graph.tasks, graph.edges
+        self._fields = fields
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._fields.get(key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def document(self) -> dict[str, Any]:
+        """The job as the keys of a native file."""
+        return {key: value for key, value in self._fields.items() if value is not None}
+
+    def __repr__(self) -> str:
+        rest = "".join(f", {key}={value!r}" for key, value in self.document().items() if key != "name")
+        return f"Job({self._fields['name']!r}{rest})"
+
+
+def _fields(job: Any, place: str) -> dict[str, Any]:
+    """The keys of a job or a task that may be a dict."""
+    if isinstance(job, Job):
+        return job._fields
+    if not isinstance(job, Mapping):
+        problem = f"a value of type `{type(job).__name__}` stands here; give a Job, or a dict with its keys"
+        raise InputError(problem, field=place)
+    fields = dict(job)
+    for key in fields:
+        if key not in _FIELDS:
+            raise InputError(f"`{key}` is no key of a job; it has {', '.join(sorted(_FIELDS))}", field=place)
+    if "processors" in fields:
+        fields["processors"] = _range(fields["processors"])
+    if "speedup" in fields:
+        fields["speedup"] = _law(fields["speedup"])
+    return fields
+
+
+class Instance:
+    """Machines and jobs, checked: what is planned.
+
+    Jobs are :class:`Job` objects, dicts with their keys, or a DataFrame of pandas or polars with a row a job and the keys as columns;
+    empty cells are left out.
+
+    >>> instance = Instance(
+    ...     platform=Platform(processors=4),
+    ...     jobs=[Job("a", time=[4, 2.2, 1.6]), Job("b", time=3, processors=2)],
+    ... )
+    >>> instance
+    <instance of 2 jobs on 4 processors>
+    >>> Instance(processors=2, jobs=[{"name": "c", "time": "1h"}]).jobs["longest"]
+    [3600.0]
+
+    Raises:
+        InputError: with the place, such as ``jobs[3].time[0]``, and what would be right.
+    """
+
+    def __init__(
+        self,
+        platform: Platform | Mapping[str, Any] | None = None,
+        jobs: Iterable[Job | Mapping[str, Any]] | Any = (),
+        *,
+        processors: int | None = None,
+        unavailable: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        if platform is not None and processors is not None:
+            raise InputError("both a platform and a number of processors are given; give one of them")
+        machines: dict[str, Any] | None = None if processors is None else {"processors": processors}
+        if platform is not None:
+            machines = platform.document if isinstance(platform, Platform) else dict(platform)
+        rows = records(jobs)
+        fields = [job._fields if type(job) is Job else _fields(job, f"jobs[{at}]") for at, job in enumerate(rows)]
+        document: dict[str, Any] = {"version": 2, "platform": machines, "jobs": fields}
+        closed = [dict(period) for period in unavailable]
+        if closed:
+            document["unavailable"] = closed
+        self._native = _native.Instance.of_document(document)
+
+    @classmethod
+    def _of(cls, native: _native.Instance) -> Instance:
+        instance = cls.__new__(cls)
+        instance._native = native
+        return instance
+
+    @classmethod
+    def from_json(cls, text: str) -> Instance:
+        """The instance that a native JSON text states."""
+        return cls._of(_native.Instance.of_text(text, "instance", _reading()))
+
+    @property
+    def processors(self) -> int:
+        """How many processors the platform has."""
+        return self._native.processors
+
+    @property
+    def task_count(self) -> int:
+        """How many tasks there are; the copies of a bag count one by one."""
+        return self._native.task_count
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the reader has to tell: skipped records of a log, allotments that are never chosen."""
+        return self._native.remarks
+
+    @property
+    def format(self) -> str:
+        """What it was read from."""
+        return self._native.format
+
+    @property
+    def tasks(self) -> list[Task]:
+        """All tasks, in order."""
+        return self._native.tasks()
+
+    @property
+    def jobs(self) -> Table:
+        """The jobs, one a row."""
+        return Table(self._native.jobs())
+
+    @property
+    def nodes(self) -> Table:
+        """The nodes of the platform, one a row."""
+        return Table(self._native.nodes())
+
+    @property
+    def edges(self) -> Table:
+        """The edges between tasks, one a row."""
+        return Table(self._native.edges())
+
+    def to_json(self) -> str:
+        """The text of a native file."""
+        return self._native.text()
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Writes a native file: TOML if the name ends so, otherwise JSON. The file takes its place whole or not at all."""
+        self._native.write(path, str(path).endswith(".toml"))
+
+    def to_networkx(self) -> Any:
+        """The tasks and the edges between them as a networkx ``DiGraph``."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        for task in self.tasks:
+            graph.add_node(task.name, job=task.job, task=task)
+        for edge in self.edges:
+            graph.add_edge(edge["from"], edge["to"], data=edge["data"], transfer=edge["transfer"])
+        return graph
+
+    def __len__(self) -> int:
+        return self._native.job_count
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return (Instance.from_json, (self.to_json(),))
+
+    def __repr__(self) -> str:
+        edges = self._native.edge_count
+        with_edges = f", {edges} edges" if edges else ""
+        tasks = f" ({self.task_count} tasks{with_edges})" if self.task_count != len(self) else with_edges
+        return f"<instance of {len(self)} jobs{tasks} on {self.processors} processors>"
+
+
+def _reading(**stated: Any) -> dict[str, Any]:
+    """How a file is read."""
+    usual: dict[str, Any] = {
+        "processors": None,
+        "platform": None,
+        "bandwidth": None,
+        "storage": None,
+        "trace": None,
+        "speedup": None,
+        "seed": 0,
+        "strict": False,
+        "estimates": "user",
+        "queues": [],
+    }
+    return {**usual, **stated}
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    processors: int | None = None,
+    platform: Platform | None = None,
+    bandwidth: float | str | None = None,
+    storage: str | None = None,
+    trace: str | PathLike[str] | None = None,
+    speedup: str | None = None,
+    seed: int = 0,
+    strict: bool = False,
+) -> Instance:
+    """Reads an instance of any format; the content says which: native JSON and TOML, SWF, Batsim, ``sacct``, WfFormat, DAX, STG, DOT,
+    PSPLIB, ETC matrices, lists of commands. Files may be compressed by gzip or bzip2.
+
+    Args:
+        processors, platform: The machines, instead of those of the file.
+        bandwidth: Between any two of the machines on which a workflow is planned, such as ``"1GB/s"``.
+        storage: The node that holds the files that come from outside a workflow.
+        trace: A trace of Nextflow, beside its graph in DOT.
+        speedup: Makes the jobs of a log moldable: ``"linear"``, ``"amdahl:0.05"``, ``"downey:8,1"``, ``"downey:random"``.
+        seed: Of ``downey:random``.
+        strict: Refuses a log of which any record would be skipped.
+
+    Raises:
+        InputError: with file, line and field.
+        OSError: when the file cannot be read.
+    """
+    stated = platform.document if platform is not None else None
+    reading = _reading(
+        processors=processors,
+        platform=stated,
+        bandwidth=bandwidth,
+        storage=storage,
+        trace=trace,
+        speedup=speedup,
+        seed=seed,
+        strict=strict,
+    )
+    return Instance._of(_native.Instance.of_file(path, reading))

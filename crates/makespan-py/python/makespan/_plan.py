@@ -1,0 +1,388 @@
+"""Planning with proofs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from makespan import _native
+from makespan._errors import AlgorithmError, InputError, VerificationError
+from makespan._model import Instance
+from makespan._table import Rows, Table
+
+if TYPE_CHECKING:
+    from makespan._policy import Scheduler
+
+Progress = Callable[[float, float], object]
+"""Called some twenty times a second with what is done and what there is to do, in seconds for searches without end 0."""
+
+
+class Bound:
+    """A proven bound: no schedule has a smaller value. :meth:`verify` checks its certificate in exact integers, without a solver.
+
+    >>> import makespan
+    >>> instance = makespan.Instance(processors=2, jobs=[makespan.Job(name, time=3) for name in "abc"])
+    >>> best = makespan.bound(instance)["makespan"]
+    >>> best.value, best.exact
+    (6.0, '6')
+    >>> best.verify()
+    """
+
+    def __init__(self, native: _native.Bound) -> None:
+        self._native = native
+
+    @property
+    def objective(self) -> str:
+        """What is bounded, such as ``makespan``."""
+        return self._native.objective
+
+    @property
+    def value(self) -> float:
+        """The nearest float: seconds, weight times seconds, a cost, or weighted tasks a second."""
+        return self._native.value
+
+    @property
+    def exact(self) -> str:
+        """The value as an exact decimal."""
+        return self._native.exact
+
+    @property
+    def proof(self) -> str:
+        """The kind of proof."""
+        return self._native.proof
+
+    @property
+    def makespan_at_most(self) -> float | None:
+        """The bound speaks of schedules of at most this makespan; None: of all."""
+        return self._native.makespan_at_most
+
+    @property
+    def rests_on_guesses(self) -> bool:
+        """Whether some times of the instance are guesses."""
+        return self._native.rests_on_guesses
+
+    def certificate(self) -> str:
+        """The value with its proof, as JSON."""
+        return self._native.certificate()
+
+    def verify(self) -> None:
+        """Checks the certificate.
+
+        Raises:
+            VerificationError: when it proves less.
+        """
+        problem = self._native.problem()
+        if problem is not None:
+            raise VerificationError([problem])
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<{self.objective} {'<=' if self.objective == 'fair_throughput' else '>='} {self.exact}, by {self.proof}>"
+
+
+class Plan:
+    """A plan with proofs of how good it is. Values are in seconds, or weight times seconds."""
+
+    def __init__(self, native: _native.Plan, objective: str | None = None) -> None:
+        self._native = native
+        self._objective = objective
+
+    @property
+    def algorithm(self) -> str:
+        """The full spec of the algorithm."""
+        return self._native.algorithm
+
+    @property
+    def kind(self) -> str:
+        """``schedule``; ``front`` or ``strategy``, which have :attr:`points` to choose from; ``steady state``, which has rates."""
+        return self._native.kind
+
+    @property
+    def objective(self) -> str:
+        """What :attr:`value` and :attr:`gap` speak of: what was minimised, as far as that is known, and otherwise the makespan."""
+        if self.kind == "steady state":
+            return "fair_throughput"
+        return self._objective or self._native.minimised or "makespan"
+
+    @property
+    def value(self) -> float:
+        """The value of the objective."""
+        return self._figure(self.objective)
+
+    @property
+    def makespan(self) -> float:
+        """When the last job ends."""
+        return self._figure("makespan")
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of each objective."""
+        return {name: self._figure(name) for name in self._native.objectives}
+
+    def exact(self, objective: str) -> str:
+        """The value of an objective as an exact decimal."""
+        value = self._native.exact(objective)
+        if value is None:
+            raise AlgorithmError(f"a {self.kind} has no {objective}")
+        return value
+
+    def _figure(self, name: str) -> float:
+        value = self._native.value(name)
+        if value is None:
+            raise AlgorithmError(f"a {self.kind} has no {name}; see `values`")
+        return value
+
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """The proven bounds, by objective."""
+        return {bound.objective: Bound(bound) for bound in self._native.bounds()}
+
+    @property
+    def gap(self) -> float | None:
+        """By which share the objective is worse than its bound at most: 0 is proven optimal. None without a bound."""
+        return self.gaps.get(self.objective)
+
+    @property
+    def gaps(self) -> dict[str, float]:
+        """The same for each objective with a bound."""
+        ratios = {name: self._native.ratio(name) for name in self._native.objectives}
+        return {name: ratio - 1 for name, ratio in ratios.items() if ratio is not None}
+
+    @property
+    def schedule(self) -> Table:
+        """The placements, one a row."""
+        columns = self._native.schedule()
+        if columns is None:
+            raise AlgorithmError("a steady state has rates and no placements; `to_json()` states them")
+        return Table(columns)
+
+    @property
+    def points(self) -> list[Plan]:
+        """The plans to choose from, of a front or a strategy."""
+        return [Plan(point, self._objective) for point in self._native.points()]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the algorithm has to tell."""
+        return self._native.remarks
+
+    @property
+    def stopped(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self._native.stopped
+
+    @property
+    def seconds(self) -> float:
+        """How long planning and proving took."""
+        return self._native.seconds
+
+    def verify(self) -> None:
+        """Checks the plan and all bounds anew, without trusting who made them.
+
+        Raises:
+            VerificationError: with a sentence for each rule that is broken.
+        """
+        problems = self._native.problems()
+        if problems:
+            raise VerificationError(problems)
+
+    def to_json(self) -> str:
+        """The text of a plan file, which ``makespan verify`` checks."""
+        return self._native.text()
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Writes a plan file, whole or not at all."""
+        self._native.write(path)
+
+    def to_html(self, title: str = "plan") -> str:
+        """The interactive chart as a page that loads nothing."""
+        return self._native.page(title)
+
+    def to_svg(self, title: str = "plan", width: int = 1200) -> str:
+        """A Gantt chart."""
+        return self._native.chart(title, width)
+
+    def to_evalys(self) -> Any:
+        """The placements as a DataFrame in the columns of Batsim, which evalys reads."""
+        from makespan.adapters import evalys_frame
+
+        return evalys_frame(self._native.csv("makespan"))
+
+    def plot(self, title: str = "plan", width: int = 1000) -> Chart:
+        """A Gantt chart that a notebook shows."""
+        return Chart(self.to_svg(title, width))
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html())
+
+    def __repr__(self) -> str:
+        gap = self.gap
+        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {gap:.2%} above the best)"
+        return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}>"
+
+
+class Chart:
+    """A picture that a notebook shows; ``svg`` is its text."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def framed(page: str, height: int = 640) -> str:
+    """A page within the page of a notebook, where it may run its own script and nothing else."""
+    content = html.escape(page, quote=True)
+    style = f"width:100%;height:{height}px;border:0"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
+
+
+def plan(
+    instance: Instance,
+    algorithm: str | Scheduler | None = None,
+    *,
+    objective: str | None = None,
+    time_limit: float | None = None,
+    makespan_at_most: float | None = None,
+    seed: int = 0,
+    prove: bool = True,
+    progress: Progress | None = None,
+) -> Plan:
+    """Plans an instance, checks the plan, and proves how far it is from the best possible at most.
+
+    Python goes on meanwhile: the interpreter's lock is released. Ctrl-C ends a search with the best plan so far (``stopped`` says so); a
+    second one raises KeyboardInterrupt.
+
+    Args:
+        algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or a :class:`Scheduler` of your own. By default the
+            instance is searched by ``optimise``.
+        objective: What is minimised: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``, ``max_lateness`` or
+            ``weighted_lateness``.
+        time_limit: Seconds for planning and proving together.
+        makespan_at_most: No plan longer than so many times the bound on the makespan.
+        seed: The same seed gives the same plan.
+        prove: Whether bounds are proved.
+        progress: Called with the seconds that have gone and the time limit.
+
+    >>> import makespan as m
+    >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])
+    >>> plan = m.plan(instance, objective="makespan", time_limit=1)
+    >>> plan.makespan, plan.gap
+    (3.0, 0.0)
+    >>> plan.verify()
+
+    Raises:
+        AlgorithmError: when the algorithm is unknown, or does not handle the instance.
+    """
+    if algorithm is not None and not isinstance(algorithm, str):
+        if objective is not None or time_limit is not None or makespan_at_most is not None:
+            raise InputError("objective, time_limit and makespan_at_most are for algorithms of the catalogue")
+        return Plan(_native.plan_with(instance._native, algorithm, seed, prove))
+    wishes = {
+        "algorithm": algorithm,
+        "objective": objective,
+        "time_limit": time_limit,
+        "makespan_at_most": makespan_at_most,
+        "seed": seed,
+        "prove": prove,
+    }
+    told = progress
+    if progress is not None and time_limit is not None:
+        limit, tell = float(time_limit), progress
+
+        def told(done: float, total: float) -> object:
+            return tell(done, total or limit)
+
+    return Plan(_native.plan(instance._native, wishes, told), objective and objective.replace("-", "_"))
+
+
+def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
+    """Proven bounds on the standard objectives, each with its certificate. ``thorough`` searches some ten times as long."""
+    return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, thorough)}
+
+
+def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
+    """Reads a plan file against its instance and checks placements, stated values and bounds.
+
+    Raises:
+        VerificationError: with a sentence for each rule that is broken.
+    """
+    native, problems = _native.verify_file(instance._native, path)
+    problems += native.problems()
+    if problems:
+        raise VerificationError(problems)
+    return Plan(native)
+
+
+def compare(
+    instances: Instance | Iterable[Instance] | Mapping[str, Instance],
+    algorithms: Sequence[str | Scheduler] | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Rows:
+    """What several algorithms make of instances: for each the values of all objectives, their ratios to proven bounds, and the time.
+
+    Without ``algorithms`` those of the catalogue are compared that handle the instance; what you name must handle it. Ctrl-C returns
+    what is done.
+
+    >>> import makespan as m
+    >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
+    >>> table["algorithm"], min(table["makespan_ratio"]) >= 1
+    (['demt', 'list[order=shelf]'], True)
+    """
+    named = dict(instances) if isinstance(instances, Mapping) else None
+    if named is None:
+        several = [instances] if isinstance(instances, Instance) else list(instances)
+        named = {str(at): instance for at, instance in enumerate(several)}
+    rows: list[dict[str, Any]] = []
+    work = [(name, instance, algorithms or _native.compared(instance._native)) for name, instance in named.items()]
+    total, done = sum(len(specs) for _, _, specs in work), 0
+    for name, instance, specs in work:
+        plans: list[Plan] = []
+        try:
+            for spec in specs:
+                try:
+                    plans.append(plan(instance, spec, seed=seed, prove=False))
+                except AlgorithmError:
+                    if algorithms is not None:
+                        raise
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+                if plans and plans[-1].stopped:
+                    break
+        except KeyboardInterrupt:
+            rows += _rows(name, instance, plans)
+            break
+        rows += _rows(name, instance, plans)
+        if plans and plans[-1].stopped:
+            break
+    return Rows(rows)
+
+
+def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, Any]]:
+    if not plans:
+        return []
+    bounds = _native.bounds_of_plans(instance._native, [plan._native for plan in plans])
+    best = {bound.objective: bound.value for bound in bounds}
+    rows = []
+    for one in plans:
+        row: dict[str, Any] = {"instance": name, "algorithm": one.algorithm}
+        for objective, value in one.values.items():
+            row[objective] = value
+            least = best.get(objective)
+            if least:
+                row[f"{objective}_ratio"] = least / value if objective == "fair_throughput" else value / least
+        rows.append({**row, "seconds": one.seconds})
+    return rows
+
+
+def algorithms() -> Rows:
+    """The algorithms of the catalogue: what each does and plans, what is proved of it, its source and its parameters."""
+    return Rows(_native.algorithms())

@@ -1,0 +1,88 @@
+"""Policies and schedulers of your own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
+
+from makespan import _native
+from makespan._native import Cancel, Event, Processors, Start, Task, View, Wake
+
+if TYPE_CHECKING:
+    from makespan._model import Instance
+
+Decision: TypeAlias = Union[Start, Wake, Cancel]
+
+
+class Policy(ABC):
+    """An online policy: it hears what happened and decides what starts. The simulator holds it to the rules by which it holds its own:
+    a task starts on processors that are free and that it accepts, with all that it needs, and no task waits for ever.
+
+    >>> import makespan as m
+    >>> class InTurn(m.Policy):
+    ...     '''First come, first served.'''
+    ...     def on(self, events, view):
+    ...         free = view.free
+    ...         for task in view.waiting:
+    ...             if task.min_processors > free:
+    ...                 return
+    ...             free -= task.min_processors
+    ...             yield m.Start(task)
+    >>> jobs = [m.Job("a", time=4, processors=2), m.Job("b", time=4, processors=3), m.Job("c", time=1)]
+    >>> result = m.simulate(m.Instance(processors=4, jobs=jobs), [InTurn(), "fcfs"])
+    >>> result["InTurn"].measures["makespan"] == result["fcfs"].measures["makespan"]
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in results; the name of the class."""
+        return type(self).__name__
+
+    @abstractmethod
+    def on(self, events: list[Event], view: View) -> Iterable[Decision] | None:
+        """Answers all events of one instant. Decisions are done in their order.
+
+        ``view`` shows the state after the last event, and not yet what is decided here. A decision that names a number of processors
+        gets those that the decisions before it leave.
+        """
+
+
+class Placement(NamedTuple):
+    """Where and from when a task runs; its end follows from its time there."""
+
+    task: Task
+    start: float
+    processors: Processors | str | Iterable[int]
+
+
+class Scheduler(ABC):
+    """A scheduler of your own, for :func:`makespan.plan` and :func:`makespan.compare`. Its schedule is validated like any other, and
+    bounds are proved beside it.
+
+    >>> import makespan as m
+    >>> class OneByOne(m.Scheduler):
+    ...     def schedule(self, instance, tasks):
+    ...         start = 0.0
+    ...         for task in tasks:
+    ...             width = task.allotments[-1]
+    ...             yield m.Placement(task, start, range(width))
+    ...             start += task.time(width)
+    >>> m.plan(m.Instance(processors=2, jobs=[m.Job("a", time=[4, 3]), m.Job("b", time=2)]), OneByOne()).makespan
+    5.0
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in results; the name of the class."""
+        return type(self).__name__
+
+    @abstractmethod
+    def schedule(self, instance: Instance, tasks: list[Task]) -> Iterable[Placement]:
+        """Places every task once."""
+
+    def _placements(self, native: _native.Instance, tasks: list[Task]) -> list[tuple[Any, ...]]:
+        from makespan._model import Instance
+
+        return [tuple(placed) for placed in self.schedule(Instance._of(native), tasks)]

@@ -1,0 +1,264 @@
+"""Simulation: logs, policies, and what came of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+from makespan import _native
+from makespan._errors import InputError
+from makespan._model import Instance, Platform, _reading
+from makespan._plan import Progress, framed
+from makespan._policy import Policy
+from makespan._table import Rows, Table
+
+
+class Log:
+    """Jobs as policies are told of them, and how long they really took. :func:`read_log` reads one.
+
+    >>> import makespan as m
+    >>> log = m.Log(m.Instance(processors=4, jobs=[m.Job("a", time=60)]), deviation=0.3, seed=7)
+    >>> log.instance
+    <instance of 1 jobs on 4 processors>
+    """
+
+    def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 0) -> None:
+        """An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this
+        standard deviation."""
+        self._native = _native.Log.of_instance(instance._native, deviation, seed)
+
+    @classmethod
+    def _of(cls, native: _native.Log) -> Log:
+        log = cls.__new__(cls)
+        log._native = native
+        return log
+
+    @property
+    def instance(self) -> Instance:
+        """What policies are told."""
+        return Instance._of(self._native.instance)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was odd in the file."""
+        return self._native.remarks
+
+    def __len__(self) -> int:
+        return self._native.instance.job_count
+
+    def __repr__(self) -> str:
+        return f"<log of {len(self)} jobs on {self._native.instance.processors} processors>"
+
+
+def read_log(
+    path: str | PathLike[str],
+    *,
+    estimates: str = "user",
+    processors: int | None = None,
+    platform: Platform | None = None,
+    bandwidth: float | str | None = None,
+    storage: str | None = None,
+    speedup: str | None = None,
+    queues: Sequence[int] = (),
+    seed: int = 0,
+    strict: bool = False,
+) -> Log:
+    """Reads a log to be replayed: SWF, Batsim, ``sacct``, or any instance, whose tasks then take as long as estimated.
+
+    Args:
+        estimates: The times that policies are told: ``"user"`` (what was requested), ``"clairvoyant"`` (the run times) or
+            ``"unknown"`` (a minute for every job).
+        queues: Queues of an SWF log by number, that of the highest priority first.
+
+    The other arguments are those of :func:`makespan.read`.
+    """
+    reading = _reading(
+        processors=processors,
+        platform=platform.document if platform is not None else None,
+        bandwidth=bandwidth,
+        storage=storage,
+        speedup=speedup,
+        seed=seed,
+        strict=strict,
+        estimates=estimates,
+        queues=list(queues),
+    )
+    return Log._of(_native.Log.of_file(path, reading))
+
+
+class Simulation:
+    """What a policy made of a log. Times are in seconds."""
+
+    def __init__(self, native: _native.Simulation) -> None:
+        self._native = native
+
+    @property
+    def policy(self) -> str:
+        """The spec or the name of the policy."""
+        return self._native.policy
+
+    @property
+    def jobs(self) -> Table:
+        """The executions, one a row: job, task, submitted, start, end, wait, allotment, processors, outcome."""
+        return Table(self._native.runs())
+
+    @property
+    def usage(self) -> Table:
+        """From each instant on: processors held, and jobs waiting."""
+        return Table(self._native.usage())
+
+    @property
+    def measures(self) -> dict[str, Any]:
+        """Distributions of waits, flow times and bounded slowdowns, utilisation, makespan, fairness and the rest."""
+        measures: dict[str, Any] = json.loads(self._native.measures())
+        return measures
+
+    @property
+    def given_up(self) -> list[str]:
+        """Tasks that the policy gave up."""
+        return self._native.given_up
+
+    @property
+    def events(self) -> int:
+        """How many events the policy was told."""
+        return self._native.events
+
+    @property
+    def seconds(self) -> float:
+        """How long the simulation took in real time."""
+        return self._native.seconds
+
+    def to_evalys(self) -> Any:
+        """The executions as a DataFrame in the columns of Batsim, which evalys reads."""
+        from makespan.adapters import evalys_frame
+
+        return evalys_frame(self._native.csv("makespan"))
+
+    def __repr__(self) -> str:
+        measures = self.measures
+        wait, use = measures["wait"]["mean"], measures["utilisation"]
+        return f"<{self.policy}: mean wait {wait:.1f} s, utilisation {use:.1%}>"
+
+
+class Simulations(Sequence[Simulation]):
+    """What several policies made of one log, in their order; also by name: ``results["easy"]``."""
+
+    def __init__(self, simulations: list[Simulation], remarks: list[str], seed: int) -> None:
+        self._all = simulations
+        self._seed = seed
+        self.remarks = remarks
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self._all[key]
+        for simulation in self._all:
+            if simulation.policy == key:
+                return simulation
+        raise KeyError(f"{key}; there are {', '.join(self.policies)}")
+
+    def __iter__(self) -> Iterator[Simulation]:
+        return iter(self._all)
+
+    @property
+    def policies(self) -> list[str]:
+        """Their names."""
+        return [simulation.policy for simulation in self._all]
+
+    @property
+    def table(self) -> Rows:
+        """The figures side by side, a policy a row."""
+        rows = []
+        for simulation in self._all:
+            of = simulation.measures
+            rows.append(
+                {
+                    "policy": simulation.policy,
+                    "mean_wait": of["wait"]["mean"],
+                    "p95_wait": of["wait"]["p95"],
+                    "max_wait": of["wait"]["max"],
+                    "mean_slowdown": of["bounded_slowdown"]["mean"],
+                    "makespan": of["makespan"],
+                    "utilisation": of["utilisation"],
+                    "backfilled": of["backfilled"],
+                    "seconds": simulation.seconds,
+                }
+            )
+        return Rows(rows)
+
+    def to_html(self, title: str = "simulation") -> str:
+        """All policies on one interactive page that loads nothing."""
+        return _native.report(title, [one._native for one in self._all], self._seed, self.remarks)
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html())
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self._all))
+
+
+def simulate(
+    log: Log | Instance | str | PathLike[str],
+    policies: Sequence[str | Policy] = ("easy",),
+    *,
+    seed: int = 1,
+    kill_at_walltime: bool = False,
+    failures: str | None = None,
+    requeues: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Simulations:
+    """Plays a log in virtual time, once for each policy.
+
+    Policies of the catalogue run side by side without the interpreter's lock; yours run one after the other. All meet the same jobs
+    and the same failures.
+
+    Args:
+        log: A log, an instance, or the path of either.
+        policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy` objects.
+        kill_at_walltime: Ends jobs that reach their walltimes.
+        failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
+        requeues: How often a job that a failure interrupted is queued again.
+        threads: How many policies at the same time; all cores by default. The results do not depend on it.
+        progress: Called with the number of tasks that have ended and of all.
+
+    >>> import makespan as m
+    >>> jobs = [m.Job("a", time=4, processors=2), m.Job("b", time=1, processors=4), m.Job("c", time=3)]
+    >>> results = m.simulate(m.Instance(processors=4, jobs=jobs), ["fcfs", "easy"])
+    >>> [result.measures["makespan"] for result in results]
+    [8.0, 5.0]
+
+    Raises:
+        AlgorithmError: when a policy is unknown or does not drive such a log.
+        PolicyError: when a policy breaks a rule.
+    """
+    if isinstance(log, Instance):
+        log = Log(log)
+    elif not isinstance(log, Log):
+        log = read_log(log)
+    if isinstance(policies, (str, Policy)):
+        policies = [policies]
+    names = [policy if isinstance(policy, str) else policy.name for policy in policies]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InputError(f"two policies are called `{twice}`; name each once", field="policies")
+    rules = {"kill_at_walltime": kill_at_walltime, "failures": failures, "requeues": requeues, "seed": seed}
+    specs = [policy for policy in policies if isinstance(policy, str)]
+    threads = threads if threads is not None else os.cpu_count() or 1
+    if threads < 1:
+        raise InputError("it is below 1; give at least one thread", field="threads")
+    made = {one.policy: one for one in _native.simulate(log._native, specs, rules, threads, progress)} if specs else {}
+    for policy in policies:
+        if not isinstance(policy, str):
+            made[policy.name] = _native.simulate_with(log._native, policy, policy.name, rules, progress)
+    return Simulations([Simulation(made[name]) for name in names], log.remarks, seed)
+
+
+def policies() -> Rows:
+    """The policies of the catalogue: what each does and drives, its source and its parameters."""
+    return Rows(_native.policies())

@@ -1,0 +1,158 @@
+"""Tables by column, for pandas, polars, pyarrow, or nothing but Python."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from makespan._native import Columns
+
+#: Rows that a notebook shows.
+_SHOWN = 20
+
+
+class Table:
+    """A table. It has a length, columns by name and rows, and any library that knows Arrow's C interface takes it over.
+
+    >>> import makespan
+    >>> plan = makespan.plan(makespan.Instance(processors=2, jobs=[makespan.Job("a", time=3)]))
+    >>> len(plan.schedule), plan.schedule.columns
+    (1, ['job', 'task', 'start', 'end', 'allotment', 'processors'])
+    >>> plan.schedule["end"]
+    [3.0]
+    >>> next(iter(plan.schedule))["processors"]
+    '0'
+    """
+
+    def __init__(self, native: Columns) -> None:
+        self._native = native
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self._native.names
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        return self._native.values(column)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = self.columns
+        for row in zip(*(self[name] for name in names), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame. With pyarrow nothing is copied value by value; it works without as well."""
+        import pandas
+
+        try:
+            import pyarrow
+        except ImportError:
+            return pandas.DataFrame(self._arrays())
+        return pyarrow.table(self).to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table as a polars DataFrame, through Arrow's C interface."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> Any:
+        """The table as a pyarrow Table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def _arrays(self) -> dict[str, Any]:
+        """Columns as numpy has them: pandas is never without it."""
+        import numpy
+
+        arrays: dict[str, Any] = {}
+        for name in self.columns:
+            buffer = self._native.buffer(name)
+            arrays[name] = self[name] if buffer is None else numpy.frombuffer(buffer[0], dtype=buffer[1]).copy()
+        return arrays
+
+    def __repr__(self) -> str:
+        return f"<table of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        names = self.columns
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = []
+        for at, row in enumerate(self):
+            if at == _SHOWN:
+                break
+            cells = "".join(f"<td>{html.escape(_shown(row[name]))}</td>" for name in names)
+            body.append(f"<tr>{cells}</tr>")
+        more = len(self) - len(body)
+        foot = f"<p>and {more} more rows</p>" if more > 0 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{foot}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Rows:
+    """Rows that Python made, as a table for the libraries that read lists of dicts: what :func:`makespan.compare` returns.
+
+    It has a length, columns and rows, and becomes a DataFrame by :meth:`to_pandas` or :meth:`to_polars`.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._rows = rows
+        names: dict[str, None] = {}
+        for row in rows:
+            names.update(dict.fromkeys(row))
+        self._names = list(names)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._names)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        if column not in self._names:
+            raise KeyError(column)
+        return [row.get(column) for row in self._rows]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return ({name: row.get(name) for name in self._names} for row in self._rows)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(list(self))
+
+    def to_polars(self) -> Any:
+        """The table as a polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(list(self))
+
+    def __repr__(self) -> str:
+        lines = ["  ".join(self._names)]
+        lines += ["  ".join(_shown(row[name]) for name in self._names) for row in self]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._names)
+        rows = [
+            "<tr>" + "".join(f"<td>{html.escape(_shown(row[name]))}</td>" for name in self._names) + "</tr>"
+            for row in self
+        ]
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

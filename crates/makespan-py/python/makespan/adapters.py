@@ -1,0 +1,153 @@
+"""To and from what others use: WfCommons, PyJobShop, evalys."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from makespan._errors import InputError
+from makespan._model import Instance, Job, Platform, read
+
+__all__ = ["evalys_frame", "from_pyjobshop", "from_wfcommons"]
+
+
+def from_wfcommons(
+    workflow: Any,
+    *,
+    platform: Platform | None = None,
+    processors: int | None = None,
+    bandwidth: float | str | None = None,
+    storage: str | None = None,
+) -> Instance:
+    """The instance of a ``wfcommons.common.workflow.Workflow``, through its own WfFormat file.
+
+    The arguments are those of :func:`makespan.read`; without machines the workflow must name its own.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{workflow.name or 'workflow'}.json".replace("/", "_")
+        workflow.write_json(path)
+        return read(path, platform=platform, processors=processors, bandwidth=bandwidth, storage=storage)
+
+
+def evalys_frame(table: str) -> Any:
+    """A pandas DataFrame of a table in the columns of Batsim, with which evalys makes a ``JobSet``."""
+    import pandas
+
+    return pandas.read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
+
+
+def from_pyjobshop(model: Any) -> Instance:
+    """The instance of a ``pyjobshop.Model`` or its ``ProblemData``, as far as it fits.
+
+    Every resource is an amount that tasks hold, and the modes of a task are its allotments: the n-th fastest of n modes stands for the
+    allotment n, with a time and amounts of its own. A job of PyJobShop is a compound job. Whatever has no counterpart here (setup
+    times, breaks, delays, windows, optional tasks, precedence other than end before start within a job) is refused by name.
+
+    Raises:
+        InputError: names what does not fit.
+    """
+    data = model.data() if callable(getattr(model, "data", None)) else model
+    names = [_name(resource, f"r{at}") for at, resource in enumerate(data.resources)]
+    for at, resource in enumerate(data.resources):
+        _refuse(getattr(resource, "breaks", None), f"resource {names[at]}: breaks")
+        _refuse(getattr(resource, "no_idle", False), f"resource {names[at]}: it must not be idle between tasks")
+    kinds = [type(resource).__name__ for resource in data.resources]
+    licences = {names[at]: _capacity(data.resources[at]) for at in range(len(names)) if kinds[at] not in _USED_UP}
+    consumables = {names[at]: _capacity(data.resources[at]) for at in range(len(names)) if kinds[at] in _USED_UP}
+    edges = _edges(data)
+    tasks = [_task(data, at, names) for at in range(len(data.tasks))]
+    groups = [list(job.tasks) for job in data.jobs] or [list(range(len(tasks)))]
+    home = {task: at for at, group in enumerate(groups) for task in group}
+    loose = [at for at in range(len(tasks)) if at not in home]
+    for at in loose:
+        home[at] = len(groups)
+        groups.append([at])
+    jobs = []
+    for at, group in enumerate(groups):
+        within = [edge for edge in edges if home[edge[0]] == at]
+        if any(home[to] != at for _, to in within):
+            raise InputError("a task waits for one of another job; that does not fit: join the jobs into one")
+        stated = _stated(data.jobs[at], f"j{at}") if at < len(data.jobs) else {"name": f"j{at}"}
+        pairs = [{"from": tasks[a]["name"], "to": tasks[b]["name"]} for a, b in within]
+        jobs.append({**stated, "tasks": [tasks[task] for task in group], "edges": pairs})
+    width = sum(len(task["time"]) for task in tasks)
+    return Instance(Platform(processors=width, licences=licences, consumables=consumables), jobs)
+
+
+#: Resources that do not come back.
+_USED_UP = ("NonRenewable", "Consumable")
+
+
+def _name(thing: Any, otherwise: str) -> str:
+    return getattr(thing, "name", "") or otherwise
+
+
+def _capacity(resource: Any) -> int:
+    return int(getattr(resource, "capacity", 1))
+
+
+def _refuse(value: Any, what: str) -> None:
+    if value:
+        raise InputError(f"{what}: that has no counterpart here; leave it out of the model")
+
+
+def _edges(data: Any) -> list[tuple[int, int]]:
+    constraints = data.constraints
+    edges = []
+    for kind in sorted(set(dir(constraints))):
+        if kind.startswith("_") or callable(getattr(constraints, kind)):
+            continue
+        value = getattr(constraints, kind)
+        if not isinstance(value, (list, tuple)):
+            continue
+        if kind == "end_before_start":
+            for edge in value:
+                _refuse(getattr(edge, "delay", 0), "a delay between two tasks")
+                edges.append((int(edge.task1), int(edge.task2)))
+        else:
+            _refuse(value, f"constraints of the kind {kind}")
+    return edges
+
+
+def _stated(job: Any, otherwise: str) -> dict[str, Any]:
+    stated: dict[str, Any] = {"name": _name(job, otherwise), "weight": job.weight}
+    if job.release_date:
+        stated["released"] = job.release_date
+    due = getattr(job, "due_date", None)
+    if due is not None:
+        stated["deadline"] = due
+    if getattr(job, "deadline", _FOREVER) < _FOREVER:
+        raise InputError(f"job {stated['name']}: a deadline that must not be missed has no counterpart; state a due date")
+    return stated
+
+
+#: Times that PyJobShop takes for none.
+_FOREVER = 2**31
+
+
+def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
+    task = data.tasks[at]
+    name = _name(task, f"t{at}")
+    _refuse(getattr(task, "earliest_start", 0) or getattr(task, "earliest_end", 0), f"task {name}: a time window")
+    _refuse(getattr(task, "latest_start", _FOREVER) < _FOREVER, f"task {name}: a time window")
+    _refuse(getattr(task, "latest_end", _FOREVER) < _FOREVER, f"task {name}: a time window")
+    _refuse(getattr(task, "optional", False), f"task {name}: it is optional")
+    for flag in ("allow_idle", "allow_breaks"):
+        _refuse(getattr(task, flag, False), f"task {name}: {flag}")
+    modes = [mode for mode in data.modes if mode.task == at]
+    modes.sort(key=lambda mode: -int(mode.duration))
+    times = [int(mode.duration) for mode in modes]
+    if len(set(times)) < len(times):
+        raise InputError(f"task {name}: two of its modes take the same time; as allotments only one of them has a place")
+    _refuse(0 in times, f"task {name}: a duration of zero")
+    needs: dict[str, list[int]] = {}
+    for number, mode in enumerate(modes):
+        for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
+            # A machine is held whole, whatever the demand says.
+            amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
+            if amount:
+                needs.setdefault(names[resource], [0] * len(modes))[number] = amount
+    return Job(name, time=times, needs=needs).document()

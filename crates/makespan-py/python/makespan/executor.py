@@ -1,0 +1,317 @@
+"""Callables as planned jobs on this machine, through the interface of ``concurrent.futures``."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import pickle
+import shlex
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from makespan import _native
+from makespan._errors import InputError, RunError
+from makespan._model import Amount, Time
+
+__all__ = ["Executor", "Needs"]
+
+T = TypeVar("T")
+#: Lines of a process that failed which its error repeats.
+_LINES = 20
+#: Seconds between two looks at whether the executor is closed.
+_TICK = 0.5
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What calls need: cores, memory, an estimate of their time, a walltime after which they are ended, and futures to wait for."""
+
+    cores: int = 1
+    memory: Amount | None = None
+    time: Time | None = None
+    walltime: Time | None = None
+    after: tuple[concurrent.futures.Future[Any], ...] = ()
+
+
+class Executor(concurrent.futures.Executor):
+    """Runs calls in processes of their own, each pinned to its cores, in the order and at the places of a plan that is improved while
+    they run. Calls and results travel by pickle. A call holds the cores and the memory that it needs; two that do not fit side by side
+    run one after the other.
+
+    >>> import math, makespan.executor
+    >>> with makespan.executor.Executor(cores=2) as executor:  # doctest: +SKIP
+    ...     big = executor.needing(cores=2, memory="1GiB", time=5).submit(math.factorial, 20)
+    ...     small = executor.submit(math.sqrt, 2)
+    ...     later = executor.needing(after=[big]).submit(math.sqrt, 3)
+    ...     print(big.result(), small.result())
+    2432902008176640000 1.4142135623730951
+
+    Args:
+        cores: How many cores to use; all that this process may use by default.
+        memory: How many bytes calls may need together; what the machine has by default.
+        folder: Where the files of the run are kept: the output of each call, and the journal. A temporary folder by default, which goes
+            with the executor.
+    """
+
+    def __init__(
+        self, cores: int | None = None, *, memory: int | None = None, folder: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._kept = folder is not None
+        self._folder = Path(folder).absolute() if folder is not None else Path(tempfile.mkdtemp(prefix="makespan-"))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._run = self._folder / "run"
+        self._lock = threading.Lock()
+        #: Handed in, and not yet known to the run, in order.
+        self._coming: list[_Call] = []
+        self._calls: dict[int, _Call] = {}
+        self._count = 0
+        self._taken = 0
+        self._closed = False
+        self._left = False
+        self._over = threading.Event()
+        try:
+            self._session = _native.Session(self._run, self._guard(), cores, memory)
+        except BaseException:
+            self._remove()
+            raise
+        self.cores: int = self._session.processors
+        self._thread = threading.Thread(target=self._listen, name="makespan-executor", daemon=True)
+        self._thread.start()
+
+    def _guard(self) -> Path:
+        """The program around each call: it keeps what becomes of it. An interpreter that imports nothing but the module."""
+        script = self._folder / "guard.py"
+        loader = "importlib.machinery.ExtensionFileLoader('makespan._native', path)"
+        script.write_text(
+            "import importlib.machinery, importlib.util, sys\n"
+            f"path = {_native.__file__!r}\n"
+            f"loader = {loader}\n"
+            "module = importlib.util.module_from_spec(importlib.util.spec_from_loader('makespan._native', loader))\n"
+            "loader.exec_module(module)\n"
+            "module.guard(sys.argv[1:])\n"
+        )
+        program = self._folder / "guard"
+        words = [sys.executable, "-S", "-E", "-s", str(script)]
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        program.chmod(0o700)
+        return program
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
+        """Calls ``fn(*args, **kwargs)`` on one core. :meth:`needing` asks for more."""
+        return self._submit(Needs(), fn, args, kwargs)
+
+    def needing(
+        self,
+        *,
+        cores: int = 1,
+        memory: Amount | None = None,
+        time: Time | None = None,
+        walltime: Time | None = None,
+        after: Iterable[concurrent.futures.Future[Any]] = (),
+    ) -> Asking:
+        """The same executor for calls that need more than one core, or memory, whose time is estimated, that are ended after a
+        walltime, or that wait for others to succeed. What is estimated is planned better; without an estimate a minute is assumed."""
+        return Asking(self, Needs(cores, memory, time, walltime, tuple(after)))
+
+    def _submit(
+        self, needs: Needs, fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> concurrent.futures.Future[T]:
+        payload = _pickled(fn, args, kwargs)
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the executor is closed; submit calls before it is")
+            number = self._count
+            call = _Call(f"call{number}", concurrent.futures.Future(), self._folder / f"result{number}", needs)
+            call.future._makespan = (self, call)  # type: ignore[attr-defined]
+            source = self._folder / f"call{number}.pickle"
+            source.write_bytes(payload)
+            job = {
+                "name": call.name,
+                "time": needs.time,
+                "processors": needs.cores,
+                "walltime": needs.walltime,
+                "needs": None if needs.memory is None else {"memory": needs.memory},
+                "command": [sys.executable, "-m", "makespan._worker", str(source), str(call.result)],
+            }
+            self._session.append(job, [self._name_of(future) for future in needs.after])
+            self._count += 1
+            self._coming.append(call)
+        return call.future
+
+    def _name_of(self, future: concurrent.futures.Future[Any]) -> str:
+        owner, call = getattr(future, "_makespan", (None, None))
+        if owner is not self or call is None:
+            raise InputError("a future of another executor stands here; wait for it yourself", field="after")
+        return str(call.name)
+
+    def _listen(self) -> None:
+        """Hears what becomes of the calls."""
+        while True:
+            told = self._session.next(_TICK)
+            with self._lock:
+                self._cancel_wanted()
+                idle = self._closed and not self._coming and not self._calls
+                if idle and not self._left:
+                    self._left = True
+                    self._session.leave()
+            if told is None:
+                continue
+            word, number, text = told
+            if word == "over":
+                self._give_up(text or "the run is over")
+                self._over.set()
+                return
+            self._hear(word, number, text)
+
+    def _hear(self, word: str, number: int, text: str | None) -> None:
+        with self._lock:
+            if word == "grown":
+                for _ in range(number):
+                    self._calls[self._taken] = self._coming.pop(0)
+                    self._taken += 1
+                return
+            if word == "refused":
+                call = self._coming.pop(0) if self._coming else None
+            elif word == "started":
+                call = self._calls.get(number)
+                if call is not None and not call.future.running():
+                    call.future.set_running_or_notify_cancel()
+                return
+            else:
+                call = self._calls.pop(number, None)
+        if call is not None:
+            self._settle(call, word, text)
+
+    def _settle(self, call: _Call, word: str, text: str | None) -> None:
+        future = call.future
+        if future.done():
+            return
+        if word == "cancelled" and future.cancel():
+            future.set_running_or_notify_cancel()
+            return
+        if not future.running():
+            future.set_running_or_notify_cancel()
+        try:
+            good, value = pickle.loads(call.result.read_bytes())
+        except FileNotFoundError:
+            reason = text or self._last_lines(call) or "its process left no result"
+            future.set_exception(RunError(f"{call.name} {word}: {reason}"))
+        except Exception as error:
+            future.set_exception(RunError(f"{call.name}: its result cannot be read: {error}"))
+        else:
+            if good:
+                future.set_result(value)
+            else:
+                future.set_exception(value)
+        call.result.unlink(missing_ok=True)
+
+    def _last_lines(self, call: _Call) -> str:
+        try:
+            lines = (self._run / f"{call.name}.err").read_text(errors="replace").strip().splitlines()
+        except OSError:
+            return ""
+        return "\n".join(lines[-_LINES:])
+
+    def _cancel_wanted(self) -> None:
+        for number, call in self._calls.items():
+            if call.future.cancelled() and not call.told:
+                call.told = True
+                self._session.cancel(number)
+
+    def _give_up(self, reason: str) -> None:
+        with self._lock:
+            self._closed = True
+            calls = [*self._coming, *self._calls.values()]
+            self._coming, self._calls = [], {}
+        for call in calls:
+            if not call.future.done():
+                call.future.set_exception(RunError(f"{call.name}: {reason}"))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Takes no more calls. With ``wait`` it returns when all have ended; ``cancel_futures`` takes back what has not started."""
+        with self._lock:
+            self._closed = True
+            waiting = [*self._coming, *self._calls.values()] if cancel_futures else []
+        for call in waiting:
+            call.future.cancel()
+        if wait:
+            self._over.wait()
+            self._remove()
+
+    def kill(self) -> None:
+        """Ends all calls at once."""
+        with self._lock:
+            self._closed = True
+        self._session.end()
+        self._over.wait()
+        self._remove()
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.kill()
+            return
+        self.shutdown(wait=True)
+
+    def _remove(self) -> None:
+        if not self._kept:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@dataclass(eq=False)
+class _Call:
+    name: str
+    future: concurrent.futures.Future[Any]
+    result: Path
+    needs: Needs
+    told: bool = False
+
+
+class Asking:
+    """An executor whose calls need what was said."""
+
+    def __init__(self, executor: Executor, needs: Needs) -> None:
+        self._executor = executor
+        self.needs = needs
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
+        """Calls ``fn(*args, **kwargs)`` with these needs."""
+        return self._executor._submit(self.needs, fn, args, kwargs)
+
+    def map(self, fn: Callable[..., T], *iterables: Iterable[Any]) -> list[concurrent.futures.Future[T]]:
+        """One call for each group of arguments; a future each."""
+        return [self.submit(fn, *group) for group in zip(*iterables, strict=True)]
+
+    def needing(self, **changes: Any) -> Asking:
+        """The same needs with some of them changed."""
+        return Asking(self._executor, replace(self.needs, **changes))
+
+
+def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    """Two pickles: where modules are found, and the call."""
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    of_main = getattr(fn, "__module__", None) == "__main__"
+    head = pickle.dumps((sys.path, os.path.abspath(file) if of_main and file else None))
+    if of_main and file is None:
+        return head + _by_value((fn, args, kwargs))
+    try:
+        return head + pickle.dumps((fn, args, kwargs))
+    except Exception as error:
+        raise InputError(f"the call cannot be pickled: {error}", field="fn") from error
+
+
+def _by_value(call: Any) -> bytes:
+    """What was defined in an interactive session, such as a notebook, no other process can import."""
+    try:
+        import cloudpickle
+    except ImportError:
+        problem = "the function is defined in an interactive session; put it into a module, or install cloudpickle"
+        raise InputError(problem, field="fn") from None
+    text: bytes = cloudpickle.dumps(call)
+    return text

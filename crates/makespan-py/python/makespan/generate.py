@@ -1,0 +1,186 @@
+"""Instances drawn at random. The same seed gives the same instance; the sources of each kind are told by ``makespan generate``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from makespan import _native
+from makespan._model import Instance
+from makespan._simulate import Log
+
+__all__ = ["etc", "flow", "graphs", "lublin", "moldable", "poisson", "project", "tree"]
+
+
+def _drawn(kind: str, **options: object) -> Instance:
+    return Instance._of(_native.generate(kind, options))
+
+
+def moldable(
+    *, jobs: int, processors: int, family: str = "mixed", arrival_rate: float | None = None, seed: int = 1
+) -> Instance:
+    """Moldable jobs, of the family ``weak``, ``high``, ``mixed`` or ``cirne``, all at once or so many a second.
+
+    >>> len(moldable(jobs=30, processors=16))
+    30
+    """
+    return _drawn(
+        "moldable", jobs=jobs, processors=processors, family=family, arrival_rate=arrival_rate, seed=seed
+    )
+
+
+def poisson(*, jobs: int, processors: int, load: float, family: str = "mixed", seed: int = 1) -> Instance:
+    """Moldable jobs that arrive as a Poisson process, at this share of what the platform can do."""
+    return _drawn("poisson", jobs=jobs, processors=processors, load=load, family=family, seed=seed)
+
+
+def lublin(
+    *, jobs: int, processors: int, load: float | None = None, requests: str | None = None, seed: int = 1
+) -> Log:
+    """A log of rigid jobs as Lublin and Feitelson model it, with requested times where ``requests`` says how they are drawn.
+
+    >>> lublin(jobs=100, processors=64, load=0.7)
+    <log of 100 jobs on 64 processors>
+    """
+    return Log._of(_native.generate_log(jobs, processors, load, requests, seed))
+
+
+def etc(
+    *,
+    tasks: int = 512,
+    machines: int = 16,
+    consistency: str = "c",
+    high_tasks: bool = True,
+    high_machines: bool = True,
+    seed: int = 1,
+) -> Instance:
+    """Sequential tasks with a time of their own on each machine; ``consistency`` is ``c``, ``s`` or ``i``."""
+    return _drawn(
+        "etc",
+        tasks=tasks,
+        machines=machines,
+        consistency=consistency,
+        high_tasks=high_tasks,
+        high_machines=high_machines,
+        seed=seed,
+    )
+
+
+def graphs(
+    *,
+    shape: str = "layers",
+    tasks: int = 50,
+    jobs: int = 1,
+    width: int = 8,
+    density: float = 0.3,
+    volume: tuple[float, float] = (10, 100),
+    data: tuple[int, int] = (1_000_000, 20_000_000),
+    parallel: int = 1,
+    law: str = "downey",
+    processors: int = 8,
+    cores: int = 1,
+    fastest: float = 3.0,
+    bandwidth: str = "1MB/s",
+    gap: float | None = None,
+    deadline: float | None = None,
+    seed: int = 1,
+) -> Instance:
+    """Graphs of tasks on processors of different speeds: ``layers``, ``chain``, ``fork-join``, ``cholesky``, ``lu``, ``montage`` and
+    others. With ``parallel`` above 1 the tasks are moldable.
+
+    >>> graphs(shape="cholesky", tasks=35).task_count
+    35
+    """
+    return _drawn(
+        "graphs",
+        shape=shape,
+        tasks=tasks,
+        jobs=jobs,
+        width=width,
+        density=density,
+        volume=volume,
+        data=data,
+        parallel=parallel,
+        law=law,
+        processors=processors,
+        cores=cores,
+        fastest=fastest,
+        bandwidth=bandwidth,
+        gap=gap,
+        deadline=deadline,
+        seed=seed,
+    )
+
+
+def project(
+    *,
+    activities: int = 30,
+    modes: int = 1,
+    renewable: int = 4,
+    nonrenewable: int = 0,
+    complexity: float = 1.5,
+    factor: float = 0.5,
+    strength: float = 0.5,
+    seed: int = 1,
+) -> Instance:
+    """A project whose activities share resources, as in PSPLIB."""
+    return _drawn(
+        "project",
+        activities=activities,
+        modes=modes,
+        renewable=renewable,
+        nonrenewable=nonrenewable,
+        complexity=complexity,
+        factor=factor,
+        strength=strength,
+        seed=seed,
+    )
+
+
+def flow(
+    *,
+    tasks: int = 4000,
+    mean_size: int = 5000,
+    capacities: Sequence[int] = tuple(range(1000, 10_001, 1000)),
+    rate: float = 1.0,
+    swing: float = 0.5,
+    swings: float = 4.0,
+    seed: int = 1,
+) -> Instance:
+    """Independent tasks that keep arriving, for nodes of different speeds; ``rate`` is a share of the balance line."""
+    return _drawn(
+        "flow",
+        tasks=tasks,
+        mean_size=mean_size,
+        capacities=list(capacities),
+        rate=rate,
+        swing=swing,
+        swings=swings,
+        seed=seed,
+    )
+
+
+def tree(
+    *,
+    nodes: int,
+    degree: int = 5,
+    applications: int = 3,
+    largest_ratio: float = 0.25,
+    tasks: int = 200,
+    unit: str = "bytes",
+    latency: str = "none",
+    data: int = 1_000_000,
+    seed: int = 1,
+) -> Instance:
+    """Bags of tasks whose data come down a tree of machines; they are planned as a steady state."""
+    return _drawn(
+        "tree",
+        nodes=nodes,
+        degree=degree,
+        applications=applications,
+        largest_ratio=largest_ratio,
+        tasks=tasks,
+        unit=unit,
+        latency=latency,
+        data=data,
+        seed=seed,
+    )

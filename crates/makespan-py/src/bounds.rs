@@ -1,0 +1,89 @@
+//! Proven bounds.
+
+use std::sync::Arc;
+
+use makespan::formats::schedule::write_bound;
+use makespan::{Bound as Core, Instance as CoreInstance, Stop};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::convert::figure;
+use crate::errors;
+use crate::instance::Instance;
+use crate::waiting::Watch;
+
+/// A proven bound with its certificate.
+#[pyclass(frozen, name = "Bound", module = "makespan._native")]
+pub struct Proven {
+    core: Core,
+    instance: Arc<CoreInstance>,
+}
+
+impl Proven {
+    /// A bound on this instance.
+    pub fn new(core: Core, instance: &Arc<CoreInstance>) -> Self {
+        Self { core, instance: Arc::clone(instance) }
+    }
+}
+
+#[pymethods]
+impl Proven {
+    /// The name of the objective.
+    #[getter]
+    fn objective(&self) -> &'static str {
+        self.core.objective.name()
+    }
+
+    /// The nearest float of the value.
+    #[getter]
+    fn value(&self) -> f64 {
+        figure(self.core.objective, &self.core.value)
+    }
+
+    /// The value as an exact decimal.
+    #[getter]
+    fn exact(&self) -> String {
+        self.core.value.decimal(self.core.objective)
+    }
+
+    /// The longest makespan of which it speaks, in seconds; None when it speaks of all schedules.
+    #[getter]
+    fn makespan_at_most(&self) -> Option<f64> {
+        self.core.makespan_at_most.map(makespan::Time::seconds)
+    }
+
+    /// The kind of its proof.
+    #[getter]
+    fn proof(&self) -> &'static str {
+        self.core.proof.name()
+    }
+
+    /// Whether it rests on times that are guesses.
+    #[getter]
+    fn rests_on_guesses(&self) -> bool {
+        self.instance.has_guesses()
+    }
+
+    /// The value with its certificate, as JSON.
+    fn certificate(&self) -> PyResult<String> {
+        let mut text = Vec::new();
+        write_bound(&self.instance, &self.core, &mut text).map_err(PyOSError::new_err)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// What is wrong with it: None when the certificate proves it.
+    fn problem(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.core.verify(&self.instance)).err().map(|error| error.to_string())
+    }
+}
+
+/// The standard bounds of an instance, each with its certificate.
+#[pyfunction]
+pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Vec<Proven>> {
+    let core = Arc::clone(&instance.core);
+    let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress: None };
+    let (bounds, _) = watch
+        .wait(py, None, move || if thorough { makespan::thorough_bound(&core) } else { makespan::bound(&core) })?;
+    let bounds = bounds.map_err(|error| errors::of_plan(py, &error, None))?;
+    Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
+}

@@ -1,0 +1,147 @@
+//! Tables by column, which pandas, polars and pyarrow take over without copying them value by value.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList};
+
+/// A table: columns of one length, of integers, floats or texts.
+#[pyclass(frozen, module = "makespan._native")]
+pub struct Columns {
+    batch: RecordBatch,
+}
+
+/// Columns while they are made.
+#[derive(Default)]
+pub struct Table {
+    fields: Vec<Field>,
+    arrays: Vec<ArrayRef>,
+}
+
+impl Table {
+    fn with(mut self, name: &str, kind: DataType, array: ArrayRef) -> Self {
+        self.fields.push(Field::new(name, kind, array.null_count() > 0));
+        self.arrays.push(array);
+        self
+    }
+
+    /// The same with a column of integers.
+    pub fn integers(self, name: &str, values: impl IntoIterator<Item = i64>) -> Self {
+        self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(values)))
+    }
+
+    /// The same with a column of floats.
+    pub fn floats(self, name: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        self.with(name, DataType::Float64, Arc::new(Float64Array::from_iter_values(values)))
+    }
+
+    /// The same with a column of floats, some of which are missing.
+    pub fn some_floats(self, name: &str, values: impl IntoIterator<Item = Option<f64>>) -> Self {
+        self.with(name, DataType::Float64, Arc::new(values.into_iter().collect::<Float64Array>()))
+    }
+
+    /// The same with a column of texts.
+    pub fn texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = T>) -> Self {
+        self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter_values(values)))
+    }
+
+    /// The same with a column of texts, some of which are missing.
+    pub fn some_texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = Option<T>>) -> Self {
+        self.with(name, DataType::Utf8, Arc::new(values.into_iter().collect::<StringArray>()))
+    }
+
+    /// The columns, which have one length.
+    pub fn finish(self) -> PyResult<Columns> {
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.arrays).map_err(defect)?;
+        Ok(Columns { batch })
+    }
+}
+
+fn defect(error: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(format!("a defect of Makespan, please report it: {error}"))
+}
+
+#[pymethods]
+impl Columns {
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The values of a column, with None for what is missing.
+    fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let array = self.column(name)?;
+        match array.data_type() {
+            DataType::Int64 => PyList::new(py, array.as_primitive::<Int64Type>().values().iter()),
+            DataType::Float64 => {
+                let floats = array.as_primitive::<Float64Type>();
+                if floats.null_count() == 0 {
+                    PyList::new(py, floats.values().iter())
+                } else {
+                    listed(py, floats.iter())
+                }
+            }
+            _ => listed(py, array.as_string::<i32>().iter()),
+        }
+    }
+
+    /// The numbers of a column as they stand in memory, 8 bytes each, with the name of their type in numpy; NaN stands for what is
+    /// missing. None of columns that are not of numbers.
+    fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str)>> {
+        let array = self.column(name)?;
+        let bytes = match array.data_type() {
+            DataType::Int64 => {
+                let values = array.as_primitive::<Int64Type>().values();
+                (PyBytes::new(py, values.inner().as_slice()), "int64")
+            }
+            DataType::Float64 => {
+                let floats = array.as_primitive::<Float64Type>();
+                if floats.null_count() == 0 {
+                    (PyBytes::new(py, floats.values().inner().as_slice()), "float64")
+                } else {
+                    let bytes = floats.iter().flat_map(|value| value.unwrap_or(f64::NAN).to_ne_bytes());
+                    (PyBytes::new(py, &bytes.collect::<Vec<u8>>()), "float64")
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(bytes))
+    }
+
+    /// The table as a stream of Arrow's C interface, in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol leaves it to the producer whether it casts.
+        let _ = requested_schema;
+        let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    }
+}
+
+impl Columns {
+    fn column(&self, name: &str) -> PyResult<&ArrayRef> {
+        self.batch.column_by_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+}
+
+fn listed<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<T>>,
+) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, values.collect::<Vec<_>>())
+}

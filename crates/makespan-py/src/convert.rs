@@ -1,0 +1,39 @@
+//! Values of Python as values of Makespan.
+
+use makespan::{Objective, Time};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// An instant or a duration: seconds as a number, a text with a unit, or a `timedelta`.
+///
+/// # Errors
+/// `InputError` with the name of the argument.
+pub fn time(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Time> {
+    let text = match value.extract::<String>() {
+        Ok(text) => text,
+        Err(_) => crate::document::json(value)?,
+    };
+    Time::parse(&text).map_err(|error| errors::at(value.py(), name, error))
+}
+
+/// The objective of this name, with either of `_`, `-` and blanks between its words.
+///
+/// # Errors
+/// `InputError` that lists the names.
+pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
+    let wanted = name.replace(['-', ' '], "_");
+    let all = Objective::OF_SCHEDULES.into_iter().chain([Objective::Throughput]);
+    all.clone().find(|objective| objective.name() == wanted).ok_or_else(|| {
+        let names: Vec<&str> = all.map(Objective::name).collect();
+        errors::at(py, "objective", format!("`{name}` is no objective; write one of {}", names.join(", ")))
+    })
+}
+
+/// A float for display: seconds, weight times seconds, a cost, or weighted tasks a second.
+pub fn figure(objective: Objective, value: &makespan::Value) -> f64 {
+    match value {
+        makespan::Value::Integer(value) => *value as f64 / 10_f64.powi(objective.places() as i32),
+        rational @ makespan::Value::Rational(_) => rational.as_f64(),
+    }
+}

@@ -1,0 +1,104 @@
+//! What is wrong, as the exceptions of the package `makespan.errors`.
+
+use makespan::formats::{FormatError, Place};
+use makespan::{PlanError, SimulateError, SimulationError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// An exception class of the package.
+struct Class {
+    name: &'static str,
+    cell: PyOnceLock<Py<PyType>>,
+}
+
+impl Class {
+    const fn new(name: &'static str) -> Self {
+        Self { name, cell: PyOnceLock::new() }
+    }
+
+    /// The exception, made of these arguments; or why there is none.
+    fn raised<'py>(&self, py: Python<'py>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+        let class = self.cell.import(py, "makespan._errors", self.name);
+        match class.and_then(|class| class.call1(arguments)) {
+            Ok(error) => PyErr::from_value(error),
+            Err(error) => error,
+        }
+    }
+}
+
+static INPUT: Class = Class::new("InputError");
+static ALGORITHM: Class = Class::new("AlgorithmError");
+static POLICY: Class = Class::new("PolicyError");
+static STOPPED: Class = Class::new("StoppedError");
+
+/// Input that is wrong at no place that has a name.
+pub fn input(py: Python<'_>, problem: impl ToString) -> PyErr {
+    INPUT.raised(py, (problem.to_string(),))
+}
+
+/// Input that is wrong at this place of a document made of Python's objects.
+pub fn at(py: Python<'_>, field: &str, problem: impl ToString) -> PyErr {
+    INPUT.raised(py, (problem.to_string(), py.None(), py.None(), py.None(), field))
+}
+
+/// What a reader says of a file.
+pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
+    match error {
+        FormatError::Io { source, .. } => {
+            let text = error.to_string();
+            match source.kind() {
+                std::io::ErrorKind::NotFound => pyo3::exceptions::PyFileNotFoundError::new_err(text),
+                std::io::ErrorKind::PermissionDenied => pyo3::exceptions::PyPermissionError::new_err(text),
+                _ => pyo3::exceptions::PyOSError::new_err(text),
+            }
+        }
+        FormatError::Content { file, place: Place { line, column, field }, problem } => {
+            INPUT.raised(py, (problem, file, *line, *column, field.as_deref()))
+        }
+    }
+}
+
+/// What a reader says of a document that was made of Python's objects: its lines are nobody's.
+pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
+    match error {
+        FormatError::Content { place: Place { field, .. }, problem, .. } => {
+            INPUT.raised(py, (problem, py.None(), py.None(), py.None(), field.as_deref()))
+        }
+        other @ FormatError::Io { .. } => of_file(py, other),
+    }
+}
+
+/// An algorithm that is unknown, or does not do what is asked.
+pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
+    ALGORITHM.raised(py, (problem.to_string(),))
+}
+
+/// Why there is no plan. `own` is the name of a scheduler that was written in Python: its defects are not ours.
+pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
+    match (error, own) {
+        (PlanError::Invalid { violation, .. }, Some(name)) => {
+            POLICY.raised(py, (format!("{name} made a schedule that breaks a rule: {violation}"),))
+        }
+        _ => algorithm(py, error),
+    }
+}
+
+/// Why there is no simulation.
+pub fn of_simulation(py: Python<'_>, error: &SimulateError) -> PyErr {
+    match error {
+        SimulateError::Policy(error) => algorithm(py, error),
+        SimulateError::Simulation { policy, source: SimulationError::Policy { at, defect } } => {
+            POLICY.raised(py, (format!("{policy} at {at} s: {defect}"),))
+        }
+        SimulateError::Simulation { source: SimulationError::Stopped { .. }, .. } => {
+            STOPPED.raised(py, (error.to_string(),))
+        }
+        SimulateError::Simulation { .. } => input(py, error),
+    }
+}
+
+/// A policy, or a scheduler, that was written in Python and breaks a rule.
+pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
+    POLICY.raised(py, (problem.to_string(),))
+}

@@ -1,0 +1,190 @@
+//! Jobs on this machine, handed in while they run: what the package's `Executor` stands on.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use makespan::formats::{ReadOptions, parse_instance};
+use makespan::policy::{Improve, Improving, Renewed};
+use makespan::{Instance, Job, Objective, Platform, Policy, Stop, TaskId};
+use makespan_core::{Resource, Resources, Run};
+use makespan_exec::{ExecuteOptions, Intake, Local, Observer, Progress, cores, reserve};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+
+use crate::{document, errors, tables};
+
+/// The share of one core on which the plan of what waits is improved, as in other runs.
+const SHARE: f64 = 0.1;
+
+/// What the run tells.
+enum Told {
+    /// So many tasks were taken in.
+    Grown(u64),
+    /// A job was not taken in.
+    NotGrown(String),
+    Started(TaskId),
+    /// How it ended, and why.
+    Ended(TaskId, &'static str, Option<String>),
+    Cancelled(TaskId),
+    /// The run is over; because of this, if it failed.
+    Over(Option<String>),
+}
+
+/// Passes on what happens.
+struct Teller(Sender<Told>);
+
+impl Teller {
+    fn tell(&self, told: Told) {
+        // Nobody listens to a run that was left.
+        let _ = self.0.send(told);
+    }
+}
+
+impl Observer for Teller {
+    fn started(&mut self, running: &makespan_core::Running, _: &Progress<'_>) {
+        self.tell(Told::Started(running.task));
+    }
+
+    fn ended(&mut self, run: &Run, reason: Option<&str>, _: &Progress<'_>) {
+        self.tell(Told::Ended(run.task, tables::outcome(run.outcome), reason.map(str::to_owned)));
+    }
+
+    fn grown(&mut self, tasks: std::ops::Range<TaskId>, _: &Progress<'_>) {
+        self.tell(Told::Grown(tasks.end.0 - tasks.start.0));
+    }
+
+    fn not_grown(&mut self, reason: &str) {
+        self.tell(Told::NotGrown(reason.to_owned()));
+    }
+
+    fn cancelled(&mut self, task: TaskId, _: &Progress<'_>) {
+        self.tell(Told::Cancelled(task));
+    }
+}
+
+/// A run on this machine that grows.
+#[pyclass(frozen, module = "makespan._native")]
+pub struct Session {
+    intake: Intake,
+    stop: Stop,
+    platform: Platform,
+    told: Mutex<Receiver<Told>>,
+}
+
+#[pymethods]
+impl Session {
+    /// Begins a run in this folder, on so many cores and bytes of memory, or all that there are. Each job is guarded by this program.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        guard: PathBuf,
+        processors: Option<u32>,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        let all = cores().map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let processors = processors.unwrap_or(all.len() as u32);
+        let memory = memory.or_else(makespan_exec::memory).map(|bytes| (Resource::MEMORY.to_owned(), bytes));
+        let resources = Resources::new(memory).map_err(|error| errors::at(py, "memory", error))?;
+        let platform = Platform::flat(processors).and_then(|flat| flat.with_node_resources(&resources));
+        let platform = platform.map_err(|error| errors::at(py, "processors", error))?;
+        let (intake, stop) = (Intake::new(), Stop::default());
+        let options = ExecuteOptions {
+            shim: Some(guard),
+            intake: Some(intake.clone()),
+            stop: stop.clone(),
+            grace: Duration::from_secs(1),
+            ..ExecuteOptions::new(folder)
+        };
+        let instance = Instance::new(platform.clone(), Vec::new(), Vec::new());
+        let instance = instance.map_err(|error| errors::input(py, error))?;
+        // What the machine does not have is said before there is a thread.
+        py.detach(|| reserve(&instance, &options).map(drop)).map_err(|error| errors::input(py, error))?;
+        let (sender, receiver) = channel();
+        let intake_of_run = intake.clone();
+        let run = thread::Builder::new().name("makespan-run".into()).spawn(move || {
+            let failed = run(&instance, &options, &intake_of_run, &sender).err();
+            let _ = sender.send(Told::Over(failed));
+        });
+        run.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+        Ok(Self { intake, stop, platform, told: Mutex::new(receiver) })
+    }
+
+    /// How many processors the run has.
+    #[getter]
+    fn processors(&self) -> u32 {
+        self.platform.processors()
+    }
+
+    /// Hands a job in, a dict with the keys of a native file; `after` names earlier ones. `next` tells whether it was taken.
+    fn append(&self, job: &Bound<'_, PyAny>, after: Vec<String>) -> PyResult<()> {
+        let py = job.py();
+        let text = format!(r#"{{"version":2,"jobs":[{}]}}"#, document::json(job)?);
+        let options = ReadOptions { machine: Some(self.platform.clone()), ..ReadOptions::default() };
+        let read = parse_instance(text.as_bytes(), "job", &options);
+        let instance = read.map_err(|error| errors::of_document(py, &error))?.instance;
+        let jobs: Vec<Job> = instance.all_submitted().into_iter().map(|job| job.with_after(after.clone())).collect();
+        self.intake.append(jobs);
+        Ok(())
+    }
+
+    /// Takes a task back: ends it if it runs.
+    fn cancel(&self, task: u64) {
+        self.intake.cancel(vec![TaskId(task)]);
+    }
+
+    /// Ends the run when nothing of it runs.
+    fn leave(&self) {
+        self.intake.leave();
+    }
+
+    /// Ends the run with all that runs.
+    fn end(&self) {
+        self.stop.request();
+        self.intake.leave();
+    }
+
+    /// What happened next: a word, the task or the number of tasks, and a text; None when nothing did for so many seconds.
+    fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
+        let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let told = py.detach(|| match self.told.lock() {
+            Ok(told) => told.recv_timeout(wait),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        });
+        match told {
+            Ok(Told::Grown(count)) => Ok(Some(("grown", count, None))),
+            Ok(Told::NotGrown(reason)) => Ok(Some(("refused", 0, Some(reason)))),
+            Ok(Told::Started(task)) => Ok(Some(("started", task.0, None))),
+            Ok(Told::Ended(task, outcome, reason)) => Ok(Some((outcome, task.0, reason))),
+            Ok(Told::Cancelled(task)) => Ok(Some(("cancelled", task.0, None))),
+            Ok(Told::Over(reason)) => Ok(Some(("over", 0, reason))),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Ok(Some(("over", 0, None))),
+        }
+    }
+}
+
+fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Sender<Told>) -> Result<(), String> {
+    let reserved = reserve(instance, options).map_err(|error| error.to_string())?;
+    let cores = cores().map_err(|error| error.to_string())?;
+    let mut engine = Local::new(reserved.folder(), cores, options.shim.clone());
+    let waker = engine.waker();
+    intake.on_request(move || waker.wake());
+    let improving = Improving { objective: Objective::Makespan, ..Improving::default() };
+    let policy = move |_: &Instance| -> Option<Box<dyn Policy>> {
+        Some(Box::new(Improve::new(improving, 0).in_background(SHARE)))
+    };
+    let first = policy(instance).ok_or("no policy")?;
+    let mut renewed = Renewed::new(first, instance, policy);
+    let ended = reserved.execute_on(&mut engine, &mut renewed, &mut Teller(told.clone()));
+    ended.map(drop).map_err(|error| error.to_string())
+}
+
+/// Makes this process the guard of a job, if its arguments say so; then it does not return.
+#[pyfunction]
+pub fn guard(arguments: Vec<std::ffi::OsString>) {
+    makespan_exec::serve_as(arguments);
+}

@@ -1,0 +1,146 @@
+//! Instances drawn at random.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use makespan::formats::parse_bandwidth;
+use makespan_lab::LabError;
+use makespan_lab::generate::{
+    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, ProjectOptions, Shape,
+    TreeOptions, etc, flow, generate as moldable, generate_graphs, generate_tree, lublin, poisson, project,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+use crate::instance::Instance;
+use crate::log::Log;
+
+/// Keyword arguments of a generator. Python's side names and types them all.
+struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
+
+impl<'py> Given<'_, 'py> {
+    fn get<T>(&self, name: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        let value = self.0.get_item(name)?;
+        value.ok_or_else(|| errors::at(self.0.py(), name, "it is missing"))?.extract()
+    }
+
+    /// A word, such as the name of a family.
+    fn word<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<T> {
+        let text: String = self.get(name)?;
+        text.parse().map_err(|error| errors::at(self.0.py(), name, error))
+    }
+}
+
+/// Draws an instance of this kind.
+#[pyfunction]
+pub fn generate(py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyResult<Instance> {
+    let given = Given(options);
+    let drawn = match kind {
+        "moldable" => moldable(&MoldableOptions {
+            family: given.word("family")?,
+            jobs: given.get("jobs")?,
+            processors: given.get("processors")?,
+            seed: given.get("seed")?,
+            arrival_rate: given.get("arrival_rate")?,
+        }),
+        "poisson" => poisson(&PoissonOptions {
+            family: given.word("family")?,
+            jobs: given.get("jobs")?,
+            processors: given.get("processors")?,
+            seed: given.get("seed")?,
+            load: given.get("load")?,
+        }),
+        "etc" => etc(&EtcOptions {
+            tasks: given.get("tasks")?,
+            machines: given.get("machines")?,
+            consistency: given.word("consistency")?,
+            high_tasks: given.get("high_tasks")?,
+            high_machines: given.get("high_machines")?,
+            seed: given.get("seed")?,
+        }),
+        "project" => project(&ProjectOptions {
+            activities: given.get("activities")?,
+            modes: given.get("modes")?,
+            renewable: given.get("renewable")?,
+            nonrenewable: given.get("nonrenewable")?,
+            complexity: given.get("complexity")?,
+            factor: given.get("factor")?,
+            strength: given.get("strength")?,
+            seed: given.get("seed")?,
+        }),
+        "flow" => flow(&FlowOptions {
+            tasks: given.get("tasks")?,
+            mean_size: given.get("mean_size")?,
+            capacities: given.get("capacities")?,
+            rate: given.get("rate")?,
+            swing: given.get("swing")?,
+            swings: given.get("swings")?,
+            seed: given.get("seed")?,
+        }),
+        "tree" => tree(&given)?,
+        "graphs" => graphs(&given)?,
+        _ => return Err(errors::at(py, "kind", format!("`{kind}` is no kind of instance"))),
+    };
+    drawn.map(Instance::new).map_err(|error| errors::input(py, error))
+}
+
+fn tree(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError>> {
+    Ok(generate_tree(&TreeOptions {
+        nodes: given.get("nodes")?,
+        degree: given.get("degree")?,
+        applications: given.get("applications")?,
+        largest_ratio: given.get("largest_ratio")?,
+        tasks: given.get("tasks")?,
+        unit: given.word("unit")?,
+        latency: given.word("latency")?,
+        data: given.get("data")?,
+        seed: given.get("seed")?,
+    }))
+}
+
+fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError>> {
+    let shape: Shape = given.word("shape")?;
+    let shape = match shape {
+        Shape::Layers { .. } => Shape::Layers { width: given.get("width")?, density: given.get("density")? },
+        other => other,
+    };
+    let bandwidth: String = given.get("bandwidth")?;
+    let bandwidth = parse_bandwidth(&bandwidth).map_err(|problem| errors::at(given.0.py(), "bandwidth", problem))?;
+    Ok(generate_graphs(&GraphOptions {
+        shape,
+        tasks: given.get("tasks")?,
+        jobs: given.get("jobs")?,
+        volume: given.get("volume")?,
+        data: given.get("data")?,
+        parallel: given.get("parallel")?,
+        law: given.word("law")?,
+        processors: given.get("processors")?,
+        cores: given.get("cores")?,
+        fastest: given.get("fastest")?,
+        bandwidth,
+        gap: given.get("gap")?,
+        deadline: given.get("deadline")?,
+        seed: given.get("seed")?,
+    }))
+}
+
+/// Draws a log of rigid jobs: requests as policies are told them, and run times.
+#[pyfunction]
+pub fn generate_log(
+    py: Python<'_>,
+    jobs: usize,
+    processors: u32,
+    load: Option<f64>,
+    requests: Option<&str>,
+    seed: u64,
+) -> PyResult<Log> {
+    let requests = requests.map(str::parse).transpose().map_err(|error| errors::at(py, "requests", error))?;
+    let drawn = lublin(&LublinOptions { jobs, processors, seed, load, requests });
+    let drawn = drawn.map_err(|error| errors::input(py, error))?;
+    Log::checked(py, Arc::new(drawn.instance), drawn.actual, Vec::new())
+}

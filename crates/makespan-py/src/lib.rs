@@ -1,0 +1,75 @@
+//! The compiled half of the Python package `makespan`: what takes time, and what must be exact.
+//!
+//! The package's own modules, under `python/makespan`, are what users see; they call this one, `makespan._native`, which is
+//! typed in `_native.pyi`. Nothing here is meant for Rust programs: those use the crate `makespan`.
+//!
+//! Searches run on threads of their own, while Python's main thread waits without the interpreter's lock and looks after
+//! signals (`waiting`).
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
+    reason = "calls from Python own their arguments, may all raise, and have a receiver"
+)]
+
+mod bounds;
+mod columns;
+mod convert;
+mod document;
+mod errors;
+mod events;
+mod execution;
+mod generators;
+mod instance;
+mod log;
+mod options;
+mod pages;
+mod plan;
+mod planning;
+mod policy;
+mod processors;
+mod scheduler;
+mod simulation;
+mod tables;
+mod view;
+mod waiting;
+
+use pyo3::prelude::pymodule;
+
+/// What the Python package calls.
+#[pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::bounds::{Proven, bound};
+    #[pymodule_export]
+    use super::columns::Columns;
+    #[pymodule_export]
+    use super::events::{Cancel, Event, Start, Wake};
+    #[pymodule_export]
+    use super::execution::{Session, guard};
+    #[pymodule_export]
+    use super::generators::{generate, generate_log};
+    #[pymodule_export]
+    use super::instance::Instance;
+    #[pymodule_export]
+    use super::log::Log;
+    #[pymodule_export]
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::planning::{algorithms, bounds_of_plans, compared, plan, plan_with, verify_file};
+    #[pymodule_export]
+    use super::processors::Processors;
+    #[pymodule_export]
+    use super::simulation::{Simulation, policies, report, simulate, simulate_with};
+    #[pymodule_export]
+    use super::view::{Running, Task, View};
+
+    /// The version of the package.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("VERSION", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,57 @@
+//! Pictures and pages, as texts.
+
+use makespan::formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan::formats::report::{Report, TreePicture, TreeReport, write_html, write_tree};
+use makespan::tree::TreeProblem;
+use makespan::{Plan, Planned};
+use makespan_core::Instance;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// The text that a writer writes.
+///
+/// # Errors
+/// Those of the writer.
+pub fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> PyResult<String> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).map_err(PyOSError::new_err)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The interactive page of a plan.
+pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned, seed: u64) -> PyResult<String> {
+    let Planned { algorithm, plan, bounds, remarks } = planned;
+    if let Plan::Periodic(state) = plan {
+        let problem = TreeProblem::new(instance).map_err(|error| errors::input(py, error))?;
+        let pictures = &[TreePicture { title, rates: &state.rates }];
+        let summary = format!("planned by {algorithm}");
+        let report =
+            TreeReport { title, summary: &summary, instance, problem: &problem, pictures, remarks, sections: &[] };
+        return text(|out| write_tree(out, &report));
+    }
+    let schedule = plan.schedule().cloned().unwrap_or_default();
+    let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let report = Report {
+        title,
+        instance,
+        schedules: &schedules,
+        algorithm,
+        seed,
+        marks: &[],
+        bounds,
+        remarks,
+        sections: &[],
+        choose: false,
+    };
+    text(|out| write_html(out, &report))
+}
+
+/// A Gantt chart.
+pub fn chart(title: &str, instance: &Instance, planned: &Planned, width: u32) -> PyResult<String> {
+    let schedule = planned.plan.schedule().cloned().unwrap_or_default();
+    let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let options = GanttOptions { title, bounds: &planned.bounds, width, ..GanttOptions::default() };
+    text(|out| write_svg(out, instance, &schedules, &options))
+}

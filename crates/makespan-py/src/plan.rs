@@ -1,0 +1,231 @@
+//! Plans, as the package shows them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use makespan::formats::schedule::{FrontEntry, StrategyEntry};
+use makespan::formats::tree_plan::TreePlanFile;
+use makespan::formats::{CsvNames, ScheduleFile, jobs_csv, write_atomic};
+use makespan::tree::TreeProblem;
+use makespan::{Instance as CoreInstance, Objective, Plan as CorePlan, Planned, plan_ratio, validate};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::bounds::Proven;
+use crate::columns::Columns;
+use crate::convert::{figure, objective};
+use crate::{errors, pages, tables};
+
+/// A plan with its instance and its bounds.
+#[pyclass(frozen, module = "makespan._native")]
+pub struct Plan {
+    /// What was planned.
+    pub instance: Arc<CoreInstance>,
+    /// The plan.
+    pub planned: Arc<Planned>,
+    /// Of all random choices.
+    pub seed: u64,
+    /// Whether Ctrl-C ended the search.
+    pub stopped: bool,
+    /// How long planning and proving took, in seconds.
+    pub seconds: f64,
+}
+
+impl Plan {
+    fn with(&self, plan: CorePlan, bounds: Vec<makespan::Bound>) -> Self {
+        let Planned { algorithm, .. } = &*self.planned;
+        let planned = Planned { algorithm: algorithm.clone(), plan, bounds, remarks: Vec::new() };
+        Self { instance: Arc::clone(&self.instance), planned: Arc::new(planned), ..*self }
+    }
+}
+
+#[pymethods]
+impl Plan {
+    /// The full spec of the algorithm.
+    #[getter]
+    fn algorithm(&self) -> &str {
+        &self.planned.algorithm
+    }
+
+    /// What the user should know.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.planned.remarks.clone()
+    }
+
+    /// Whether Ctrl-C ended the search.
+    #[getter]
+    fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// How long planning and proving took.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// `schedule`, `front`, `strategy` or `steady state`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match &self.planned.plan {
+            CorePlan::Front(_) => "front",
+            CorePlan::Strategy(_) => "strategy",
+            CorePlan::Periodic(_) => "steady state",
+            _ => "schedule",
+        }
+    }
+
+    /// What the algorithm minimised, where its spec says so.
+    #[getter]
+    fn minimised(&self) -> Option<&'static str> {
+        makespan::minimised(&self.planned.algorithm).map(Objective::name)
+    }
+
+    /// The names of the objectives that it is measured by.
+    #[getter]
+    fn objectives(&self) -> Vec<&'static str> {
+        match &self.planned.plan {
+            CorePlan::Periodic(_) => vec![Objective::Throughput.name()],
+            _ => tables::measured(&self.instance).into_iter().map(Objective::name).collect(),
+        }
+    }
+
+    /// The value of an objective as a float; None of what such a plan does not have.
+    fn value(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
+        let objective = objective(py, name)?;
+        let value = self.planned.plan.value(objective, &self.instance);
+        Ok(value.map(|value| figure(objective, &value)))
+    }
+
+    /// The same as an exact decimal.
+    fn exact(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
+        let objective = objective(py, name)?;
+        let value = self.planned.plan.value(objective, &self.instance);
+        Ok(value.map(|value| value.reached(objective)))
+    }
+
+    /// The bounds, at most one an objective.
+    fn bounds(&self) -> Vec<Proven> {
+        self.planned.bounds.iter().map(|bound| Proven::new(bound.clone(), &self.instance)).collect()
+    }
+
+    /// How many times worse than its bound the value of an objective is; None without a bound that speaks of the plan.
+    fn ratio(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
+        let objective = objective(py, name)?;
+        let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
+        Ok(bound.and_then(|bound| plan_ratio(&self.instance, &self.planned.plan, bound)))
+    }
+
+    /// The placements; None of a steady state.
+    fn schedule(&self) -> PyResult<Option<Columns>> {
+        self.planned.plan.schedule().map(|schedule| tables::schedule(&self.instance, schedule)).transpose()
+    }
+
+    /// The plans to choose from of a front or a strategy, in their order.
+    fn points(&self) -> Vec<Plan> {
+        match &self.planned.plan {
+            CorePlan::Front(front) => {
+                let with_bound = |point: &makespan::FrontPoint| {
+                    let own = point.bound.iter().cloned();
+                    let makespan = self.planned.bounds.iter().filter(|bound| bound.objective == Objective::Makespan);
+                    self.with(point.schedule.clone().into(), makespan.cloned().chain(own).collect())
+                };
+                front.points().iter().map(with_bound).collect()
+            }
+            CorePlan::Strategy(strategy) => {
+                let variants = strategy.variants().iter();
+                variants.map(|variant| self.with(variant.schedule.clone().into(), Vec::new())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong with the schedules, the rates and the bounds, checked anew: nothing of a plan that holds.
+    fn problems(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| problems(&self.instance, &self.planned))
+    }
+
+    /// The text of a plan file.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        pages::text(|out| self.write_json(out)).map_err(|error| errors::input(py, error))
+    }
+
+    /// Writes a plan file.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        write_atomic(&path, |out| self.write_json(out)).map_err(|error| errors::of_file(py, &error))
+    }
+
+    /// The interactive page.
+    fn page(&self, py: Python<'_>, title: &str) -> PyResult<String> {
+        pages::page(py, title, &self.instance, &self.planned, self.seed)
+    }
+
+    /// A Gantt chart in SVG.
+    fn chart(&self, title: &str, width: u32) -> PyResult<String> {
+        pages::chart(title, &self.instance, &self.planned, width)
+    }
+
+    /// The placements as CSV, in the columns of Batsim and evalys.
+    fn csv(&self, workload: &str) -> PyResult<String> {
+        let schedule = self.planned.plan.schedule().cloned().unwrap_or_default();
+        let mut bytes = Vec::new();
+        jobs_csv::write_schedule(&self.instance, workload, &schedule, CsvNames::Raw, &mut bytes)
+            .map_err(|error| PyOSError::new_err(error.to_string()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+impl Plan {
+    fn write_json(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let Planned { algorithm, plan, bounds, remarks } = &*self.planned;
+        let invalid = |error: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
+        if let CorePlan::Periodic(state) = plan {
+            let problem = TreeProblem::new(&self.instance).map_err(|error| invalid(error.to_string()))?;
+            let bound = bounds.iter().find(|bound| bound.objective == Objective::Throughput);
+            let bound = bound.ok_or_else(|| invalid("the plan has no bound on its throughput".into()))?;
+            let mut file =
+                TreePlanFile::new(&problem, &state.rates, bound).map_err(|error| invalid(error.to_string()))?;
+            file.remarks.clone_from(remarks);
+            return file.write(&self.instance, out);
+        }
+        let schedule = plan.schedule().cloned().unwrap_or_default();
+        let mut file = ScheduleFile::new(&self.instance, algorithm.clone(), schedule);
+        file.seed = Some(self.seed);
+        file.bounds.clone_from(bounds);
+        let stated =
+            |objective| file.bound(objective).map(|bound| bound.objective.value(&self.instance, &file.schedule));
+        (file.mean_flow, file.cost) = (stated(Objective::MeanFlow), stated(Objective::Cost));
+        file.remarks.clone_from(remarks);
+        if let CorePlan::Front(front) = plan {
+            file.front = front.points().iter().map(|point| FrontEntry::new(&self.instance, point)).collect();
+        }
+        if let CorePlan::Strategy(strategy) = plan {
+            file.strategy = Some(StrategyEntry::new(strategy));
+        }
+        file.write(&self.instance, out)
+    }
+}
+
+/// Checks a plan without trusting who made it.
+fn problems(instance: &CoreInstance, planned: &Planned) -> Vec<String> {
+    let mut problems = Vec::new();
+    for schedule in planned.plan.schedules() {
+        problems.extend(validate(instance, schedule).err().into_iter().flatten().map(|broken| broken.to_string()));
+    }
+    if let CorePlan::Periodic(state) = &planned.plan {
+        let checked = TreeProblem::new(instance).map_err(|error| error.to_string());
+        let checked = checked.and_then(|problem| state.check(&problem).map_err(|error| error.to_string()));
+        problems.extend(checked.err());
+    }
+    for bound in &planned.bounds {
+        let objective = bound.objective;
+        problems.extend(bound.verify(instance).err().map(|error| format!("bound on the {objective}: {error}")));
+        let speaks = planned.plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
+        if let Some(value) = planned.plan.value(objective, instance).filter(|value| speaks && bound.excludes(value)) {
+            let (value, bound) = (value.decimal(objective), bound.value.decimal(objective));
+            problems.push(format!("the {objective} is {value}, better than its bound {bound}"));
+        }
+    }
+    problems
+}

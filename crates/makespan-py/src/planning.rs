@@ -1,0 +1,207 @@
+//! Planning: which algorithm, until when, and what came of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use makespan::formats::PlanFile;
+use makespan::{Objective, PlanError, Planned, Planner, STEADY_STATE, Stop, catalogue, default_algorithm};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bounds::Proven;
+use crate::convert::objective;
+use crate::errors;
+use crate::instance::Instance;
+use crate::plan::Plan;
+use crate::scheduler::Own;
+use crate::waiting::Watch;
+
+/// What is asked of the planner.
+#[derive(FromPyObject)]
+pub struct Wishes {
+    #[pyo3(item)]
+    algorithm: Option<String>,
+    #[pyo3(item)]
+    objective: Option<String>,
+    #[pyo3(item)]
+    time_limit: Option<f64>,
+    #[pyo3(item)]
+    makespan_at_most: Option<f64>,
+    #[pyo3(item)]
+    seed: u64,
+    /// Whether bounds are proved.
+    #[pyo3(item)]
+    prove: bool,
+}
+
+impl Wishes {
+    /// The spec of the algorithm, with what it shall look for. What it minimises by default is the makespan of graphs and on machines that
+    /// differ, as on the command line.
+    fn spec(&self, py: Python<'_>, instance: &makespan::Instance) -> PyResult<String> {
+        let name = self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance));
+        let chosen = self.objective.as_deref().map(|name| objective(py, name)).transpose()?.map(Objective::name);
+        let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
+        let usual = (self.algorithm.is_none() && mapped).then_some("makespan");
+        let chosen = chosen.or(usual).map(|name| name.replace('_', "-"));
+        let limit = self.time_limit.map(|limit| limit.to_string());
+        let most = self.makespan_at_most.map(|most| most.to_string());
+        if name == STEADY_STATE && self.algorithm.is_none() {
+            return Ok(name.to_owned());
+        }
+        let added = [("objective", chosen), ("time-limit", limit), ("makespan-at-most", most)];
+        let added: Vec<(&str, String)> = added.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        with_parameters(py, name, &added)
+    }
+}
+
+/// A spec with more parameters, each of which its algorithm must have and the spec must not state.
+fn with_parameters(py: Python<'_>, spec: &str, added: &[(&str, String)]) -> PyResult<String> {
+    if added.is_empty() {
+        return Ok(spec.to_owned());
+    }
+    let (name, rest) = spec.split_once('[').unwrap_or((spec, ""));
+    let stated = rest.strip_suffix(']').unwrap_or(rest);
+    let entry = catalogue().iter().find(|entry| entry.name == name);
+    for (key, _) in added {
+        let has = entry.is_none_or(|entry| entry.parameters.iter().any(|parameter| parameter.name == *key));
+        let argument = key.replace('-', "_");
+        if !has {
+            let all = catalogue().iter();
+            let able: Vec<&str> = all
+                .filter(|entry| entry.parameters.iter().any(|parameter| parameter.name == *key))
+                .map(|entry| entry.name)
+                .collect();
+            let problem = format!("`{name}` takes no {argument}; leave it out, or plan by {}", able.join(" or "));
+            return Err(errors::algorithm(py, problem));
+        }
+        if stated.split(',').any(|part| part.trim().split('=').next() == Some(key)) {
+            let problem = format!("`{spec}` states {key} and so does the argument {argument}; give one of them");
+            return Err(errors::algorithm(py, problem));
+        }
+    }
+    let parts = added.iter().map(|(key, value)| format!("{key}={value}"));
+    let stated = Some(stated.to_owned()).filter(|stated| !stated.is_empty());
+    Ok(format!("{name}[{}]", stated.into_iter().chain(parts).collect::<Vec<_>>().join(",")))
+}
+
+/// Plans by an algorithm of the catalogue.
+#[pyfunction]
+pub fn plan(
+    py: Python<'_>,
+    instance: &Instance,
+    wishes: Wishes,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Plan> {
+    let spec = wishes.spec(py, &instance.core)?;
+    let scheduler = makespan::scheduler(&spec).map_err(|error| errors::algorithm(py, error))?;
+    let stop = Stop::default();
+    let watch = Watch { stop: stop.clone(), is_anytime: scheduler.is_anytime(), limit: None, progress };
+    let (limit, begin) = (scheduler.time_limit(), Instant::now());
+    let done = move || (begin.elapsed().as_secs_f64(), limit.map_or(0.0, |limit: Duration| limit.as_secs_f64()));
+    let core = Arc::clone(&instance.core);
+    let (seed, prove) = (wishes.seed, wishes.prove);
+    let (planned, stopped) = watch.wait(py, Some(&done), move || {
+        let planner = Planner::new().algorithm(spec).seed(seed).stop(&stop);
+        if prove { planner.plan(&core) } else { planner.plan_unproved(&core) }
+    })?;
+    let planned = planned.map_err(|error| errors::of_plan(py, &error, None))?;
+    Ok(made(instance, planned, seed, stopped, begin))
+}
+
+fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, begin: Instant) -> Plan {
+    if stopped {
+        planned.remarks.push("the search was stopped before its time".into());
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
+}
+
+/// Plans by a scheduler that is written in Python: its schedule is checked, and bounds are proved, as those of the others are.
+#[pyfunction]
+pub fn plan_with(
+    py: Python<'_>,
+    instance: &Instance,
+    scheduler: &Bound<'_, PyAny>,
+    seed: u64,
+    prove: bool,
+) -> PyResult<Plan> {
+    let begin = Instant::now();
+    let own = Own::new(scheduler)?;
+    let planner = Planner::new().seed(seed);
+    // Here, and not on another thread: Ctrl-C interrupts Python code as it always does.
+    let planned = planner.plan_unproved_by(&own, &instance.core);
+    own.raised()?;
+    let mut planned = planned.map_err(|error| errors::of_plan(py, &error, Some(own.called())))?;
+    if prove {
+        let core = Arc::clone(&instance.core);
+        let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress: None };
+        let (bounds, _) = watch.wait(py, None, move || makespan::bound(&core))?;
+        planned.bounds = bounds.map_err(|error| errors::of_plan(py, &error, None))?;
+    }
+    Ok(made(instance, planned, seed, false, begin))
+}
+
+/// The bounds on what these plans of one instance are measured by.
+#[pyfunction]
+pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_, Plan>>) -> PyResult<Vec<Proven>> {
+    let planned: Vec<Arc<Planned>> = plans.iter().map(|plan| Arc::clone(&plan.planned)).collect();
+    let core = Arc::clone(&instance.core);
+    let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress: None };
+    let (bounds, _) =
+        watch.wait(py, None, move || makespan::bounds_for(&core, &planned.iter().map(|planned| &planned.plan)))?;
+    let bounds = bounds.map_err(|error: PlanError| errors::of_plan(py, &error, None))?;
+    Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
+}
+
+/// The specs that are compared by default.
+#[pyfunction]
+pub fn compared(instance: &Instance) -> Vec<String> {
+    makespan::compared(&instance.core)
+}
+
+/// The catalogue: for each algorithm its name, what it does, plans and guarantees, its source and its parameters.
+#[pyfunction]
+pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let entry = |entry: &makespan::Entry| {
+        let dict = PyDict::new(py);
+        dict.set_item("name", entry.name)?;
+        dict.set_item("summary", entry.summary)?;
+        dict.set_item("supports", entry.supports)?;
+        dict.set_item("source", entry.source)?;
+        dict.set_item("guarantee", entry.kind.guarantee)?;
+        let parameters = PyDict::new(py);
+        for parameter in entry.parameters {
+            parameters.set_item(parameter.name, format!("{} [default: {}]", parameter.values, parameter.default))?;
+        }
+        dict.set_item("parameters", parameters)?;
+        Ok(dict)
+    };
+    catalogue().iter().map(entry).collect()
+}
+
+/// A plan file against its instance: the plan that it states, unchecked, and which of the stated values are not those of its schedule.
+#[pyfunction]
+pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(&path)?;
+    let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
+    let PlanFile::Schedule(file) = file else {
+        let problem = format!("{name}: it states the rates of a steady state; `makespan verify` checks these");
+        return Err(errors::input(py, problem));
+    };
+    let wrong = Objective::OF_SCHEDULES.into_iter().filter_map(|objective| {
+        let real = objective.value(&instance.core, &file.schedule);
+        let stated = file.stated(objective).filter(|&stated| stated != real)?;
+        let (stated, real) = (objective.decimal(stated), objective.decimal(real));
+        Some(format!("the stated {objective} is {stated}; the placements give {real}"))
+    });
+    let wrong = wrong.collect();
+    let planned = Planned {
+        algorithm: file.algorithm.clone(),
+        plan: file.schedule.clone().into(),
+        bounds: file.bounds.clone(),
+        remarks: file.remarks.clone(),
+    };
+    Ok((made(instance, planned, file.seed.unwrap_or(0), false, Instant::now()), wrong))
+}

@@ -1,0 +1,125 @@
+//! A policy that is written in Python drives the simulator.
+
+use std::sync::Arc;
+
+use makespan::{Decision, Event as CoreEvent, Instance, Policy, ProcSet, Stop, TaskId, View as CoreView};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::errors;
+use crate::events::{Cancel, Event, Start, Wake, Wanted};
+use crate::view::{SEEN, View};
+
+/// A policy of Python, on the thread that holds the interpreter's lock.
+pub struct Own<'py> {
+    on: Bound<'py, PyAny>,
+    view: Bound<'py, View>,
+    instance: Arc<Instance>,
+    /// Ends the simulation when the policy raises an exception.
+    stop: Stop,
+    raised: Option<PyErr>,
+}
+
+impl<'py> Own<'py> {
+    /// An object with a method `on(events, view)`.
+    ///
+    /// # Errors
+    /// `AttributeError` without such a method.
+    pub fn new(policy: &Bound<'py, PyAny>, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
+        Ok(Self {
+            on: policy.getattr("on")?,
+            view: Bound::new(policy.py(), View::new(instance))?,
+            instance: Arc::clone(instance),
+            stop: stop.clone(),
+            raised: None,
+        })
+    }
+
+    /// The exception that it raised.
+    pub fn raised(&mut self) -> Option<PyErr> {
+        self.raised.take()
+    }
+
+    fn ask(&self, events: &[CoreEvent], view: &CoreView<'_>, decisions: &mut Vec<Decision>) -> PyResult<()> {
+        let py = self.view.py();
+        let heard = events.iter().map(|&event| Event::new(event, &self.instance));
+        let answer = SEEN.set(*view, || {
+            let heard = PyList::new(py, heard.collect::<Vec<_>>())?;
+            let answer = self.on.call1((heard, &self.view))?;
+            // A generator asks the view as it goes on.
+            if answer.is_none() || answer.is_instance_of::<PyList>() {
+                return Ok::<_, PyErr>(answer);
+            }
+            answer.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(py).map(Bound::into_any)
+        })?;
+        if answer.is_none() {
+            return Ok(());
+        }
+        let mut free = None;
+        for decision in answer.cast::<PyList>()?.iter() {
+            decisions.push(self.decision(&decision, view, &mut free)?);
+        }
+        Ok(())
+    }
+
+    /// What is free beside what the decisions before this one take, as far as it is known, is kept in `free`.
+    fn decision(
+        &self,
+        decision: &Bound<'_, PyAny>,
+        view: &CoreView<'_>,
+        free: &mut Option<ProcSet>,
+    ) -> PyResult<Decision> {
+        if let Ok(start) = decision.cast::<Start>() {
+            let start = start.get();
+            let free = free.get_or_insert_with(|| view.free.clone());
+            let processors = match &start.wanted {
+                Wanted::These(set) => {
+                    *free = free.difference(set);
+                    set.clone()
+                }
+                Wanted::Count(count) => self.taken(start.task, *count, free)?,
+                Wanted::Fewest if self.instance.has_task(start.task) => {
+                    self.taken(start.task, self.instance.profile(start.task).min_processors(), free)?
+                }
+                Wanted::Fewest => ProcSet::new(),
+            };
+            return Ok(Decision::Start { task: start.task, processors });
+        }
+        if let Ok(wake) = decision.cast::<Wake>() {
+            return Ok(Decision::WakeAt(wake.get().at));
+        }
+        if let Ok(cancel) = decision.cast::<Cancel>() {
+            return Ok(Decision::Cancel(cancel.get().task));
+        }
+        let kind = decision.get_type().name()?;
+        let problem = format!("`on` decided {}, a `{kind}`; return Start, Wake and Cancel", shown(decision)?);
+        Err(errors::policy(self.view.py(), problem))
+    }
+
+    fn taken(&self, task: TaskId, count: u32, free: &mut ProcSet) -> PyResult<ProcSet> {
+        free.take(count).ok_or_else(|| {
+            let name = if self.instance.has_task(task) { self.instance.name(task) } else { task.to_string().into() };
+            let problem = format!("`on` starts task `{name}` on {count} processors, and {} are free", free.len());
+            errors::policy(self.view.py(), problem)
+        })
+    }
+}
+
+/// At most a line.
+fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text: Bound<'_, PyString> = value.repr()?;
+    Ok(text.to_cow()?.chars().take(80).collect())
+}
+
+impl Policy for Own<'_> {
+    fn on(&mut self, events: &[CoreEvent], view: &CoreView<'_>, decisions: &mut Vec<Decision>) {
+        if self.raised.is_some() {
+            return;
+        }
+        if let Err(error) = self.ask(events, view, decisions) {
+            decisions.clear();
+            self.raised = Some(error);
+            self.stop.request();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A scheduler that is written in Python.
+
+use std::sync::{Arc, Mutex};
+
+use makespan::{
+    Context, Guarantee, Instance, Objective, Placement, Plan, Schedule, ScheduleError, Scheduler, Time, Unsupported,
+};
+use pyo3::prelude::*;
+
+use crate::convert;
+use crate::processors::set_of;
+use crate::view::Task;
+
+/// An object with a method `schedule(tasks, platform)` of the package.
+pub struct Own {
+    schedule: Py<PyAny>,
+    name: String,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Own {
+    /// Of the package's `Scheduler`.
+    ///
+    /// # Errors
+    /// `AttributeError` without its methods.
+    pub fn new(scheduler: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = scheduler.getattr("name").and_then(|name| name.extract());
+        let name = name.or_else(|_| scheduler.get_type().name().map(|name| name.to_string()))?;
+        Ok(Self { schedule: scheduler.getattr("_placements")?.unbind(), name, raised: Mutex::new(None) })
+    }
+
+    /// Its name.
+    pub fn called(&self) -> &str {
+        &self.name
+    }
+
+    /// The exception that it raised, as an error.
+    ///
+    /// # Errors
+    /// That exception.
+    pub fn raised(&self) -> PyResult<()> {
+        match self.raised.lock().ok().and_then(|mut raised| raised.take()) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn placements(&self, py: Python<'_>, instance: &Arc<Instance>) -> PyResult<Vec<Placement>> {
+        let own = Py::new(py, crate::instance::Instance::shared(instance))?;
+        let tasks: Vec<Task> = instance.task_ids().map(|task| Task::new(task, instance)).collect();
+        let answer = self.schedule.bind(py).call1((own, tasks))?;
+        let mut placements = Vec::new();
+        for placed in answer.try_iter()? {
+            let (task, start, processors): (PyRef<'_, Task>, Bound<'_, PyAny>, Bound<'_, PyAny>) = placed?.extract()?;
+            let (task, start) = (task.id, convert::time(&start, "start")?);
+            let processors = set_of(&processors)?;
+            let last = instance.processors() - 1;
+            let known = instance.has_task(task) && processors.last().is_some_and(|id| id <= last);
+            // What cannot be timed is left to the check of the schedule, which names it.
+            let time = known.then(|| instance.try_time(task, &processors)).flatten().unwrap_or(Time::TICK);
+            placements.push(Placement { task, start, end: start + time, processors });
+        }
+        Ok(placements)
+    }
+}
+
+impl Scheduler for Own {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn supports(&self, _: &Instance) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        let instance = Arc::new(instance.clone());
+        match Python::attach(|py| self.placements(py, &instance)) {
+            Ok(placements) => Ok(Schedule::new(placements).into()),
+            Err(error) => {
+                let reason = Unsupported(error.to_string());
+                if let Ok(mut raised) = self.raised.lock() {
+                    *raised = Some(error);
+                }
+                Err(ScheduleError::Unsupported { scheduler: self.name.clone(), reason })
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+"""To and from what others use. Their own packages are tested where they are installed, and otherwise objects of the same form."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import makespan as m
+import pytest
+from makespan.adapters import from_pyjobshop, from_wfcommons
+
+
+@dataclass
+class Workflow:
+    """As wfcommons.common.workflow.Workflow, as far as it is used."""
+
+    name: str
+
+    def write_json(self, path: Path) -> None:
+        task = {"id": "a", "name": "a", "parents": [], "children": ["b"], "inputFiles": [], "outputFiles": ["f"]}
+        other = {"id": "b", "name": "b", "parents": ["a"], "children": [], "inputFiles": ["f"], "outputFiles": []}
+        run = [{"id": "a", "runtimeInSeconds": 3.0}, {"id": "b", "runtimeInSeconds": 4.0}]
+        files = [{"id": "f", "sizeInBytes": 1000}]
+        document = {
+            "name": self.name,
+            "schemaVersion": "1.5",
+            "workflow": {"specification": {"tasks": [task, other], "files": files}, "execution": {"tasks": run}},
+        }
+        path.write_text(json.dumps(document))
+
+
+def test_a_workflow_goes_through_its_own_file() -> None:
+    platform = m.Platform(nodes=[m.Node("n0"), m.Node("n1", speed=2.0)], bandwidth="1MB/s")
+    instance = from_wfcommons(Workflow("made/up"), platform=platform)
+    assert instance.task_count == 2 and instance.edges["data"] == [1000.0]
+    m.plan(instance, "heft").verify()
+
+
+def test_a_real_workflow_of_wfcommons() -> None:
+    wfcommons = pytest.importorskip("wfcommons.common")
+    task = wfcommons.task.Task(name="a", task_id="a", runtime=3.0)
+    workflow = wfcommons.workflow.Workflow(name="w")
+    workflow.add_task(task)
+    assert from_wfcommons(workflow, processors=2).task_count == 1
+
+
+def mode(task: int, duration: int, resources: list[int], demands: list[int]) -> Any:
+    return SimpleNamespace(task=task, duration=duration, resources=resources, demands=demands)
+
+
+@dataclass
+class Renewable:
+    capacity: int
+    name: str = "cores"
+
+
+@dataclass
+class NonRenewable:
+    capacity: int
+    name: str = "budget"
+
+
+def task(name: str, **other: Any) -> Any:
+    return SimpleNamespace(name=name, **other)
+
+
+@dataclass
+class Constraints:
+    end_before_start: list[Any] = field(default_factory=list)
+    setup_times: list[Any] = field(default_factory=list)
+
+
+def problem(**changes: Any) -> Any:
+    modes = [mode(0, 9, [0], [1]), mode(0, 5, [0, 1], [2, 1]), mode(1, 4, [0], [3])]
+    edges = Constraints([SimpleNamespace(task1=0, task2=1, delay=0)])
+    stated = {
+        "resources": [Renewable(3), NonRenewable(1)],
+        "tasks": [task("x"), task("y")],
+        "modes": modes,
+        "jobs": [],
+        "constraints": edges,
+    }
+    return SimpleNamespace(**{**stated, **changes})
+
+
+def test_modes_are_allotments() -> None:
+    plan = m.plan(from_pyjobshop(problem()), objective="makespan", time_limit=0.3)
+    plan.verify()
+    assert (plan.makespan, plan.gap) == (9.0, 0.0)
+    poor = problem(resources=[Renewable(3), NonRenewable(0)], modes=problem().modes)
+    with pytest.raises(m.InputError):
+        from_pyjobshop(problem(resources=[Renewable(2), NonRenewable(1)]))
+    assert m.plan(from_pyjobshop(poor), objective="makespan", time_limit=0.3).makespan == 13.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"constraints": Constraints(setup_times=[1])}, "setup_times"),
+        ({"constraints": Constraints([SimpleNamespace(task1=0, task2=1, delay=3)])}, "delay"),
+        ({"tasks": [task("x", optional=True), task("y")]}, "optional"),
+        ({"tasks": [task("x", earliest_start=3), task("y")]}, "window"),
+        ({"modes": [mode(0, 4, [0], [1]), mode(0, 4, [1], [1]), mode(1, 4, [0], [3])]}, "same time"),
+    ],
+)
+def test_what_does_not_fit_is_named(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(m.InputError, match=words):
+        from_pyjobshop(problem(**changes))
+
+
+def test_a_real_model_of_pyjobshop() -> None:
+    pyjobshop = pytest.importorskip("pyjobshop")
+    model = pyjobshop.Model()
+    machines = [model.add_machine(name=f"m{at}") for at in range(2)]
+    for at, durations in enumerate([(3, 2), (2, 4)]):
+        job = model.add_job(name=f"j{at}")
+        tasks = [model.add_task(job=job, name=f"t{at}{step}") for step in range(2)]
+        for step, duration in enumerate(durations):
+            model.add_mode(tasks[step], machines[(at + step) % 2], duration)
+        model.add_end_before_start(tasks[0], tasks[1])
+    plan = m.plan(from_pyjobshop(model), objective="makespan", time_limit=0.3)
+    plan.verify()
+    assert plan.makespan == model.solve(display=False).objective == 7

@@ -1,0 +1,203 @@
+"""Plans, their proofs, and how searches are ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import makespan as m
+import pytest
+
+
+def drawn(jobs: int = 30, processors: int = 16, seed: int = 3) -> m.Instance:
+    return m.generate.moldable(jobs=jobs, processors=processors, seed=seed)
+
+
+def test_a_plan_is_valid_and_no_better_than_its_bounds() -> None:
+    instance = drawn()
+    plan = m.plan(instance, objective="makespan", time_limit=0.5)
+    plan.verify()
+    assert len(plan.schedule) == len(instance)
+    assert plan.makespan == max(plan.schedule["end"]) == plan.value
+    assert plan.objective == "makespan" and plan.gap is not None and 0 <= plan.gap < 1
+    for name, bound in plan.bounds.items():
+        bound.verify()
+        assert bound.value <= plan.values[name] * (1 + 1e-12)
+        assert json.loads(bound.certificate())["certificate"]["kind"] == bound.proof
+
+
+def test_the_same_seed_gives_the_same_plan() -> None:
+    plans = [m.plan(drawn(), "demt[shuffles=5]", seed=7).to_json() for _ in range(2)]
+    assert plans[0] == plans[1]
+
+
+def test_plan_files_are_checked(tmp_path: Path) -> None:
+    instance, path = drawn(), tmp_path / "plan.json"
+    plan = m.plan(instance, "demt", seed=2)
+    plan.write(path)
+    assert m.verify(instance, path).makespan == plan.makespan
+    text = path.read_text()
+    path.write_text(re.sub(r'"makespan": [0-9.]+,', '"makespan": 1,', text, count=1))
+    with pytest.raises(m.VerificationError, match="the placements give"):
+        m.verify(instance, path)
+    with pytest.raises(m.InputError):
+        m.verify(drawn(jobs=3), path)
+
+
+def test_wrong_algorithms_say_what_would_be_right() -> None:
+    instance = drawn()
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"algorithm": "dmet"}, "did you mean `demt`"),
+        ({"algorithm": "easy"}, "it is a policy"),
+        ({"algorithm": "demt", "time_limit": 3}, "takes no time_limit"),
+        ({"algorithm": "optimise[objective=makespan]", "objective": "makespan"}, "give one of them"),
+    ]
+    for arguments, words in cases:
+        with pytest.raises(m.AlgorithmError) as raised:
+            m.plan(instance, **arguments)
+        assert words in str(raised.value)
+    with pytest.raises(m.InputError, match="no objective"):
+        m.plan(instance, objective="speed")
+
+
+def test_fronts_have_points() -> None:
+    plan = m.plan(drawn(jobs=12), "optimise[objective=pareto,time-limit=0.3]")
+    assert plan.kind == "front" and len(plan.points) >= 1
+    spans = [point.makespan for point in plan.points]
+    assert spans == sorted(spans)
+    for point in plan.points:
+        point.verify()
+
+
+def test_steady_states_have_rates_and_no_placements() -> None:
+    plan = m.plan(m.generate.tree(nodes=10))
+    plan.verify()
+    assert plan.kind == "steady state" and plan.gap == pytest.approx(0, abs=1e-9) and plan.value > 0
+    assert "fair_throughput" in plan.to_json() and "<svg" in plan._repr_html_().replace("&lt;", "<")
+    with pytest.raises(m.AlgorithmError, match="rates"):
+        _ = plan.schedule
+    with pytest.raises(m.AlgorithmError, match="no makespan"):
+        _ = plan.makespan
+
+
+def test_frames_of_all_libraries_agree() -> None:
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library)
+    schedule = m.plan(drawn(), "demt").schedule
+    pandas, polars, arrow = schedule.to_pandas(), schedule.to_polars(), schedule.to_arrow()
+    for name in schedule.columns:
+        assert list(pandas[name]) == polars[name].to_list() == arrow[name].to_pylist() == schedule[name]
+    by_numpy = schedule._arrays()
+    assert list(by_numpy["start"]) == schedule["start"] and by_numpy["allotment"].dtype == "int64"
+    by_numpy["start"][0] = -1.0
+    assert schedule["start"][0] != -1.0, "what is handed out may be changed"
+
+
+def test_pages_load_nothing_and_charts_are_pictures() -> None:
+    plan = m.plan(m.Instance(processors=2, jobs=[m.Job("<b>&", time=1)]), "list")
+    page = plan._repr_html_()
+    assert page.startswith("<iframe sandbox=") and "<b>&" not in page
+    assert plan.plot()._repr_svg_().startswith("<svg")
+    assert "Content-Security-Policy" in plan.to_html()
+
+
+def test_compare_keeps_instances_and_algorithms_apart() -> None:
+    table = m.compare({"small": drawn(8), "large": drawn(16)}, ["demt", "list"])
+    assert table["instance"] == ["small", "small", "large", "large"]
+    assert all(ratio >= 1 for ratio in table["makespan_ratio"])
+    assert len(m.compare(drawn(6))) > 3
+    with pytest.raises(m.AlgorithmError):
+        m.compare(drawn(6), ["steady_state"])
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_ctrl_c_takes_the_best_plan_so_far() -> None:
+    timer = interrupt_after(0.4)
+    begin = time.monotonic()
+    plan = m.plan(drawn(60), objective="makespan", time_limit=600)
+    timer.join()
+    assert plan.stopped and time.monotonic() - begin < 120
+    plan.verify()
+    assert any("stopped" in remark for remark in plan.remarks)
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    counted = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    m.plan(drawn(60), objective="makespan", time_limit=1)
+    done.set()
+    thread.join()
+    assert counted > 50
+
+
+def test_progress_is_told_and_its_errors_are_raised() -> None:
+    told: list[tuple[float, float]] = []
+    m.plan(drawn(60), time_limit=1, progress=lambda done, total: told.append((done, total)))
+    assert told and told == sorted(told) and all(total == 1 for _, total in told)
+
+    def fail(done: float, total: float) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        m.plan(drawn(60), time_limit=60, progress=fail)
+
+
+class Backwards(m.Scheduler):
+    """One after the other, the last first."""
+
+    def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterator[m.Placement]:
+        start = 0.0
+        for task in reversed(tasks):
+            yield m.Placement(task, start, range(task.min_processors))
+            start += task.time(task.min_processors)
+
+
+class Overlapping(m.Scheduler):
+    def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterator[m.Placement]:
+        return (m.Placement(task, 0, "0") for task in tasks)
+
+
+class Beyond(m.Scheduler):
+    def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterator[m.Placement]:
+        return (m.Placement(task, 0, "99999") for task in tasks)
+
+
+class Raising(m.Scheduler):
+    def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> list[m.Placement]:
+        raise LookupError("nothing found")
+
+
+def test_own_schedulers_take_part_and_are_checked() -> None:
+    # Whole seconds: a start that is a sum of floats may else fall a nanosecond before an end.
+    jobs = [m.Job(f"j{at}", time=[at % 7 + 2, at % 7 + 1]) for at in range(20)]
+    instance = m.Instance(processors=4, jobs=jobs)
+    plan = m.plan(instance, Backwards())
+    plan.verify()
+    assert plan.algorithm == "Backwards" and plan.gap is not None and plan.gap > 0
+    assert m.compare(instance, [Backwards(), "list"])["algorithm"] == ["Backwards", "list[order=shelf]"]
+    for wrong in (Overlapping(), Beyond()):
+        with pytest.raises(m.PolicyError, match=wrong.name):
+            m.plan(instance, wrong)
+    with pytest.raises(LookupError, match="nothing found"):
+        m.plan(instance, Raising())

@@ -1,0 +1,78 @@
+// A job is submitted, or it is asked what would be if it were.
+
+import { send } from "./api.js";
+import { el, link, relative, span, table, time, words } from "./dom.js";
+
+// How far a plan is from the best possible.
+export function gap(bound) {
+  const name = words(bound.objective);
+  if (bound.ratio === null) return `${name}: no bound above 0 is known`;
+  const percent = (bound.ratio - 1) * 100;
+  const text = percent < 0.05 ? "the best possible" : `at most ${(Math.ceil(percent * 10) / 10).toFixed(1)} % above the best possible`;
+  return `${name}: ${text}, proved by ${words(bound.proof)}${bound.conditions.map((one) => `, ${one}`).join("")}`;
+}
+
+function changed(found) {
+  return found.after.flatMap((after) => {
+    const before = found.before.find((one) => one.objective === after.objective);
+    if (!before) return [];
+    const more = before.plan > 0 ? `${((after.plan / before.plan - 1) * 100).toFixed(1)} %` : "";
+    return [el("tr", {}, el("td", {}, words(after.objective)), el("td", { class: "figure" }, span(before.plan)), el("td", { class: "figure" }, span(after.plan)),
+      el("td", { class: "figure" }, more.startsWith("-") || !more ? more : `+${more}`))];
+  });
+}
+
+function answerOf(found) {
+  const delay = ({ job, seconds }) => el("li", {}, "job ", link(job), ` would start ${span(seconds)} ${seconds > 0 ? "later" : "earlier"}`);
+  const later = found.delays.filter((one) => one.seconds > 0).length;
+  const costs = changed(found);
+  return [el("h2", {}, "What if"),
+    el("p", {}, "It would start ", el("b", {}, time(found.starts[0])), " and end ", time(found.ends[found.ends.length - 1]), "."),
+    el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job would start later."),
+    el("ul", {}, found.delays.slice(0, 10).map(delay)),
+    costs.length ? table([["what it costs all"], ["now", "figure"], ["with it", "figure"], ["", "figure"]], costs) : ""];
+}
+
+export function submit(root) {
+  const field = (name, attributes = {}) => el("input", { name, autocomplete: "off", ...attributes });
+  const seconds = { type: "number", min: 0, step: "any" };
+  const form = el("form", {},
+    el("label", { class: "wide" }, "Command, run by sh -c", el("textarea", { name: "command", required: true, spellcheck: "false", rows: 4 })),
+    el("label", {}, "Name", field("name")), el("label", {}, "Folder", field("directory", { placeholder: "/home/.." })),
+    el("label", {}, "After jobs", field("after", { placeholder: "3, 7" })),
+    el("label", {}, "Processors", field("processors", { type: "number", min: 1, value: 1 })),
+    el("label", {}, "Memory, MiB", field("memory", { type: "number", min: 1 })),
+    el("label", {}, "Weight", field("weight", { ...seconds, placeholder: "1" })),
+    el("label", {}, "Expected seconds", field("time", { ...seconds, placeholder: "from earlier runs" })),
+    el("label", {}, "Ended after seconds", field("walltime", { ...seconds, placeholder: "never" })),
+    el("label", {}, "Deadline", field("deadline", { type: "datetime-local" })));
+  const answer = el("div", { role: "status" });
+  const made = () => {
+    const data = new FormData(form);
+    const number = (name) => data.get(name) ? Number(data.get(name)) : undefined;
+    const memory = number("memory");
+    return {
+      content: { command: { argv: ["sh", "-c", data.get("command")], needs: { processors: number("processors"), time: number("time"), walltime: number("walltime"),
+        resources: memory ? { memory: memory * 1048576 } : undefined } } },
+      name: data.get("name") || undefined, directory: data.get("directory") || undefined, weight: number("weight"),
+      deadline: data.get("deadline") ? new Date(data.get("deadline")).getTime() / 1000 : undefined,
+      after: data.get("after").split(/[\s,]+/).filter(Boolean).map(Number),
+    };
+  };
+  const told = async (act) => {
+    if (!form.reportValidity()) return;
+    try { answer.replaceChildren(...await act()); } catch (error) { answer.replaceChildren(el("p", { role: "alert", class: "error" }, error.message)); }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    told(async () => {
+      const receipt = await send("/jobs", made());
+      document.getElementById("live").textContent = `Submitted job ${receipt.jobs[0]}`;
+      return [el("p", {}, "Submitted as job ", link(receipt.jobs[0]), `, ${relative(receipt.submitted)}.`)];
+    });
+  });
+  const what = () => told(async () => answerOf(await send("/what-if", made())));
+  form.append(el("div", { class: "wide tools" }, el("button", { class: "main" }, "Submit"), el("button", { type: "button", onclick: what }, "What if?")));
+  root.append(el("h1", {}, "Submit"), el("div", { class: "panel" }, form, answer));
+  return async () => {};
+}

@@ -1,0 +1,87 @@
+//! Pilots that have fewer nodes than the plan, since some take no jobs or have gone down.
+
+use std::time::{Duration, Instant};
+
+use super::{Seat, Wants};
+use crate::engine::watch::Waiting;
+use crate::engine::{Allocation, Pilots};
+
+/// How long nodes that take no jobs may keep a pilot waiting until it is asked for without them.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long nothing must be able to start in a pilot that has lost a node, and in one whose other agents may still come, until it is given
+/// back for one with all its nodes.
+const STUCK: Duration = Duration::from_secs(10);
+const LATE: Duration = Duration::from_mins(1);
+
+impl Pilots {
+    /// A pilot that waits for more nodes than take jobs gives way to one with fewer: better some of the work than none.
+    pub(super) fn shorten(&mut self, seat: usize, waiting: &Waiting) {
+        let Allocation::Asked { pilots, .. } = &self.options.allocation else { return };
+        let hosts = &pilots[seat].placed.hosts;
+        let there = waiting.up.iter().flatten().filter(|name| hosts.contains(name));
+        let there: Vec<String> = there.take(pilots[seat].nodes).cloned().collect();
+        let Seat { job, wants, lacking, .. } = self.seats[seat];
+        let Some(job) =
+            job.filter(|_| wants == Wants::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
+        else {
+            self.seats[seat].lacking = None;
+            return;
+        };
+        let since = lacking.unwrap_or_else(Instant::now);
+        self.seats[seat].lacking = Some(since);
+        if since.elapsed() < PATIENCE || self.options.commands.cancel(job).is_err() {
+            return;
+        }
+        let _ = self.board.declare_over(job);
+        self.watch.forget_job(job);
+        self.tell(format!(
+            "only {} of the {} nodes that pilot {job} waits for take jobs now: it is asked for without the others",
+            there.len(),
+            waiting.nodes
+        ));
+        self.seats[seat].job = None;
+        if let Err((text, passing)) = self.submit(seat, Some(&there)) {
+            self.tell(format!("no pilot can be had: {text}"));
+            self.seats[seat].closed = !passing;
+            self.seats[seat].again = Some(Instant::now() + super::PAUSE);
+        }
+    }
+
+    /// Where tasks wait, none runs and none is started, for lack of nodes that are gone or were never there, pilots that lack some are given
+    /// back: others are asked for that have all.
+    pub(super) fn look_for_stuck(&mut self) {
+        let begun = |seat: &Seat| seat.job.is_none_or(|job| self.agents.keys().any(|place| place.job == job));
+        let nothing = self.tasks.is_empty() && self.waiting > 0 && self.seats.iter().all(begun);
+        let short: Vec<usize> = (0..self.seats.len()).filter(|&seat| self.is_short(seat)).collect();
+        if !nothing || short.is_empty() {
+            self.idle = None;
+            return;
+        }
+        let since = *self.idle.get_or_insert_with(Instant::now);
+        let is_lost = short.iter().any(|&seat| self.seats[seat].lost > 0);
+        if since.elapsed() < if is_lost { STUCK } else { LATE } {
+            return;
+        }
+        self.idle = None;
+        for seat in short {
+            self.seats[seat].wants = Wants::All;
+            let slots = self.slots.of_seat(seat);
+            let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
+            let job = self.seats[seat].job.unwrap_or(0);
+            let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
+            self.drain(seat, &text);
+            if matches!(self.options.allocation, Allocation::Here { .. }) {
+                // Its nodes are all that there are.
+                let _ = self.board.declare_over(job);
+                self.seats[seat] = Seat { closed: true, ..Seat::default() };
+            }
+        }
+    }
+
+    /// Whether a pilot has begun and lacks nodes.
+    fn is_short(&self, seat: usize) -> bool {
+        let mut slots = self.slots.of_seat(seat);
+        self.seats[seat].takes_tasks() && slots.any(|slot| self.place_of(slot).is_none())
+    }
+}

@@ -1,0 +1,190 @@
+"""Makes the pages of the documentation site: runs examples, draws figures, writes what is generated, and sets links right.
+
+A page of docs/ is Markdown in which three kinds of blocks are commands, each page in a folder of its own with examples/:
+
+    ```console           lines after "$ " are run; what follows is what they print. A line ".." stands for any lines,
+                         and " .." at the end of a line for any rest of it.
+    ```console varies    the same, where figures depend on the machine: only words are compared.
+    ```console fails     the same, where the last command ends with an error.
+    ```figure            the last file that the commands name is shown; other lines are its caption.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```(console(?: \w+)*|figure)\n(.*?)^```\n", re.M | re.S)
+PICTURE = re.compile(r"[\w./-]+\.(?:svg|png|html)\b")
+# What a command may take at most, in seconds; the machine may be busy.
+LIMIT = 240
+
+
+@dataclass
+class Page:
+    """A page with what its commands made."""
+
+    path: Path
+    text: str
+    problems: list = field(default_factory=list)
+    pictures: dict = field(default_factory=dict)
+
+    def run(self, makespan: Path, folder: Path) -> None:
+        """Runs all commands of the page, in their order, and replaces figures by pictures."""
+        place = folder / "page"
+        place.mkdir(parents=True)
+        shutil.copytree(ROOT / "examples", place / "examples")
+        (folder / "home").mkdir()
+        environment = {
+            "PATH": f"{makespan.parent}:{os.environ['PATH']}",
+            "HOME": str(folder / "home"),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+        }
+
+        def block(match: re.Match) -> str:
+            kind, body = match.group(1), match.group(2)
+            line = self.text[: match.start()].count("\n") + 1
+            if kind == "figure":
+                return self.figure(body, line, place, environment)
+            return self.example(kind, body, line, place, environment)
+
+        self.text = FENCE.sub(block, self.text)
+
+    def example(self, kind: str, body: str, line: int, place: Path, environment: dict) -> str:
+        shown = []
+        commands = split(body)
+        for at, (command, expected) in enumerate(commands):
+            status, printed = execute(command, place, environment)
+            fails = "fails" in kind and at == len(commands) - 1
+            where = f"{self.path.relative_to(ROOT)}:{line}: $ {command}"
+            if (status != 0) != fails:
+                self.problems.append(f"{where}\nends with status {status}:\n{printed}")
+            if not same(expected, printed, "varies" in kind):
+                self.problems.append(f"{where}\nprints\n{printed}")
+            whole = printed if ".." not in expected and "varies" not in kind else "".join(f"{l}\n" for l in expected)
+            typed = command.replace("\n", "\n> ") if "\\\n" not in command else command
+            shown.append(f"$ {typed}\n{whole}")
+        return f"```{kind}\n{''.join(shown)}```\n"
+
+    def figure(self, body: str, line: int, place: Path, environment: dict) -> str:
+        commands = split(body)
+        caption = " ".join(text for _, lines in commands for text in lines)
+        for command, _ in commands:
+            status, printed = execute(command, place, environment)
+            if status != 0:
+                self.problems.append(f"{self.path.relative_to(ROOT)}:{line}: $ {command}\nends with {status}:\n{printed}")
+        named = PICTURE.findall(commands[-1][0])
+        if not named or not (place / named[-1]).is_file():
+            self.problems.append(f"{self.path.relative_to(ROOT)}:{line}: no picture is made by {commands[-1][0]}")
+            return ""
+        made = "\n".join(f"$ {command}" for command, _ in commands)
+        self.pictures[named[-1]] = (place / named[-1]).read_bytes()
+        about = f'<figcaption markdown="span">{caption}</figcaption>'
+        how = f"<details markdown><summary>The command</summary>\n\n```console\n{made}\n```\n\n</details>"
+        if named[-1].endswith(".html"):
+            shown = f'<iframe src="{named[-1]}" title="{caption}" loading="lazy"></iframe>\n<p><a href="{named[-1]}">Open the page</a></p>'
+        else:
+            shown = f'<a href="{named[-1]}"><img class="drawn" src="{named[-1]}" alt="{caption}" loading="lazy"></a>'
+        return f"<figure markdown>\n{shown}\n{about}\n{how}\n</figure>\n"
+
+
+def split(body: str) -> list:
+    """The commands of a block, each with the lines behind it."""
+    found = []
+    continued = False
+    for line in body.splitlines():
+        if line.startswith("> ") and found and not found[-1][1]:
+            # As a shell shows the further lines of a command.
+            found[-1][0] += "\n" + line[2:]
+        elif continued:
+            found[-1][0] += "\n" + line
+        elif line.startswith("$ "):
+            found.append([line[2:], []])
+        elif found:
+            found[-1][1].append(line)
+        continued = (continued or line.startswith("$ ")) and line.endswith("\\")
+    return [(command, lines) for command, lines in found]
+
+
+def execute(command: str, place: Path, environment: dict) -> tuple:
+    """Runs a command in a shell; its status and all that it prints."""
+    try:
+        ended = subprocess.run(
+            ["sh", "-c", command], cwd=place, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT, check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "none in time", ""
+    return ended.returncode, "\n".join(l.rstrip() for l in ended.stdout.decode(errors="replace").splitlines()) + "\n" * bool(ended.stdout)
+
+
+def same(expected: list, printed: str, varies: bool) -> bool:
+    """Whether lines are what was printed, where ".." stands for any number of lines."""
+    def loose(line: str) -> str:
+        # Also the units of times change with their size.
+        line = re.sub(r"\d[\d.,]*( (ms|us|s|min|h)\b)?", "#", line) if varies else line
+        return " ".join(line.split())
+
+    def pattern_of(line: str) -> str:
+        if line.strip() == "..":
+            return ".*"
+        if line.endswith(" .."):
+            return re.escape(loose(line[:-3])) + "[^\n]*\n"
+        return re.escape(loose(line) + "\n")
+
+    pattern = "".join(map(pattern_of, expected))
+    return re.fullmatch(pattern, "".join(loose(line) + "\n" for line in printed.splitlines()), re.S) is not None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--makespan", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--examples", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--only", help="only pages whose path contains this")
+    options = parser.parse_args()
+    paths = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [Page(path, path.read_text()) for path in paths if not options.only or options.only in str(path)]
+    originals = {page.path: page.text for page in pages}
+    with tempfile.TemporaryDirectory(prefix="makespan-site-") as scratch:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            work = [pool.submit(page.run, options.makespan.resolve(), Path(scratch) / str(number)) for number, page in enumerate(pages)]
+            for one in work:
+                one.result()
+    problems = [problem for page in pages for problem in page.problems]
+    if options.update:
+        for page in pages:
+            update(page.path, originals[page.path], page.text)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    examples = sum(text.count("\n```console") for text in originals.values())
+    figures = sum(text.count("\n```figure") for text in originals.values())
+    print(f"{examples} examples, {figures} figures, {len(problems)} problems")
+    if options.examples or options.update or problems:
+        return 1 if problems and not options.update else 0
+    import stage
+
+    stage.write(pages, options.makespan.resolve(), options.work)
+    return 0
+
+
+def update(path: Path, before: str, after: str) -> None:
+    """Writes what examples printed into a page; figures stay as they are written."""
+    blocks = iter(match.group(0) for match in FENCE.finditer(before) if match.group(1) == "figure")
+    text = re.sub(r"<figure markdown>\n.*?</figure>\n", lambda _: next(blocks), after, flags=re.S)
+    if text != before:
+        path.write_text(text)
+        print(f"updated {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
