@@ -156,3 +156,30 @@ fn a_partition_and_an_allocation_are_platforms() {
     let error = commands.allocation(4711).unwrap_err().to_string();
     assert!(error.contains("there is no job 4711"), "{error}");
 }
+
+#[test]
+fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
+    use makespan_slurm::forecast::{Options, forecast};
+    use makespan_slurm::queue::Queue;
+    let Some(cluster) = Cluster::start(&NodeSpec::equal(2, 2)) else { return };
+    let commands = commands(&cluster);
+    let submit = |options: &[&str]| commands.submit(options.iter().copied(), "#!/bin/sh\nsleep 100\n").unwrap().job;
+    let running = submit(&["-N2", "--ntasks-per-node=2", "-t5", "-J", "first"]);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while commands.job(running).unwrap().is_none_or(|job| job.state != JobState::Running) {
+        assert!(Instant::now() < deadline, "job {running} runs");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let waiting = submit(&["-N1", "-t2", "-J", "odd|name = \"q\" JobState=FAILED"]);
+    let held = submit(&["-N1", "-t2", "-H", "-J", "held"]);
+    let queue = Queue::read(&commands, 1).unwrap();
+    let find = |id: u64| queue.jobs.iter().position(|job| job.id == id).unwrap();
+    assert_eq!(queue.jobs[find(running)].run.as_ref().unwrap().holds.len(), 2);
+    assert_eq!(queue.jobs[find(waiting)].name, "odd|name = \"q\" JobState=FAILED");
+    let expected = forecast(&queue, &Options { learns: false, ..Options::default() }).expected;
+    let of = |id: u64| expected.iter().find(|one| one.job == find(id)).unwrap();
+    // Nothing is known of run times, so that the first job is expected to take its limit.
+    assert_eq!(of(waiting).start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);
+    assert_eq!(of(waiting).after, [find(running)]);
+    assert_eq!((of(held).start, of(held).why.kind), (None, "held"));
+}

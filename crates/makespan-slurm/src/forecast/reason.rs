@@ -133,11 +133,11 @@ impl Reasons<'_> {
         let (set, fits, lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
-        let mut text = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
-        let after = self.outcome.after[index].clone();
-        if !after.is_empty() {
-            text += &format!("; its nodes are held by {}", self.names(&after));
-        }
+        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
+        let after = &self.outcome.after[index];
+        // What matters most comes first: tables cut the rest.
+        let mut text =
+            if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
             text += &format!("; {position} come before it");
         }

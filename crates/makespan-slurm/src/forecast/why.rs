@@ -84,7 +84,7 @@ impl Why {
             }
         }
         let such = if there == 0 { "none of them is".to_owned() } else { format!("only {there} of them are") };
-        let text = format!("it asks for {}, and {such} in {name}", wanted(model, job, shape));
+        let text = format!("too few nodes: it asks for {}, and {such} in {name}", wanted(model, job, shape));
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };

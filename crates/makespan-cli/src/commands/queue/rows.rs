@@ -43,7 +43,7 @@ pub fn width() -> usize {
     stated.or_else(terminal).unwrap_or(WIDTH.0).clamp(WIDTH.1, WIDTH.2)
 }
 
-/// What there is, in a line.
+/// The instant, and what there is, in two lines.
 pub fn head(seen: &Seen<'_>) -> String {
     let Queue { nodes, jobs, .. } = seen.queue;
     let away = nodes.iter().filter(|node| !node.state.takes_jobs()).count();
@@ -52,7 +52,7 @@ pub fn head(seen: &Seen<'_>) -> String {
     let away = if away == 0 { String::new() } else { format!(" ({away} away)") };
     let instant = seen.clock.full(seen.queue.now);
     format!(
-        "{instant}: {} nodes{away}, {free} processors free; {runs} jobs run, {} wait\n",
+        "{instant}\n{} nodes{away}, {free} processors free; {runs} jobs run, {} wait\n",
         nodes.len(),
         jobs.len() - runs
     )
