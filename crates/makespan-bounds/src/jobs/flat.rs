@@ -145,6 +145,11 @@ impl Programme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
+            // Behind the last period nothing has a price: a job that costs from later on costs nothing there either. The ends
+            // that are looked at begin with the one from which it costs.
+            let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
+            let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
+            job.from = job.from.min(job.soonest.max(1.0) + longest);
         }
         self.worth /= rate;
         self.open = vec![0.0; self.periods];

@@ -85,3 +85,19 @@ fn short_and_single_instances_prove_what_paths_do() {
     let empty = Instance::new(Platform::flat(4).unwrap(), vec![], vec![]).unwrap();
     assert_eq!(best(&empty, Objective::MeanFlow, &Clock::ENDLESS), None);
 }
+
+/// An end for each half period until a deadline that lies years ahead would never be looked at to the last.
+#[test]
+fn deadlines_far_ahead_are_no_work() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for factor in [1, 1_000, 1_000_000] {
+        let far = |(at, job): (usize, Job)| {
+            let deadline = Time::from_seconds(if at % 2 == 0 { 1 } else { 40 * factor });
+            job.with_deadline(deadline)
+        };
+        let own = jobs(12, 2, 0, &mut rng).into_iter().enumerate().map(far).collect();
+        let instance = Instance::new(Platform::flat(3).unwrap(), own, vec![]).unwrap();
+        let alone = windows::best(&instance, Objective::WeightedLateness, &Clock::ENDLESS).value.integer();
+        assert!(value(best(&instance, Objective::WeightedLateness, &Clock::ENDLESS), &instance) > alone, "{factor}");
+    }
+}
