@@ -38,6 +38,8 @@ pub struct Prepared {
     pub spec: String,
     /// Fewest processors that one of its tasks needs.
     pub processors: u32,
+    /// Most processors that one of its tasks may get: so many are counted for its user before it starts.
+    pub widest: u32,
     /// How many tasks it has.
     pub tasks: u64,
     /// All its tasks one after the other, in ticks.
@@ -50,6 +52,15 @@ pub struct Prepared {
     pub deadline: Option<f64>,
     /// It does not start before, in seconds after its submission, by the file.
     pub begin: Option<f64>,
+}
+
+/// A submission as it is kept.
+#[derive(Clone, Debug)]
+pub struct PreparedSubmission {
+    /// In the order of the file.
+    pub jobs: Vec<Prepared>,
+    /// What was left out of the file, or taken otherwise than it may have been meant.
+    pub remarks: Vec<String>,
 }
 
 /// Refuses more jobs than are taken at once.
@@ -77,11 +88,11 @@ fn bad(place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
 ///
 /// # Errors
 /// [`Refusal`] with the place.
-pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) -> Result<Vec<Prepared>, Refusal> {
+pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) -> Result<PreparedSubmission, Refusal> {
     check(submission)?;
-    let instance = match &submission.content {
-        Content::Command { argv, needs } => command(submission, argv, needs, platform)?,
-        Content::List { text } => read_list("list", text, platform).map_err(|error| of_file(&error))?,
+    let (instance, remarks) = match &submission.content {
+        Content::Command { argv, needs } => (command(submission, argv, needs, platform)?, Vec::new()),
+        Content::List { text } => (read_list("list", text, platform).map_err(|error| of_file(&error))?, Vec::new()),
         Content::Instance { text, file } => file_of_jobs(text, file.as_deref(), platform)?,
     };
     // The reader leaves out what the jobs do not need of the machines.
@@ -99,7 +110,7 @@ pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) ->
         let after = job.after.iter().filter_map(|name| positions.get(&**name).copied()).collect();
         prepared.push(one(job, &whole, at, &prefix, after, platform)?);
     }
-    Ok(prepared)
+    Ok(PreparedSubmission { jobs: prepared, remarks })
 }
 
 fn one(
@@ -123,6 +134,7 @@ fn one(
     Ok(Prepared {
         spec: spec(alone, platform)?,
         processors: profiles().map(makespan_core::Profile::min_processors).min().unwrap_or(1),
+        widest: profiles().map(makespan_core::Profile::max_processors).max().unwrap_or(1),
         tasks: job.work.tasks(),
         length,
         weight: job.weight.millionths() as f64 / 1e6,
@@ -200,12 +212,17 @@ pub fn commands(job: &Job) -> Vec<(String, Vec<String>)> {
     }
 }
 
+/// Whether a character makes what follows run the other way, so that it shows what is not there.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn check(submission: &Submission) -> Result<(), Refusal> {
     let Submission { name, directory, environment, weight, priority, deadline, begin, after, .. } = submission;
     if let Some(name) = name
-        && (name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control))
+        && (name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(|c| c.is_control() || turns(c)))
     {
-        let message = format!("a name has 1 to {LONGEST_NAME} characters and no control characters");
+        let message = format!("a name has 1 to {LONGEST_NAME} characters, and none that control or turn the text");
         return Err(bad("name", message, "write another name"));
     }
     if let Some(directory) = directory
@@ -266,6 +283,13 @@ fn is_special(text: &str) -> bool {
 
 fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &Platform) -> Result<Instance, Refusal> {
     let place = "content.command.argv";
+    if needs.processors == Some(0) {
+        return Err(bad(
+            "content.command.needs.processors",
+            "it needs no processor",
+            "write 1 or more, or leave it out",
+        ));
+    }
     let Some(program) = argv.first().filter(|program| !program.is_empty()) else {
         return Err(bad(place, "there is no program", "write a program and its arguments"));
     };
@@ -298,7 +322,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
         job.insert("needs".into(), json!(needs.resources));
     }
     let file = json!({ "version": 2, "jobs": [job] }).to_string();
-    read_json("job", file.as_bytes(), Some(platform)).map_err(|error| of_file(&error))
+    read_json("job", file.as_bytes(), Some(platform)).map_err(|error| of_command(&error))
 }
 
 /// A name for a command that has none: its words as far as they fit a line.
@@ -312,10 +336,43 @@ fn named(argv: &[String]) -> String {
     if plain.is_empty() { "command".into() } else { plain }
 }
 
-fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<Instance, Refusal> {
+/// The jobs of a file, and what is to be said of it.
+fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(Instance, Vec<String>), Refusal> {
+    if let Some(program) = file.and_then(program_that_reads) {
+        let message = format!("a service does not read what is written for {program}");
+        return Err(bad("content.instance.file", message, &format!("submit what does: {program}")));
+    }
     let options = ReadOptions { machine: Some(platform.clone()), workflows_on_machine: true, ..ReadOptions::default() };
     let read = parse_instance(text.as_bytes(), file.unwrap_or("file"), &options).map_err(|error| of_file(&error))?;
-    Ok(read.instance)
+    if !read.instance.unavailable().is_empty() {
+        let message = "the file closes processors for a time, and the machines of a service are for all who submit";
+        return Err(bad(
+            "content: unavailable",
+            message,
+            "leave it out; an admin keeps processors free by a reservation",
+        ));
+    }
+    let mut remarks = read.remarks;
+    // What no job needs of the machines is left out by the reader; their names and processors are not.
+    let machines = |platform: &Platform| -> Vec<(String, u32)> {
+        platform.nodes().iter().map(|node| (node.name.clone(), node.processors)).collect()
+    };
+    if machines(read.instance.platform()) != machines(platform) {
+        remarks.push("the machines of the file are left out: the jobs run on those of the service".into());
+    }
+    Ok((read.instance, remarks))
+}
+
+/// The program that reads a file of this name, where no other does.
+fn program_that_reads(file: &str) -> Option<&'static str> {
+    let ends = |ending: &str| file.rsplit_once('.').is_some_and(|(_, own)| own == ending);
+    match file {
+        "Makefile" | "makefile" | "GNUmakefile" => Some("make"),
+        "Snakefile" => Some("snakemake"),
+        _ if ends("mk") => Some("make"),
+        _ if ends("smk") => Some("snakemake"),
+        _ => None,
+    }
 }
 
 fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
@@ -363,6 +420,24 @@ fn of_file(error: &FormatError) -> Refusal {
     let at = at.trim_start_matches(':').trim();
     let place = if at.is_empty() { "content".to_owned() } else { format!("content: {at}") };
     bad(&place, problem.clone(), "").of_kind(kind_of(problem))
+}
+
+/// The place in the submission of what is wrong with the only job of a file that nobody has seen.
+fn of_command(error: &FormatError) -> Refusal {
+    let refused = of_file(error);
+    let place = refused
+        .place
+        .as_deref()
+        .and_then(|place| place.split_once("jobs[0]"))
+        .map(|(_, rest)| rest.trim_matches(['.', '`', ':', ' ']));
+    let place = match place {
+        Some("command") => "content.command.argv".into(),
+        Some("name") => "name".into(),
+        Some(needs) if needs.starts_with("needs.") => needs.replacen("needs.", "content.command.needs.resources.", 1),
+        Some(field) if !field.is_empty() => format!("content.command.needs.{field}"),
+        _ => "content.command.needs".into(),
+    };
+    Refusal { place: Some(place), ..refused }
 }
 
 fn of_instance(error: &InstanceError) -> Refusal {

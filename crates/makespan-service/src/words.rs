@@ -127,6 +127,9 @@ pub struct Receipt {
     pub jobs: Vec<JobNumber>,
     /// When.
     pub submitted: f64,
+    /// What of a file was left out, or taken otherwise than it may have been meant.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// How a job stands. A job of several tasks runs as soon as one of them does.

@@ -138,6 +138,21 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert_eq!(place(file(r#""count": 1000000000"#)), "content");
     assert!(place(file(r#""release": 2000000000"#)).starts_with("content"));
     assert!(place(file(r#""deadline": 9000000000"#)).starts_with("content"));
+    for (needs, expected) in [
+        (Needs { processors: Some(0), ..Needs::default() }, "content.command.needs.processors"),
+        (Needs { time: Some(-1.0), ..Needs::default() }, "content.command.needs.time"),
+        (Needs { resources: [("tapes".to_owned(), 1)].into(), ..Needs::default() }, "content.command.needs"),
+    ] {
+        let place = place(submission(Content::Command { argv: vec!["true".into()], needs }));
+        assert!(place.starts_with(expected), "{place}");
+    }
+    let named = |text: &str, file: &str| submission(Content::Instance { text: text.into(), file: Some(file.into()) });
+    for name in ["Makefile", "rules.mk", "Snakefile", "rules.smk"] {
+        assert_eq!(place(named("all:\n\ttrue\n", name)), "content.instance.file");
+    }
+    let closed = "version = 2\n[platform]\nprocessors = 2\n[[jobs]]\nname = 'a'\ntime = 1\ncommand = 'true'\n\
+                  [[unavailable]]\nprocessors = '0'\nstart = 0\nend = 9\n";
+    assert_eq!(place(named(closed, "a.toml")), "content: unavailable");
     let many = keeper.submit_many(&admin(), vec![script("true"); 100_001], None).unwrap_err();
     assert_eq!(many.place.unwrap(), "submissions");
     let wide = Needs { processors: Some(3), ..Needs::default() };
@@ -150,6 +165,89 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert_eq!(error.place.unwrap(), "submissions[1].content.command.argv");
     assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 0);
     assert_eq!(keeper.latest(), 0);
+}
+
+/// A command that sleeps, and is known to.
+fn sleeping(processors: u32, seconds: f64) -> Submission {
+    let needs = Needs { processors: Some(processors), time: Some(seconds), ..Needs::default() };
+    submission(Content::Command { argv: vec!["sleep".into(), seconds.to_string()], needs })
+}
+
+#[test]
+fn what_waits_for_others_or_its_time_is_expected_behind_them() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let first = submit(&keeper, sleeping(2, 4.0));
+    until_state(&keeper, first, State::Running);
+    let second = submit(&keeper, Submission { after: vec![first], ..sleeping(1, 1.0) });
+    let third = submit(&keeper, Submission { after: vec![second], ..sleeping(1, 1.0) });
+    let begin = wall() + 30.0;
+    let later = submit(&keeper, Submission { begin: Some(begin), ..sleeping(1, 1.0) });
+    let expected = |job| keeper.job(&admin(), job).unwrap().summary.expected_start;
+    until("all are expected", || [second, third, later].iter().all(|&job| expected(job).is_some()));
+    assert!(expected(third).unwrap() >= expected(second).unwrap() + 0.9);
+    assert!((expected(later).unwrap() - begin).abs() < 0.1);
+    let why = keeper.explain(&admin(), later).unwrap();
+    assert!(why.why_not.iter().all(|reason| reason.text.contains("not to start before")), "{why:?}");
+    // What would be if knows what a submission may state.
+    let asked = |one: Submission| keeper.what_if(&admin(), one);
+    let now = wall();
+    assert!(asked(sleeping(1, 1.0)).unwrap().starts.iter().all(|&start| start >= now));
+    assert!(asked(Submission { begin: Some(begin), ..sleeping(1, 1.0) }).unwrap().starts[0] >= begin - 0.1);
+    let behind = asked(Submission { after: vec![third], ..sleeping(1, 1.0) }).unwrap();
+    assert!(behind.starts[0] >= expected(third).unwrap() + 0.9, "{behind:?}");
+    assert_eq!(asked(Submission { hold: true, ..sleeping(1, 1.0) }).unwrap_err().kind, RefusalKind::BadInput);
+    assert!(asked(Submission { after: vec![JobNumber(77)], ..sleeping(1, 1.0) }).is_err());
+    let held = submit(&keeper, Submission { hold: true, ..sleeping(1, 1.0) });
+    assert!(asked(Submission { after: vec![held], ..sleeping(1, 1.0) }).is_err());
+}
+
+fn wall() -> f64 {
+    std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64()
+}
+
+#[test]
+fn what_must_end_soon_goes_before_what_may_wait() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let go = temporary.path().join("go");
+    let waits = format!("until [ -e '{}' ]; do sleep 0.05; done", go.display());
+    let needs = Needs { processors: Some(2), time: Some(1.5), ..Needs::default() };
+    let argv = ["sh", "-c", &waits].map(String::from).to_vec();
+    let first = submit(&keeper, submission(Content::Command { argv, needs }));
+    until_state(&keeper, first, State::Running);
+    let equal: Vec<JobNumber> = (0..5).map(|_| submit(&keeper, sleeping(2, 0.5))).collect();
+    let deadline = Some(wall() + 2.5);
+    let urgent = submit(&keeper, Submission { deadline, ..sleeping(2, 0.5) });
+    let idle = submit(&keeper, Submission { deadline: Some(wall() + 9e6), ..sleeping(2, 0.5) });
+    std::fs::write(go, "").unwrap();
+    equal.iter().chain([&urgent, &idle]).for_each(|&job| until_state(&keeper, job, State::Succeeded));
+    let started = |job: JobNumber| keeper.job(&admin(), job).unwrap().summary.started.unwrap();
+    assert!(equal.iter().all(|&job| started(urgent) < started(job)), "it was not first");
+    assert!(equal.iter().any(|&job| started(job) < started(idle)), "a far deadline is none");
+}
+
+#[test]
+fn machines_of_a_file_are_left_out_with_a_word() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let file = |machines: &str| {
+        let text = format!("version = 2\n{machines}\n[[jobs]]\nname = 'a'\ntime = 1\ncommand = 'true'\n");
+        submission(Content::Instance { text, file: Some("a.toml".into()) })
+    };
+    let own = keeper.submit(&admin(), file(""), None).unwrap();
+    assert_eq!(own.remarks, Vec::<String>::new());
+    let other = keeper.submit(&admin(), file("[platform]\nprocessors = 9"), None).unwrap();
+    assert!(other.remarks[0].contains("machines of the file are left out"), "{other:?}");
+}
+
+#[test]
+fn instants_without_a_meaning_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    for (start, end) in [(-1e308, 1e308), (0.0, f64::NAN), (f64::NEG_INFINITY, 0.0), (2.0, 1.0), (1.0, 1.0)] {
+        assert_eq!(keeper.history(&admin(), start, end, 3).unwrap_err().kind, RefusalKind::BadInput, "{start} {end}");
+    }
 }
 
 #[test]
@@ -190,6 +288,11 @@ fn users_have_no_more_than_they_may() {
     let settings = UserSettings { most_processors: Some(1), most_waiting: Some(5), weight: None };
     assert_eq!(keeper.set_user(&ann, "ann", &settings).unwrap_err().kind, RefusalKind::Forbidden);
     keeper.set_user(&admin(), "ann", &settings).unwrap();
+    let wide = Needs { processors: Some(2), ..Needs::default() };
+    let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
+    assert_eq!(keeper.submit(&ann, wide, None).unwrap_err().kind, RefusalKind::Quota);
+    let none = UserSettings { most_processors: Some(0), ..settings.clone() };
+    assert_eq!(keeper.set_user(&admin(), "ann", &none).unwrap_err().kind, RefusalKind::BadInput);
     let all = vec![script("sleep 0.2"); 5];
     let receipts = keeper.submit_many(&ann, all, None).unwrap();
     let mut most = 0;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_service::host::ThisMachine;
-use makespan_service::words::{Filter, JobNumber, Reservation, State, Stream, Submission};
+use makespan_service::words::{Filter, JobNumber, RefusalKind, Reservation, State, Stream, Submission};
 use makespan_service::{Keeper, KeeperOptions, Service};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -181,11 +181,12 @@ fn three_hundred_kills() {
 }
 
 /// A service whose runs are long from six jobs on.
-fn short_runs(folder: &Path) -> Keeper {
+fn short_runs(folder: &Path, keep: Option<Duration>) -> Keeper {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
         oversubscribe: true,
         long_run: 6,
+        keep,
         ..KeeperOptions::new(folder)
     };
     Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).unwrap()
@@ -195,7 +196,7 @@ fn short_runs(folder: &Path) -> Keeper {
 fn a_long_run_gives_way_to_a_new_one_and_no_job_notices() {
     let temporary = tempfile::tempdir().unwrap();
     let (at, store) = (temporary.path(), temporary.path().join("store"));
-    let keeper = short_runs(&store);
+    let keeper = short_runs(&store, None);
     let held = submit(&keeper, Submission { hold: true, ..noting(at, "held", 0.0) });
     let behind = submit(&keeper, Submission { after: vec![held], ..noting(at, "behind", 0.0) });
     let jobs: Vec<JobNumber> = (0..12).map(|job| submit(&keeper, noting(at, &job.to_string(), 0.05))).collect();
@@ -211,10 +212,34 @@ fn a_long_run_gives_way_to_a_new_one_and_no_job_notices() {
     }
     assert!(keeper.log(&admin(), jobs[0], 0, Stream::Out, 0, 10).unwrap().ended);
     keeper.close();
-    let next = short_runs(&store);
+    let next = short_runs(&store, None);
     assert_eq!(state(&next, last), State::Succeeded);
     let more = submit(&next, noting(at, "more", 0.0));
     until_state(&next, more, State::Succeeded);
+}
+
+#[test]
+fn what_has_ended_is_forgotten_and_what_has_not_goes_on() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (at, store) = (temporary.path(), temporary.path().join("store"));
+    let keeper = short_runs(&store, Some(Duration::ZERO));
+    let held = submit(&keeper, Submission { hold: true, ..noting(at, "held", 0.0) });
+    let jobs: Vec<JobNumber> = (0..12).map(|job| submit(&keeper, noting(at, &job.to_string(), 0.05))).collect();
+    until("the first run is forgotten", || store.join("round-2").exists() && !store.join("round-1").exists());
+    for (name, &job) in jobs.iter().enumerate() {
+        assert_eq!(noted(at, &name.to_string()), "begin\nend\n");
+        let forgotten =
+            keeper.job(&admin(), job).map_or_else(|refused| refused.kind == RefusalKind::Unknown, |_| false);
+        assert!(forgotten, "{job}");
+    }
+    keeper.release(&admin(), held).unwrap();
+    until("it has run", || noted(at, "held") == "begin\nend\n");
+    let last = keeper.latest();
+    keeper.close();
+    // Numbers of jobs and events are not given again.
+    let next = short_runs(&store, Some(Duration::ZERO));
+    assert!(next.latest() >= last);
+    assert!(submit(&next, noting(at, "more", 0.0)).0 > jobs[11].0);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub struct SubmitOptions {
     /// GPUs that the command needs
     #[arg(long, value_name = "N", conflicts_with = "file")]
     pub gpus: Option<u64>,
-    /// Another resource that the command needs, such as licence=1; may be stated several times
+    /// Another resource that the command needs, such as a licence of `serve --licence`: matlab=1; may be stated several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "file")]
     pub resource: Vec<String>,
     /// What the job is called
@@ -270,9 +270,15 @@ pub struct ServeOptions {
     /// Accept more processors than there are cores
     #[arg(long, requires = "processors")]
     pub oversubscribe: bool,
+    /// What belongs to no machine and is held by so many jobs at once, such as matlab=2; may be stated several times
+    #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "on")]
+    pub licence: Vec<String>,
     /// Limit each job to the memory that it states, where control groups may be made (cgroup v2)
     #[arg(long)]
     pub limit_memory: bool,
+    /// Forget jobs so many days after their end, with their output and their events [default: keep them for ever]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
+    pub keep: Option<u32>,
     #[command(flatten)]
     pub history: HistoryChoice,
     #[command(flatten)]

@@ -1,11 +1,13 @@
 //! `makespan serve`
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use makespan_core::{Job, Platform};
+use makespan_core::{Job, Platform, Resources};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, Measured};
 use makespan_service::client::default_store;
@@ -14,7 +16,7 @@ use makespan_service::{Keeper, KeeperOptions, Service};
 use miette::{Result, miette};
 
 use super::run::Cluster;
-use super::service::listen;
+use super::service::{amount_of, listen};
 use crate::args::{On, ServeOptions};
 use crate::input::machine_of;
 use crate::output::{complain, emit, shown};
@@ -71,6 +73,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let keeping = KeeperOptions {
         oversubscribe: options.oversubscribe,
         limit_memory: options.limit_memory,
+        keep: options.keep.map(|days| Duration::from_secs(86_400 * u64::from(days))),
         ..KeeperOptions::new(&store)
     };
     // Whoever stops it while it begins is heard.
@@ -99,7 +102,8 @@ fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cl
     match options.slurm.on {
         None => {
             let read = makespan_formats::ReadOptions { processors: options.processors, ..Default::default() };
-            Ok((machine_of(&read)?, None))
+            let machine = machine_of(&read)?.with_licences(licences(&options.licence)?);
+            Ok((machine.map_err(|error| miette!("--licence: {error}"))?, None))
         }
         Some(On::Slurm) => {
             let cluster = Cluster::on(&options.slurm, last_round(store))?;
@@ -110,6 +114,18 @@ fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cl
             Err(miette!("a service starts its jobs in pilots, which it keeps while there is work; write --on slurm"))
         }
     }
+}
+
+fn licences(stated: &[String]) -> Result<Resources> {
+    let mut all = BTreeMap::new();
+    for stated in stated {
+        let (name, amount) = amount_of("--licence", stated)?;
+        if all.insert(name, amount).is_some() {
+            return Err(miette!("--licence {stated}: it is stated twice; state it once"));
+        }
+    }
+    let all = Resources::new(all.iter().map(|(name, &amount)| (name.as_str(), amount)));
+    all.map_err(|error| miette!("--licence: {error}"))
 }
 
 /// The folder of the round that goes on, where there is one: its pilots may live.

@@ -24,7 +24,7 @@ const MAX_ANSWER: u64 = 256 << 20;
 /// How long an answer may take to begin.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How often something is asked again for which no connection could be made.
-const TRIES: u32 = 3;
+const TRIES: u32 = 6;
 
 /// Why the service could not be asked, or what it refused.
 #[derive(Debug, Error)]
@@ -40,6 +40,14 @@ pub enum ClientError {
         /// Where it should be.
         url: String,
         /// Why.
+        message: String,
+    },
+    /// The certificate of the service is not accepted.
+    #[error("{url}: the certificate of the service is not accepted: {message}")]
+    Untrusted {
+        /// Where the service is.
+        url: String,
+        /// Why, and what helps.
         message: String,
     },
     /// What answers is not the service.
@@ -68,7 +76,7 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } => true,
             Self::Refused(problem) => problem.status == StatusCode::SERVICE_UNAVAILABLE,
-            Self::Strange { .. } | Self::Setup(_) => false,
+            Self::Untrusted { .. } | Self::Strange { .. } | Self::Setup(_) => false,
         }
     }
 }
@@ -156,7 +164,19 @@ impl Client {
     }
 
     fn unreachable(&self, error: &dyn std::fmt::Display) -> ClientError {
-        ClientError::Unreachable { url: self.url.clone(), message: error.to_string() }
+        let (url, message) = (self.url.clone(), error.to_string());
+        // The library has no other way to tell than its words.
+        if !message.contains("certificate") {
+            return ClientError::Unreachable { url, message };
+        }
+        let remedy = if message.contains("CaUsedAsEndEntity") {
+            "it is the certificate of an authority; make one for a server: openssl req .. -addext basicConstraints=CA:FALSE"
+        } else if message.contains("NotValidForName") {
+            "use a name for which it was made: --url https://NAME:PORT"
+        } else {
+            "name the certificate that signed it: --ca FILE.pem"
+        };
+        ClientError::Untrusted { url, message: format!("{message}; {remedy}") }
     }
 
     fn strange(&self, message: String) -> ClientError {

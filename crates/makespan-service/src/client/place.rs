@@ -1,9 +1,13 @@
 //! Where the service is, and by which token it is asked.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::ClientError;
 use crate::tokens::{TokenError, read_private, write_private};
+
+/// How long a service may take to begin.
+const BEGINNING: Duration = Duration::from_secs(3);
 
 /// Where the service is, and by which token it is asked.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +48,7 @@ impl ClientOptions {
         let url = match self.url.clone().or_else(|| environment("MAKESPAN_URL")) {
             Some(url) => url,
             None => {
-                let path = store.as_ref().map(|store| store.join("url")).filter(|path| path.exists());
+                let path = store.as_ref().map(|store| store.join("url")).filter(|path| appears(path));
                 let path = path.ok_or_else(|| {
                     ClientError::Setup(
                         "no service is known; start one with `makespan serve`, or name it with --url or MAKESPAN_URL, or its store \
@@ -70,6 +74,18 @@ impl ClientOptions {
         }
         Ok((checked(url.trim())?, token))
     }
+}
+
+/// Whether a file is there or comes soon: a service that was started a moment ago has not written it yet.
+fn appears(path: &Path) -> bool {
+    let begun = Instant::now();
+    while !path.exists() {
+        if begun.elapsed() > BEGINNING {
+            return false;
+        }
+        std::thread::sleep(BEGINNING / 100);
+    }
+    true
 }
 
 /// An address of a service without a path. Elsewhere than on this machine it is encrypted: a token passes.

@@ -50,6 +50,8 @@ pub(super) struct App {
     pub(super) counts: Counts,
     /// The plan as those see it who see all, with its version.
     pub(super) plan: Mutex<Option<(u64, Bytes)>>,
+    /// For the bodies that arrive.
+    pub(super) bodies: Semaphore,
     quick: Semaphore,
     changes: Semaphore,
     slow: Semaphore,
@@ -137,6 +139,7 @@ impl App {
             life,
             counts: Counts::default(),
             plan: Mutex::new(None),
+            bodies: super::body::room(),
             quick: Semaphore::new(QUICK),
             changes: Semaphore::new(CHANGES),
             slow: Semaphore::new(SLOW),

@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::problem::Problem;
 
@@ -16,8 +17,23 @@ pub(super) const MAX_OTHER: usize = 64 << 10;
 /// A sender that has not stopped at once is listened to for this long, so that it sees why it is refused.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Bytes in each unit of [`room`].
+const UNIT: usize = 64 << 10;
+/// Most bytes of all bodies that arrive at the same time, but for the first unit of each.
+const MAX_TOGETHER: usize = 256 << 20;
+
+/// Room for the bodies that arrive at the same time: many slow senders fill no memory.
+pub(super) fn room() -> Semaphore {
+    Semaphore::new(MAX_TOGETHER / UNIT)
+}
+
 /// Reads a body of at most so many bytes as JSON.
-pub(super) async fn bytes(headers: &HeaderMap, body: Body, most: usize, patience: Duration) -> Result<Bytes, Problem> {
+pub(super) async fn bytes(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    (patience, room): (Duration, &Semaphore),
+) -> Result<Bytes, Problem> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_json(content_type) {
         let said =
@@ -34,7 +50,7 @@ pub(super) async fn bytes(headers: &HeaderMap, body: Body, most: usize, patience
         }
         return Err(too_large(most));
     }
-    match tokio::time::timeout(patience, gathered(body, most)).await {
+    match tokio::time::timeout(patience, gathered(body, most, room)).await {
         Ok(read) => read,
         Err(_) => Err(Problem::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -45,14 +61,18 @@ pub(super) async fn bytes(headers: &HeaderMap, body: Body, most: usize, patience
     }
 }
 
-async fn gathered(body: Body, most: usize) -> Result<Bytes, Problem> {
+async fn gathered(body: Body, most: usize, room: &Semaphore) -> Result<Bytes, Problem> {
     let mut stream = body.into_data_stream();
     let mut all = Vec::new();
+    let mut taken: Vec<SemaphorePermit<'_>> = Vec::new();
     while let Some(part) = stream.next().await {
         let part = part.map_err(|_| Problem::bad_input("the body ended before its end").at("body"))?;
         if all.len() + part.len() > most {
             drain(Body::from_stream(stream)).await;
             return Err(too_large(most));
+        }
+        while all.len() + part.len() > UNIT * (taken.len() + 1) {
+            taken.push(room.try_acquire().map_err(|_| Problem::busy())?);
         }
         all.extend_from_slice(&part);
     }

@@ -103,9 +103,12 @@ pub(super) async fn submit(
     query.finish()?;
     let who = asker.may_change()?;
     let key = key(&headers)?;
-    let bytes = bytes(&headers, body, MAX_SUBMISSION, app.limits.body).await?;
+    let bytes = bytes(&headers, body, MAX_SUBMISSION, (app.limits.body, &app.bodies)).await?;
     if parse::<Several>(&bytes)?.submissions.is_some() {
         let Submissions { submissions } = parse(&bytes)?;
+        if submissions.is_empty() {
+            return Err(Problem::bad_input("there is no submission").at("submissions").remedy("send one or more"));
+        }
         let receipts = app
             .ask(Pace::Change, who, move |service, who| service.submit_many(who, submissions, key.as_deref()))
             .await?;
@@ -151,7 +154,7 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         ("text" = Option<String>, Query, description = "With this in their names"),
         ("newest" = Option<bool>, Query, description = "The newest first"),
         ("after" = Option<u64>, Query, description = "Behind this, which the part before has as `next`"),
-        ("limit" = Option<usize>, Query, description = "At most so many, 1 to 1000; 100 where nothing is stated"),
+        ("limit" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "At most so many, 1 to 1000; 100 where nothing is stated"),
     ),
     responses(
         (status = 200, description = "A part of the list", body = Page<JobSummary>, headers(("Link" = String, description = "The next part, as rel=\"next\""))),

@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(300);
         ("task" = u64, Path, description = "The number of the task in the job, from 0"),
         ("stream" = Stream, Path, description = "Standard output or standard error"),
         ("from" = Option<u64>, Query, description = "From which byte; 0 where nothing is stated"),
-        ("most" = Option<usize>, Query, description = "At most so many bytes, 1 to 1048576; 65536 where nothing is stated"),
+        ("most" = Option<usize>, Query, minimum = 1, maximum = 1_048_576, description = "At most so many bytes, 1 to 1048576; 65536 where nothing is stated"),
         ("follow" = Option<bool>, Query, description = "Send all from there on, until the task has ended"),
     ),
     responses(

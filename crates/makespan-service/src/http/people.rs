@@ -90,7 +90,7 @@ pub(super) async fn set_user(
             .at("path.user")
             .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
     }
-    let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
+    let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
     app.ask(Pace::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
 }
 
@@ -139,7 +139,7 @@ pub(super) async fn reserve(
 ) -> Result<(StatusCode, Json<Reservation>), Problem> {
     query.finish()?;
     let who = admin(&asker)?;
-    let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, app.limits.body).await?)?;
+    let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
     let made = app.ask(Pace::Change, who, move |service, who| service.reserve(who, reservation)).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }

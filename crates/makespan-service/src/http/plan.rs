@@ -146,7 +146,7 @@ pub(super) async fn what_if(
     body: Body,
 ) -> Result<Json<WhatIf>, Problem> {
     query.finish()?;
-    let bytes = bytes(&headers, body, MAX_SUBMISSION, app.limits.body).await?;
+    let bytes = bytes(&headers, body, MAX_SUBMISSION, (app.limits.body, &app.bodies)).await?;
     let submission: Submission = parse(&bytes)?;
     app.ask(Pace::Slow, &asker.who, move |service, who| service.what_if(who, submission)).await.map(Json)
 }
@@ -159,7 +159,7 @@ pub(super) async fn what_if(
     params(
         ("start" = Option<f64>, Query, description = "From when, seconds after 1970; a week before the end where nothing is stated"),
         ("end" = Option<f64>, Query, description = "Until when; now where nothing is stated"),
-        ("spans" = Option<usize>, Query, description = "How many spans, 1 to 1000; 48 where nothing is stated"),
+        ("spans" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "How many spans, 1 to 1000; 48 where nothing is stated"),
     ),
     responses(
         (status = 200, description = "The spans", body = Vec<Span>),

@@ -31,7 +31,7 @@ use crate::words::Happening;
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     servers((url = "/")),
-    components(schemas(Problem, Happening, events::Latest)),
+    components(schemas(Problem, Happening, events::Latest, crate::words::Stream)),
     tags(
         (name = "jobs", description = "Jobs: they are submitted, looked at and changed"),
         (name = "plan", description = "The plan, how good it is, why a job waits, and what would be if"),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -84,9 +84,17 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
-    /// A file for TLS is not right.
+    /// The file of the certificate is not right.
     #[error("{path}: {message}")]
-    Tls {
+    Certificate {
+        /// Which.
+        path: String,
+        /// Why.
+        message: String,
+    },
+    /// The file of the private key is not right.
+    #[error("{path}: {message}")]
+    Key {
         /// Which.
         path: String,
         /// Why.
@@ -141,24 +149,23 @@ pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Ser
 }
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
-    let wrong = |path: &Path, message: String| ServerError::Tls { path: path.display().to_string(), message };
+    let certificate =
+        |message: String| ServerError::Certificate { path: files.certificate.display().to_string(), message };
+    let key = |message: String| ServerError::Key { path: files.key.display().to_string(), message };
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(&files.certificate, format!("no certificates in PEM can be read: {error}")))?;
+        .map_err(|error| certificate(format!("no certificates in PEM can be read: {error}")))?;
     if certificates.is_empty() {
-        return Err(wrong(
-            &files.certificate,
-            "there is no certificate in it; it begins with BEGIN CERTIFICATE".into(),
-        ));
+        return Err(certificate("there is no certificate in it; one begins with BEGIN CERTIFICATE".into()));
     }
-    let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|error| wrong(&files.key, format!("no private key in PEM can be read: {error}")))?;
+    let secret = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| key(format!("no private key in PEM can be read: {error}")))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| ServerError::System(error.to_string()))?
         .with_no_client_auth()
-        .with_single_cert(certificates, key)
-        .map_err(|error| wrong(&files.key, format!("the key does not serve the certificate: {error}")))?;
+        .with_single_cert(certificates, secret)
+        .map_err(|error| key(format!("the key does not belong to the certificate: {error}")))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

@@ -39,6 +39,8 @@ const MOST_ITEMS: usize = 1000;
 const MOST_TRIED: u64 = 2000;
 /// Most seconds from now to the end of a reservation: about 30 years.
 const FARTHEST: f64 = 1e9;
+/// Farthest instants of a history from 1970, in seconds.
+const MAX_INSTANT: f64 = 1e11;
 /// Most characters of an idempotency key.
 const LONGEST_KEY: usize = 200;
 
@@ -83,7 +85,7 @@ impl Keeper {
             (summary.expected_start, summary.expected_end) = (Some(start), Some(end));
         }
         if summary.state == State::Running {
-            let ends = outlook.running.iter().filter(|(job, ..)| *job == summary.number).map(|(_, _, end, _)| *end);
+            let ends = outlook.running.iter().filter(|runs| runs.job == summary.number).map(|runs| runs.end);
             let planned = outlook.jobs.get(&summary.number).map(|(_, end)| *end);
             summary.expected_end = ends.chain(planned).max_by(f64::total_cmp);
         }
@@ -142,7 +144,7 @@ impl Service for Keeper {
         for (at, submission) in submissions.into_iter().enumerate() {
             let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host);
             let prepared = prepared.map_err(|refused| at_position(refused, at, count))?;
-            jobs += prepared.len();
+            jobs += prepared.jobs.len();
             check_count(jobs)?;
             all.push((submission, prepared));
         }
@@ -296,6 +298,27 @@ impl Service for Keeper {
             ));
         }
         let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host)?;
+        let prepared = prepared.jobs;
+        if submission.hold {
+            let message = "what is held starts when somebody releases it";
+            return Err(refusal(
+                RefusalKind::BadInput,
+                "hold",
+                message,
+                "leave it out, to ask as if it were released now",
+            ));
+        }
+        let mut after = Vec::with_capacity(submission.after.len());
+        for &job in &submission.after {
+            let row = self.row(who, job).map_err(|refused| Refusal { place: Some("after".into()), ..refused })?;
+            if row.summary.state == State::Held {
+                let message = format!("job {job} is held, and nobody knows when it is released");
+                return Err(refusal(RefusalKind::BadInput, "after", message, "release it first, or leave it out"));
+            }
+            if !row.summary.state.is_final() {
+                after.push(job);
+            }
+        }
         let tasks: u64 = prepared.iter().map(|one| one.tasks).sum();
         if tasks > MOST_TRIED {
             let message =
@@ -306,7 +329,11 @@ impl Service for Keeper {
         let Some(outlook) = outlook else {
             return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
         };
-        let mut what_if = explain::what_if(&outlook, &prepared, &self.shared.platform)?;
+        let mut what_if = explain::what_if(
+            &outlook,
+            &explain::Asked { prepared: &prepared, user: &who.user, begin: submission.begin, after: &after },
+            &self.shared.platform,
+        )?;
         if who.role == Role::Submitter {
             let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
             what_if.delays.retain(|delay| own(&delay.job));
@@ -327,7 +354,11 @@ impl Service for Keeper {
     }
 
     fn history(&self, who: &Who, start: f64, end: f64, spans: usize) -> Result<Vec<Span>, Refusal> {
-        if !(start.is_finite() && end.is_finite() && start < end) {
+        if !(start.abs() <= MAX_INSTANT && end.abs() <= MAX_INSTANT) {
+            let message = "it is no instant of the next 3,000 years";
+            return Err(refusal(RefusalKind::BadInput, "start", message, "write seconds after 1970"));
+        }
+        if start >= end {
             return Err(refusal(RefusalKind::BadInput, "start", "the time does not end behind its start", "swap them"));
         }
         if !(1..=SPANS).contains(&spans) {

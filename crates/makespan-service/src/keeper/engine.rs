@@ -1,5 +1,7 @@
 //! The thread that runs jobs: sessions of a run that grows, one after the other.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
@@ -234,7 +236,9 @@ fn keep_platform(folder: &Path, platform: &Platform) -> Result<(), String> {
     if path.exists() {
         return Ok(());
     }
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    // Commands and what they print are for their owner, whatever the mode of the store.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| format!("{}: {error}", folder.display()))?;
     let alone = Instance::new(platform.clone(), Vec::new(), Vec::new()).map_err(|error| error.to_string())?;
     let mut text = Vec::new();
     write_instance(&alone, Language::Json, &mut text).map_err(|error| error.to_string())?;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Instance, Job, Platform};
+use makespan_core::{Job, Platform, ProcSet, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::planner::{Expected, Outlook, pictured, planned};
+use super::planner::{Expected, Outlook, keep_limits, number_of, pictured, planned};
 use crate::prepare::{Prepared, job_of, refusal};
-use crate::store::JobRow;
+use crate::store::{JobRow, wall};
 use crate::words::{BoundPicture, Delay, Explanation, JobNumber, Reason, Refusal, RefusalKind, State, WhatIf};
 
 /// So many futures are played.
@@ -46,7 +46,13 @@ pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Opti
                 why_not.push(reason(format!("it is not to start before {:.0} s from now", begin - now)));
             }
             match outlook {
-                Some(outlook) => why_not.extend(busy(row, outlook, now)),
+                Some(outlook) => {
+                    why_not.extend(limited(row, outlook));
+                    // What is too early waits for nothing else.
+                    let is_open = why_not.is_empty();
+                    why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
+                    why_not.extend(misses_deadline(row, outlook));
+                }
                 None => why_not.push(reason("there is no plan yet".into())),
             }
         }
@@ -56,11 +62,33 @@ pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Opti
     Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
 }
 
+/// What its user may not use yet.
+fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
+    let (user, needs) = (&row.summary.user, row.summary.processors);
+    let limit = *outlook.limits.get(user)?;
+    let own = || outlook.running.iter().filter(|runs| runs.user == *user);
+    let used: u32 = own().map(|runs| runs.processors).sum();
+    (used + needs > limit).then(|| {
+        let text = format!("{user} may use {limit} processors at once, and uses {used}; it needs {needs}");
+        let jobs = own().map(|runs| runs.job).take(NAMED).collect();
+        Reason { text, jobs, resource: Some("processors".into()) }
+    })
+}
+
+/// That it is expected to miss its deadline.
+fn misses_deadline(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
+    let (&(_, end), deadline) = (outlook.jobs.get(&row.summary.number)?, row.summary.deadline?);
+    (end > deadline + 0.5).then(|| {
+        let text = format!("it is expected to end {:.0} s after its deadline", end - deadline);
+        Reason { text, jobs: Vec::new(), resource: None }
+    })
+}
+
 /// What keeps the processors from a job.
 fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let job = row.summary.number;
     let platform = outlook.instance.platform().processors();
-    let used: u32 = outlook.running.iter().map(|(_, width, ..)| width).sum();
+    let used: u32 = outlook.running.iter().map(|runs| runs.processors).sum();
     let (needs, free) = (row.summary.processors, platform.saturating_sub(used));
     let mut reasons = Vec::new();
     let Some(&(start, _)) = outlook.jobs.get(&job) else {
@@ -68,7 +96,7 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         return vec![Reason { text: text.into(), jobs: Vec::new(), resource: None }];
     };
     if needs > free {
-        let mut ends: Vec<(f64, JobNumber)> = outlook.running.iter().map(|(job, _, end, _)| (*end, *job)).collect();
+        let mut ends: Vec<(f64, JobNumber)> = outlook.running.iter().map(|runs| (runs.end, runs.job)).collect();
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let next = ends.first().map_or(0.0, |(end, _)| (end - now).max(0.0));
@@ -112,47 +140,67 @@ fn factor(spread: f64, random: &mut ChaCha8Rng) -> f64 {
 /// When a job starts in one future.
 fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) -> Option<f64> {
     let processors = outlook.instance.platform().processors();
-    let used: u32 = outlook.running.iter().map(|(_, width, ..)| width).sum();
+    let used: u32 = outlook.running.iter().map(|runs| runs.processors).sum();
     let mut free = processors.saturating_sub(used);
-    let mut ends: Vec<(f64, u32)> = outlook
-        .running
-        .iter()
-        .map(|(_, width, end, spread)| (now + (end - now).max(0.0) * factor(*spread, random), *width))
-        .collect();
+    let later = |end: f64, spread: f64, random: &mut ChaCha8Rng| now + (end - now).max(0.0) * factor(spread, random);
+    let mut over: BTreeMap<JobNumber, f64> = BTreeMap::new();
+    let mut ends: Vec<(f64, u32)> = Vec::with_capacity(outlook.running.len());
+    for runs in &outlook.running {
+        let end = later(runs.end, runs.spread, random);
+        over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);
+        ends.push((end, runs.processors));
+    }
     let mut at = now;
-    for Expected { job: other, start, end, processors: place, spread, .. } in &outlook.expected {
-        let width = place.len();
+    for one in &outlook.expected {
+        let width = one.processors.len();
         while free < width {
             let next = (0..ends.len()).min_by(|&one, &other| ends[one].0.total_cmp(&ends[other].0))?;
             let (end, width) = ends.swap_remove(next);
             at = at.max(end);
             free += width;
         }
-        if *other == job {
-            return Some(at);
+        let first = one.after.iter().filter_map(|job| over.get(job)).copied();
+        let start = first.chain(one.begin).fold(at, f64::max);
+        if one.job == job {
+            return Some(start);
         }
+        let end = start + (one.end - one.start) * factor(one.spread, random);
+        over.entry(one.job).and_modify(|last| *last = last.max(end)).or_insert(end);
         free -= width;
-        ends.push((at + (end - start) * factor(*spread, random), width));
+        ends.push((end, width));
     }
     None
 }
 
+/// A submission about which somebody asks.
+pub(super) struct Asked<'a> {
+    pub prepared: &'a [Prepared],
+    pub user: &'a str,
+    /// It does not start before.
+    pub begin: Option<f64>,
+    /// The jobs that it waits for and that have not ended.
+    pub after: &'a [JobNumber],
+}
+
 /// What would become of a submission beside what waits now.
-pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platform) -> Result<WhatIf, Refusal> {
+pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();
     let name = |at: usize| format!("new {at}");
-    for (at, one) in prepared.iter().enumerate() {
+    let (earliest, first) = behind(outlook, asked, &jobs)?;
+    for (at, one) in asked.prepared.iter().enumerate() {
         let mut job = job_of(&one.spec, platform).map_err(failed)?;
         job.name = name(at);
-        job.release = outlook.now;
+        let begin = one.begin.map_or(earliest, |begin| earliest.max(wall() + begin));
+        job.release = outlook.now.max(Time::from_ticks(((begin - outlook.origin) * 1e9) as i64));
         job.after = one.after.iter().map(|&before| name(before).into()).collect();
+        job.after.extend(first.iter().map(|name| name.as_str().into()));
         jobs.push(job);
     }
     // By the rule by which the outlook was planned, so that they can be compared.
     let after = plan_of(outlook, jobs)?;
     let mut delays: Vec<Delay> = Vec::new();
-    for (job, start) in &after.starts {
+    for (job, (start, _)) in &after.jobs {
         let Some((number, (earlier, _))) = number_of(job).and_then(|job| outlook.jobs.get_key_value(&job)) else {
             continue;
         };
@@ -163,36 +211,77 @@ pub(super) fn what_if(outlook: &Outlook, prepared: &[Prepared], platform: &Platf
     }
     delays.sort_by(|one, other| other.seconds.abs().total_cmp(&one.seconds.abs()));
     delays.truncate(DELAYS);
-    let of_new = |times: &BTreeMap<String, f64>| {
-        (0..prepared.len()).filter_map(|at| times.get(&name(at))).map(|at| outlook.origin + at).collect::<Vec<f64>>()
-    };
-    let (starts, ends) = (of_new(&after.starts), of_new(&after.ends));
+    let now = wall();
+    let new = (0..asked.prepared.len()).filter_map(|at| after.jobs.get(&name(at))).map(|(start, end)| {
+        // The plan is some seconds old.
+        let (start, length) = ((outlook.origin + start).max(now), end - start);
+        (start, start + length)
+    });
+    let new = limited_too(outlook, asked, new.collect());
+    let (starts, ends) = new.into_iter().unzip();
     Ok(WhatIf { starts, ends, delays, before: outlook.bounds.clone(), after: after.bounds })
 }
 
-/// Starts and ends of jobs by name, in seconds of the run.
+/// From when on a submission may start by what runs and by its own time, and what the plan calls the jobs that it waits for.
+fn behind(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
+    let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
+    for &job in asked.after {
+        let names = jobs.iter().filter(|one| number_of(&one.name) == Some(job)).map(|one| one.name.clone());
+        let before = first.len();
+        first.extend(names);
+        let ends = outlook.running.iter().filter(|runs| runs.job == job).map(|runs| runs.end);
+        match ends.max_by(f64::total_cmp) {
+            Some(end) => earliest = earliest.max(end),
+            None if first.len() == before => {
+                let message = format!("job {job} is not in the plan of this moment");
+                return Err(refusal(RefusalKind::Closing, "after", message, "ask again in some seconds"));
+            }
+            None => {}
+        }
+    }
+    Ok((earliest, first))
+}
+
+/// Starts and ends of what is asked about, behind what its user may run at once.
+fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let Some(&limit) = outlook.limits.get(asked.user) else { return new };
+    let one = |(at, &(start, end)): (usize, &(f64, f64))| Expected {
+        job: JobNumber(u64::MAX),
+        task: at as u64,
+        title: String::new(),
+        user: asked.user.to_owned(),
+        start,
+        end,
+        processors: ProcSet::from_intervals(vec![(0, asked.prepared[at].widest.saturating_sub(1))]),
+        spread: 0.0,
+        begin: None,
+        after: Vec::new(),
+    };
+    let mut all = outlook.expected.clone();
+    all.extend(new.iter().enumerate().map(one));
+    all.sort_by(|one, other| one.start.total_cmp(&other.start));
+    keep_limits(&mut all, &outlook.running, &[(asked.user.to_owned(), limit)].into());
+    let mut own: Vec<&Expected> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
+    own.sort_by_key(|one| one.task);
+    own.into_iter().map(|one| (one.start, one.end)).collect()
+}
+
+/// The first start and the last end of jobs by name, in seconds of the run.
 struct Plan {
-    starts: BTreeMap<String, f64>,
-    ends: BTreeMap<String, f64>,
+    jobs: BTreeMap<String, (f64, f64)>,
     bounds: Vec<BoundPicture>,
 }
 
 fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
-    let (machines, closed) = (outlook.instance.platform().clone(), outlook.instance.unavailable().to_vec());
-    let instance = Instance::new(machines, jobs, closed).map_err(|error| failed(error.to_string()))?;
+    // What runs holds what it holds.
+    let instance = outlook.instance.with_jobs(jobs);
     let (schedule, bounds) = planned(&instance).map_err(failed)?;
-    let (mut starts, mut ends) = (BTreeMap::<String, f64>::new(), BTreeMap::<String, f64>::new());
+    let mut jobs = BTreeMap::<String, (f64, f64)>::new();
     for at in schedule.placements() {
-        let job = instance.job_of(at.task).name.clone();
         let (start, end) = (at.start.seconds(), at.end.seconds());
-        starts.entry(job.clone()).and_modify(|first| *first = first.min(start)).or_insert(start);
-        ends.entry(job).and_modify(|last| *last = last.max(end)).or_insert(end);
+        let times = jobs.entry(instance.job_of(at.task).name.clone()).or_insert((start, end));
+        *times = (times.0.min(start), times.1.max(end));
     }
-    Ok(Plan { starts, ends, bounds: pictured(&instance, &schedule, &bounds, outlook.now) })
-}
-
-/// The number of a job of the engine: its name begins with it.
-fn number_of(name: &str) -> Option<JobNumber> {
-    name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
+    Ok(Plan { jobs, bounds: pictured(&instance, &schedule, &bounds, outlook.now) })
 }

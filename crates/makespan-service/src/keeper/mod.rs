@@ -9,6 +9,7 @@ mod explain;
 mod numbers;
 mod owners;
 mod planner;
+mod retention;
 mod shared;
 mod watcher;
 mod wear;
@@ -29,6 +30,7 @@ use crate::store::{Reader, Store, wall};
 use crate::words::Picture;
 use engine::Runner;
 use planner::{Drawer, Outlook};
+use retention::Retention;
 use shared::{Ask, Delivery, Shared};
 use wear::Wear;
 use writer::Writer;
@@ -62,6 +64,9 @@ pub struct KeeperOptions {
     /// From how many jobs on a run of the engine gives way to a new one, when most of them have ended and little runs: what ended is kept
     /// in the store, and not in memory for ever.
     pub long_run: usize,
+    /// For how long jobs that have ended are kept, with their output and their events; for ever where nothing is stated. Those of the run
+    /// that goes on stay until it gives way.
+    pub keep: Option<Duration>,
 }
 
 impl KeeperOptions {
@@ -74,6 +79,7 @@ impl KeeperOptions {
             limit_memory: false,
             oversubscribe: false,
             long_run: 5000,
+            keep: None,
         }
     }
 }
@@ -84,11 +90,11 @@ impl Keeper {
     /// # Errors
     /// In words: another service uses the store, or it cannot be opened.
     pub fn start(options: &KeeperOptions, host: Box<dyn Host>) -> Result<Self, String> {
-        let store = Store::open(&options.folder)?;
+        let platform = host.platform();
+        let store = Store::open(&options.folder)?.on(platform.processors());
         let folder = store.folder().to_owned();
         let (asks, asked) = mpsc::channel();
         let (snapshots, seen) = mpsc::channel();
-        let platform = host.platform();
         let shared = Arc::new(Shared {
             host,
             platform,
@@ -128,11 +134,18 @@ impl Keeper {
             wear: Wear::new(options.long_run),
         };
         let drawer = Drawer { shared: Arc::clone(&shared), snapshots: seen, outlook: Arc::clone(&outlook) };
-        let threads = vec![
-            spawn("engine", move || runner.run())?,
-            spawn("planner", move || drawer.run())?,
-            spawn("store", move || writer.run())?,
-        ];
+        let retention = options.keep.map(|keep| Retention {
+            shared: Arc::clone(&shared),
+            asks: asks.clone(),
+            folder: folder.clone(),
+            keep,
+        });
+        let mut threads = vec![spawn("engine", move || runner.run())?, spawn("planner", move || drawer.run())?];
+        if let Some(retention) = retention {
+            threads.push(spawn("retention", move || retention.run())?);
+        }
+        // The last to end: the others wait for its answers.
+        threads.push(spawn("store", move || writer.run())?);
         Ok(Self { shared, folder, asks: Mutex::new(asks), outlook, since: wall(), threads })
     }
 

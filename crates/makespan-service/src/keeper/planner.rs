@@ -1,15 +1,16 @@
 //! The thread that plans for those who look: what starts when, and how far that is from the best possible.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use makespan::Planner;
-use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time};
+use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
 use super::shared::{Shared, Snapshot};
-use crate::store::{Reader, wall};
+use crate::prepare::job_of;
+use crate::store::{PendingRow, Reader, wall};
 use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, State};
 
 /// Between two looks at the engine.
@@ -17,9 +18,16 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A plan is made again at the latest after so long, though nothing has happened.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Planning takes at most this share of one core: the others are for jobs.
-const SHARE: u32 = 20;
+const SHARE: u32 = 10;
+/// So that nobody who submits waits long for an expected start, it rests no longer than this after a change.
+const LONGEST_REST: Duration = Duration::from_secs(2);
+/// How long one plan may take to be searched for, as a parameter of `optimise`.
+const SEARCH: &str = "time-limit=0.1";
 /// Most boxes of the past.
 const PAST: usize = 2000;
+
+/// Most jobs that wait for others or for their time, and are planned.
+const PENDING: usize = 1000;
 
 /// A task that waits, in a plan.
 #[derive(Clone, Debug)]
@@ -34,6 +42,22 @@ pub(super) struct Expected {
     pub processors: ProcSet,
     /// How much its time may differ: the standard deviation of the logarithm.
     pub spread: f64,
+    /// It does not start before, where that lies ahead.
+    pub begin: Option<f64>,
+    /// The jobs that it waits for.
+    pub after: Vec<JobNumber>,
+}
+
+/// What runs.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    pub job: JobNumber,
+    pub user: String,
+    pub processors: u32,
+    /// When it is expected to end.
+    pub end: f64,
+    /// How much that may differ.
+    pub spread: f64,
 }
 
 /// What is expected of the engine.
@@ -45,8 +69,9 @@ pub(super) struct Outlook {
     pub instance: Instance,
     /// By their start.
     pub expected: Vec<Expected>,
-    /// What runs: its job, its processors, when it is expected to end, and how much that may differ.
-    pub running: Vec<(JobNumber, u32, f64, f64)>,
+    pub running: Vec<Runs>,
+    /// Most processors of users at once.
+    pub limits: BTreeMap<String, u32>,
     /// By job: its first start and its last end.
     pub jobs: BTreeMap<JobNumber, (f64, f64)>,
     pub bounds: Vec<BoundPicture>,
@@ -57,10 +82,18 @@ pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_cor
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
     }
-    let spec = makespan::algorithm_of_run(instance);
+    let spec = quickly(&makespan::algorithm_of_run(instance));
     let mut planned = Planner::new().algorithm(spec).plan(instance).map_err(|error| error.to_string())?;
     let bounds = std::mem::take(&mut planned.bounds);
     Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
+}
+
+/// The same algorithm with the time that those who look are willing to wait.
+fn quickly(spec: &str) -> String {
+    let Some(rest) = spec.strip_prefix("optimise") else { return spec.to_owned() };
+    let inside = rest.trim_start_matches('[').trim_end_matches(']');
+    let kept = inside.split(',').filter(|part| !part.is_empty() && !part.starts_with("time-limit"));
+    format!("optimise[{}]", kept.chain([SEARCH]).collect::<Vec<_>>().join(","))
 }
 
 /// The bounds of a plan, counted from now.
@@ -119,8 +152,7 @@ impl Drawer {
             let begun = Instant::now();
             version += 1;
             self.draw(&snapshot, version);
-            rest = begun.elapsed() * SHARE;
-            rest = rest.min(LONGEST);
+            rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
         }
     }
@@ -149,41 +181,53 @@ impl Drawer {
     }
 
     fn outlook_of(&self, snapshot: &Snapshot) -> Result<Outlook, String> {
-        let Snapshot { origin, now, part, running, .. } = snapshot;
-        let instance = &part.instance;
-        let (schedule, bounds) = planned(instance)?;
+        let Snapshot { origin, now, part, running, left_out, .. } = snapshot;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut expected: Vec<Expected> = schedule
-            .placements()
-            .iter()
-            .filter_map(|at| {
-                let (owned, task) = owners.of(part.tasks[at.task.index()])?;
-                Some(Expected {
-                    job: owned.job,
-                    task,
-                    title: owned.title.clone(),
-                    user: owned.user.clone(),
-                    start: origin + at.start.seconds(),
-                    end: origin + at.end.seconds(),
-                    processors: at.processors.clone(),
-                    spread: spread(instance, at.task),
-                })
-            })
-            .collect();
+        let running = running.iter().filter_map(|(run, end)| {
+            let (owned, _) = owners.of(run.task)?;
+            let (user, processors) = (owned.user.clone(), run.processors.len());
+            Some(Runs { job: owned.job, user, processors, end: origin + end.seconds(), spread: 0.3 })
+        });
+        let running: Vec<Runs> = running.collect();
+        let waiting = part.tasks.iter().map(|&task| {
+            let (owned, task) = owners.of(task)?;
+            Some(Owner { job: owned.job, task, title: owned.title.clone(), user: owned.user.clone() })
+        });
+        let mut tasks: Vec<Option<Owner>> = waiting.collect();
+        drop(owners);
+        // Behind a long queue nobody asks for them.
+        let pending = if *left_out == 0 { self.pending(wall())? } else { Vec::new() };
+        let pending: Vec<PendingRow> = {
+            let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
+            pending.into_iter().filter(|row| !there.contains(&row.job)).collect()
+        };
+        let instance = with_pending(part.instance.clone(), &pending, &running, *origin, &mut tasks)?;
+        let (schedule, bounds) = planned(&instance)?;
+        let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|row| (row.job, row)).collect();
+        let expected = schedule.placements().iter().filter_map(|at| {
+            let Owner { job, task, title, user } = tasks.get(at.task.index())?.clone()?;
+            let row = rows.get(&job);
+            let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
+            let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
+            let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
+            Some(Expected { job, task, title, user, start, end, processors, spread, begin, after })
+        });
+        let mut expected: Vec<Expected> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
+        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
+        keep_limits(&mut expected, &running, &limits);
         let mut jobs: BTreeMap<JobNumber, (f64, f64)> = BTreeMap::new();
         for one in &expected {
             let of_job = jobs.entry(one.job).or_insert((one.start, one.end));
             *of_job = (of_job.0.min(one.start), of_job.1.max(one.end));
         }
-        let running = running.iter().filter_map(|(run, end)| {
-            let (owned, _) = owners.of(run.task)?;
-            Some((owned.job, run.processors.len(), origin + end.seconds(), 0.3))
-        });
-        let running = running.collect();
-        drop(owners);
-        let bounds = pictured(instance, &schedule, &bounds, *now);
-        Ok(Outlook { origin: *origin, now: *now, instance: instance.clone(), expected, running, jobs, bounds })
+        let bounds = pictured(&instance, &schedule, &bounds, *now);
+        Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, jobs, bounds })
+    }
+
+    /// The jobs that wait for others, or for their time.
+    fn pending(&self, now: f64) -> Result<Vec<PendingRow>, String> {
+        self.shared.readers.read(|reader| reader.pending(now, PENDING)).map_err(|error| error.to_string())
     }
 
     fn picture(&self, snapshot: &Snapshot, outlook: Option<&Outlook>, version: u64, planning: Duration) -> Picture {
@@ -226,7 +270,8 @@ impl Drawer {
         let remarks: VecDeque<String> = self.shared.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Picture {
             version,
-            now: wall(),
+            // The instant from which the bounds count, and not when the plan was ready.
+            now: origin + snapshot.now.seconds(),
             processors: platform.processors(),
             nodes,
             boxes,
@@ -259,6 +304,76 @@ impl Drawer {
         };
         past.into_iter().filter_map(one).collect()
     }
+}
+
+/// Whose a task of a plan is.
+#[derive(Clone)]
+struct Owner {
+    job: JobNumber,
+    task: u64,
+    title: String,
+    user: String,
+}
+
+/// What waits now, and what will wait later: each job from its time on, and behind those that it waits for.
+fn with_pending(
+    instance: Instance,
+    pending: &[PendingRow],
+    running: &[Runs],
+    origin: f64,
+    tasks: &mut Vec<Option<Owner>>,
+) -> Result<Instance, String> {
+    if pending.is_empty() {
+        return Ok(instance);
+    }
+    let mut jobs = instance.all_submitted();
+    let mut names: BTreeMap<JobNumber, Vec<Box<str>>> = BTreeMap::new();
+    for job in &jobs {
+        if let Some(number) = number_of(&job.name) {
+            names.entry(number).or_default().push(job.name.as_str().into());
+        }
+    }
+    for row in pending {
+        let mut job = job_of(&row.spec, instance.platform())?;
+        job.name = row.job.to_string();
+        job.weight = Weight::from_millionths((row.weight * 1e6) as u64).map_err(|error| error.to_string())?;
+        let first = running.iter().filter(|runs| row.after.contains(&runs.job)).map(|runs| runs.end);
+        let earliest = first.chain(row.begin).fold(origin, f64::max);
+        job.release = Time::from_ticks(((earliest - origin) * 1e9) as i64);
+        job.after = row.after.iter().filter_map(|job| names.get(job)).flatten().map(|name| (&**name).into()).collect();
+        names.insert(row.job, vec![job.name.as_str().into()]);
+        let owner = |task| Owner { job: row.job, task, title: row.title.clone(), user: row.user.clone() };
+        tasks.extend((0..job.work.tasks()).map(|task| Some(owner(task))));
+        jobs.push(job);
+    }
+    Ok(instance.with_jobs(jobs))
+}
+
+/// Puts off what its user may not start yet, for the processors of all that run at once.
+pub(super) fn keep_limits(expected: &mut [Expected], running: &[Runs], limits: &BTreeMap<String, u32>) {
+    for (user, &limit) in limits {
+        let mut ends: Vec<(f64, u32)> =
+            running.iter().filter(|runs| runs.user == *user).map(|runs| (runs.end, runs.processors)).collect();
+        let mut used: u32 = ends.iter().map(|(_, processors)| processors).sum();
+        for one in expected.iter_mut().filter(|one| one.user == *user) {
+            let (width, length) = (one.processors.len(), one.end - one.start);
+            while used > 0 && used + width > limit {
+                let Some(next) = (0..ends.len()).min_by(|&a, &b| ends[a].0.total_cmp(&ends[b].0)) else { break };
+                let (end, processors) = ends.swap_remove(next);
+                one.start = one.start.max(end);
+                used -= processors;
+            }
+            one.end = one.start + length;
+            ends.push((one.end, width));
+            used += width;
+        }
+    }
+    expected.sort_by(|one, other| one.start.total_cmp(&other.start));
+}
+
+/// The number of a job of the engine: its name begins with it.
+pub(super) fn number_of(name: &str) -> Option<JobNumber> {
+    name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
 
 fn box_of(one: &Expected) -> BoxPicture {

@@ -12,7 +12,7 @@ use makespan_exec::Intake;
 use super::admission::Limits;
 use super::owners::{Owners, engine_job};
 use crate::host::Host;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedSubmission;
 use crate::store::{Handed, Readers, TaskEnd, wall};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
@@ -26,7 +26,7 @@ pub(super) type Reply<T> = Sender<Result<T, Refusal>>;
 pub(super) enum Ask {
     Submit {
         who: Who,
-        all: Vec<(Submission, Vec<Prepared>)>,
+        all: Vec<(Submission, PreparedSubmission)>,
         key: Option<(String, String)>,
         reply: Reply<Vec<Receipt>>,
     },
@@ -44,6 +44,10 @@ pub(super) enum Ask {
     Withdrawn(Vec<TaskId>, bool),
     /// Begins a round on machines of this digest, and gives it all that waits.
     Round(String, Sender<Result<(), String>>),
+    /// Forgets what ended before an instant, or the first of it. The answer is whether there may be more.
+    Forget(f64, Sender<Result<bool, String>>),
+    /// Forgets a round of which nothing is left.
+    ForgetRound(u64, Sender<Result<(), String>>),
     /// Answers when all that was asked before is on disk.
     Flush(Sender<Result<(), String>>),
     /// Ends the thread.

@@ -16,6 +16,8 @@ use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
 /// Most that is done at one instant.
 const MOST: usize = 2000;
+/// Most jobs that are forgotten at one instant.
+const FORGOTTEN: usize = 500;
 /// Between two attempts to write what cannot be written.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -167,10 +169,10 @@ fn answer<T: Send + 'static>(after: &mut After, reply: &Reply<T>, answer: Result
 }
 
 /// Says when all is on disk that it is.
-fn done(after: &mut After, reply: &Sender<Result<(), String>>) {
+fn done<T: Send + 'static>(after: &mut After, reply: &Sender<Result<T, String>>, done: T) {
     let reply = reply.clone();
     after.answers.push(Box::new(move || {
-        let _ = reply.send(Ok(()));
+        let _ = reply.send(Ok(done));
     }));
 }
 
@@ -223,9 +225,17 @@ fn heed(
         Ask::Round(platform, reply) => {
             change.begin_round(platform)?;
             change.hand_all()?;
-            done(after, reply);
+            done(after, reply, ());
         }
-        Ask::Flush(reply) => done(after, reply),
+        Ask::Forget(before, reply) => {
+            let more = change.forget(*before, FORGOTTEN)?;
+            done(after, reply, more);
+        }
+        Ask::ForgetRound(round, reply) => {
+            change.forget_round(*round)?;
+            done(after, reply, ());
+        }
+        Ask::Flush(reply) => done(after, reply, ()),
         Ask::End => {}
     }
     Ok(())
@@ -303,6 +313,9 @@ fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
         Ask::SetUser(.., reply) => _ = reply.send(Err(full())),
         Ask::Reserve(_, reply) => _ = reply.send(Err(full())),
         Ask::Unreserve(_, reply) => _ = reply.send(Err(full())),
+        // Whoever forgets tries again later.
+        Ask::Forget(_, reply) => _ = reply.send(Err(error.to_string())),
+        Ask::ForgetRound(_, reply) => _ = reply.send(Err(error.to_string())),
         ask @ (Ask::Task(_) | Ask::Found(_) | Ask::Withdrawn(..) | Ask::Round(..) | Ask::Flush(_)) => return Some(ask),
         Ask::End => {}
     }

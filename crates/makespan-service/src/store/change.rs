@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
 use super::wall;
-use crate::prepare::{Prepared, refusal};
+use crate::prepare::{Prepared, PreparedSubmission, refusal};
 use crate::store::hand::Handed;
 use crate::words::{
     HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
@@ -14,6 +14,8 @@ use crate::words::{
 pub struct Change<'a> {
     pub(super) transaction: Transaction<'a>,
     latest: u64,
+    /// Of the machines.
+    pub(super) processors: u32,
     pub(super) taken: Taken,
 }
 
@@ -50,12 +52,12 @@ impl Known {
 pub type Answer<T> = Result<Result<T, Refusal>, Error>;
 
 impl<'a> Change<'a> {
-    pub(super) fn new(transaction: Transaction<'a>, latest: u64) -> Self {
-        Self { transaction, latest, taken: Taken::default() }
+    pub(super) fn new(transaction: Transaction<'a>, latest: u64, processors: u32) -> Self {
+        Self { transaction, latest, processors, taken: Taken::default() }
     }
 
     pub(super) fn commit(self) -> Result<Taken, Error> {
-        let Self { transaction, latest, mut taken } = self;
+        let Self { transaction, latest, mut taken, .. } = self;
         transaction.commit()?;
         taken.latest = latest;
         Ok(taken)
@@ -166,8 +168,9 @@ impl<'a> Change<'a> {
     }
 
     /// Takes a submission. Where it is refused, the transaction is to be given up.
-    pub fn submit(&mut self, who: &Who, submission: &Submission, prepared: &[Prepared]) -> Answer<Receipt> {
-        if let Err(refused) = self.check(who, submission, prepared.len())? {
+    pub fn submit(&mut self, who: &Who, submission: &Submission, prepared: &PreparedSubmission) -> Answer<Receipt> {
+        let PreparedSubmission { jobs: prepared, remarks } = prepared;
+        if let Err(refused) = self.check(who, submission, prepared)? {
             return Ok(Err(refused));
         }
         if let Err(refused) = self.check_length(prepared)? {
@@ -216,7 +219,7 @@ impl<'a> Change<'a> {
         for job in Self::in_order(&jobs, prepared) {
             self.hand(job)?;
         }
-        Ok(Ok(Receipt { jobs, submitted: now }))
+        Ok(Ok(Receipt { jobs, submitted: now, remarks: remarks.clone() }))
     }
 
     /// The jobs of a submission so that each comes behind those that it waits for.
@@ -239,7 +242,8 @@ impl<'a> Change<'a> {
         order.into_iter().map(|at| jobs[at]).collect()
     }
 
-    fn check(&self, who: &Who, submission: &Submission, count: usize) -> Answer<()> {
+    fn check(&self, who: &Who, submission: &Submission, prepared: &[Prepared]) -> Answer<()> {
+        let count = prepared.len();
         let forbidden = |message: &str, remedy: &str| Ok(Err(refusal(RefusalKind::Forbidden, "", message, remedy)));
         if who.role == Role::Reader {
             return forbidden("a reader submits nothing", "use the token of a submitter");
@@ -256,8 +260,17 @@ impl<'a> Change<'a> {
         }
         let sql = "INSERT OR IGNORE INTO users (user, recent_at) VALUES (?1, ?2)";
         self.connection().prepare_cached(sql)?.execute(params![who.user, wall()])?;
-        let sql = "SELECT most_waiting FROM users WHERE user = ?1";
-        let most: Option<i64> = self.connection().prepare_cached(sql)?.query_row([&who.user], |row| row.get(0))?;
+        let sql = "SELECT most_waiting, most_processors FROM users WHERE user = ?1";
+        let mut select = self.connection().prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<u32>>(1)?));
+        let (most, processors) = select.query_row([&who.user], read)?;
+        if let Some((one, most)) =
+            prepared.iter().find_map(|one| Some((one, processors.filter(|&most| one.widest > most)?)))
+        {
+            let message =
+                format!("job `{}` may use {} processors, and you may use at most {most} at once", one.name, one.widest);
+            return Ok(Err(refusal(RefusalKind::Quota, "", message, "ask for fewer, or an admin for more")));
+        }
         if let Some(most) = most {
             let there = self.waiting_of(&who.user)?;
             if there + count as i64 > most {
@@ -287,6 +300,14 @@ impl<'a> Change<'a> {
                 "it is out of range",
                 "write a number from 0.001 to 1000",
             )));
+        }
+        if settings.most_processors == Some(0) {
+            let remedy = "write 1 or more, or leave it out for no limit";
+            return Ok(Err(refusal(RefusalKind::BadInput, "most_processors", "no job could ever start", remedy)));
+        }
+        if settings.most_waiting.is_some_and(|most| most > i64::MAX as u64) {
+            let remedy = "write a smaller number, or leave it out for no limit";
+            return Ok(Err(refusal(RefusalKind::BadInput, "most_waiting", "it is out of range", remedy)));
         }
         let sql = "INSERT INTO users (user, weight, most_waiting, most_processors, recent_at) VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT (user) DO UPDATE SET weight = ?2, most_waiting = ?3, most_processors = ?4";

@@ -13,6 +13,8 @@ use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 const HALF_LIFE: f64 = 7.0 * 86_400.0;
 /// A step of priority multiplies the weight by so much.
 const STEP: f64 = 8.0;
+/// What is urgent counts so many times.
+const URGENT: f64 = 64.0;
 /// Ticks of all jobs that an engine is given, one after the other, at most: with more, instants have no numbers.
 const MOST: i64 = i64::MAX / 4;
 
@@ -258,8 +260,20 @@ impl Change<'_> {
             select.query_row(params![row.user, job.0 as i64], |row| row.get(0))?
         };
         let part = self.part_of(&row.user)?;
-        let weight = row.weight * STEP.powi(row.priority) * part / (ahead + 1) as f64;
+        let urgency = if self.is_urgent(row)? { URGENT } else { 1.0 };
+        let weight = row.weight * STEP.powi(row.priority) * part * urgency / (ahead + 1) as f64;
         Ok((weight.clamp(1e-6, 1e8) * 1e6) as u64)
+    }
+
+    /// Whether a job would miss its deadline if all came first that waits or runs.
+    fn is_urgent(&self, row: &Row) -> Result<bool, Error> {
+        let Some(deadline) = row.deadline else { return Ok(false) };
+        // Of a long queue a part tells enough.
+        let sql = "SELECT coalesce(sum(length * (processors + 0.0)), 0.0) FROM (SELECT length, processors FROM jobs \
+                   WHERE state IN ('waiting', 'running') LIMIT 1000)";
+        let area: f64 = self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        let before = area / 1e9 / f64::from(self.processors.max(1));
+        Ok(deadline - wall() < before + row.length as f64 / 1e9)
     }
 
     /// By how much the jobs of a user count, by the user's weight and what all used lately.

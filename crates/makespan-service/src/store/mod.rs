@@ -2,6 +2,7 @@
 
 mod change;
 mod finish;
+mod forget;
 mod hand;
 mod read;
 mod schema;
@@ -11,7 +12,7 @@ mod tests;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -22,7 +23,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 pub use change::{Change, Taken};
 pub use finish::TaskEnd;
 pub use hand::{Handed, Round};
-pub use read::{JobRow, Reader, TaskRow};
+pub use read::{JobRow, PendingRow, Reader, TaskRow};
 
 /// The name of the database.
 const FILE: &str = "store.sqlite";
@@ -42,6 +43,8 @@ pub struct Store {
     writer: Connection,
     /// The number of what happened last.
     latest: u64,
+    /// Of the machines.
+    processors: u32,
     _lock: File,
 }
 
@@ -82,8 +85,20 @@ impl Store {
         let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
+        let mode = fs::metadata(&folder).map_err(|error| at(&folder, &error))?.mode();
+        // What is read there are names alone: files and folders in it are for their owner.
+        if mode & 0o022 != 0 {
+            let why = "others may write into this folder, in which commands and tokens are kept";
+            return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
+        }
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
         let path = folder.join(FILE);
+        let is_new = fs::metadata(&path).map_or(true, |metadata| metadata.len() == 0);
+        if is_new && let Some(round) = a_round_of(&folder) {
+            let message = "the database is missing or empty, and jobs of it have run in";
+            let remedy = "put back a copy of it, or name another folder";
+            return Err(format!("{}: {message} {round}; {remedy}", path.display()));
+        }
         private(&path).map_err(|error| at(&path, &error))?;
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
         schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
@@ -91,7 +106,13 @@ impl Store {
         writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
         let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
-        Ok(Self { folder, writer, latest: latest as u64, _lock: lock })
+        Ok(Self { folder, writer, latest: latest as u64, processors: 1, _lock: lock })
+    }
+
+    /// The same, for machines of so many processors.
+    #[must_use]
+    pub fn on(self, processors: u32) -> Self {
+        Self { processors, ..self }
     }
 
     /// Its folder, as an absolute path.
@@ -113,7 +134,7 @@ impl Store {
         act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<(T, Taken), rusqlite::Error> {
         let transaction: Transaction<'_> = self.writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut change = Change::new(transaction, self.latest);
+        let mut change = Change::new(transaction, self.latest, self.processors);
         let done = act(&mut change)?;
         let taken = change.commit()?;
         self.latest = taken.latest;
@@ -143,6 +164,13 @@ impl Readers {
         }
         Ok(done)
     }
+}
+
+/// A folder in which jobs of a store have run.
+fn a_round_of(folder: &Path) -> Option<String> {
+    let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_round = |name: &String| name.strip_prefix("round-").is_some_and(|number| number.parse::<u64>().is_ok());
+    names.filter(is_round).min()
 }
 
 /// Makes a file that only its owner reads.

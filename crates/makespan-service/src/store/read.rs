@@ -61,6 +61,25 @@ pub struct TaskRow {
     pub reason: Option<String>,
 }
 
+/// A job that waits for others, or for its time.
+#[derive(Clone, Debug)]
+pub struct PendingRow {
+    /// Which.
+    pub job: JobNumber,
+    /// What its user calls it.
+    pub title: String,
+    /// Whose it is.
+    pub user: String,
+    /// The native file of it alone.
+    pub spec: String,
+    /// Its weight in the engine, or the stated one before it is there.
+    pub weight: f64,
+    /// It does not start before.
+    pub begin: Option<f64>,
+    /// The jobs that it waits for and that have not ended.
+    pub after: Vec<JobNumber>,
+}
+
 const SUMMARY: &str = "number, name, user, state, submitted, started, ended, processors, weight, priority, deadline, tasks, \
                        succeeded + failed + timed_out + not_started";
 
@@ -311,6 +330,48 @@ impl Reader {
             })
         };
         select.query_map([now], read)?.collect()
+    }
+
+    /// The jobs that wait for others, or for their time, the oldest first. What waits for a job that is held is left out: nobody knows when
+    /// that is released.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn pending(&self, now: f64, limit: usize) -> Result<Vec<PendingRow>, Error> {
+        let sql = "SELECT number, name, user, spec, begin, coalesce((SELECT weight / 1e6 FROM handed WHERE handed.job = jobs.number \
+                   AND withdrawn = 0 ORDER BY position DESC LIMIT 1), weight) FROM jobs WHERE state = 'waiting' AND cancelled = 0 \
+                   AND (begin > ?1 OR EXISTS (SELECT 1 FROM waits JOIN jobs AS first ON first.number = waits.before \
+                   WHERE waits.job = jobs.number AND first.state IN ('held', 'waiting', 'running'))) ORDER BY number LIMIT ?2";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &Row<'_>| {
+            Ok(PendingRow {
+                job: JobNumber(number(row, 0)?),
+                title: row.get(1)?,
+                user: row.get(2)?,
+                spec: row.get(3)?,
+                begin: row.get(4)?,
+                weight: row.get(5)?,
+                after: Vec::new(),
+            })
+        };
+        let all: Vec<PendingRow> = select.query_map(params![now, limit as i64], read)?.collect::<Result<_, _>>()?;
+        let sql = "SELECT number, state FROM waits JOIN jobs ON jobs.number = waits.before WHERE job = ?1 \
+                   AND state IN ('held', 'waiting', 'running')";
+        let mut select = self.0.prepare_cached(sql)?;
+        let mut unknown: BTreeSet<JobNumber> = BTreeSet::new();
+        let mut known = Vec::with_capacity(all.len());
+        for mut one in all {
+            let read = |row: &Row<'_>| Ok((JobNumber(number(row, 0)?), state_of(&row.get::<_, String>(1)?)));
+            let first: Vec<(JobNumber, State)> =
+                select.query_map([one.job.0 as i64], read)?.collect::<Result<_, _>>()?;
+            if first.iter().any(|(job, state)| *state == State::Held || unknown.contains(job)) {
+                unknown.insert(one.job);
+                continue;
+            }
+            one.after = first.into_iter().map(|(job, _)| job).collect();
+            known.push(one);
+        }
+        Ok(known)
     }
 
     /// The jobs of which some task has started.

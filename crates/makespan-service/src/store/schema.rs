@@ -7,7 +7,7 @@ const APPLICATION: i64 = 0x4d6b_7376;
 
 /// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
 /// another step behind it.
-pub(super) const STEPS: [&str; 2] = [
+pub(super) const STEPS: [&str; 3] = [
     // Instants are seconds after 1970. `spec` is the native file of the job alone; `environment` is a JSON object. What is counted in a
     // job is of its tasks. In `handed` are the jobs that
     // the engine was given, in this order; `total` is
@@ -147,6 +147,11 @@ pub(super) const STEPS: [&str; 2] = [
      CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;
      CREATE INDEX tasks_by_end ON tasks (ended, started, width) WHERE ended IS NOT NULL;
      CREATE INDEX keys_by_time ON keys (at);",
+    // What is old can be forgotten.
+    "CREATE TRIGGER counts_of_forgotten AFTER DELETE ON jobs BEGIN
+         UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
+     END;
+     CREATE INDEX handed_by_round ON handed (round);",
 ];
 
 /// Brings a database to the newest version.

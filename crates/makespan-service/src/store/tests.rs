@@ -163,6 +163,39 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
+    /// What ended before an instant is forgotten but what a job waits for that has not ended, in parts as at once.
+    #[test]
+    fn what_is_forgotten_has_ended_and_nobody_waits_for_it(
+        seed in any::<u64>(), count in 1..60_usize, limit in 1..20_usize, before in 0.0..1500.0_f64,
+        waits in proptest::collection::btree_set((0..60_usize, 0..60_usize), 0..80),
+    ) {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut store = Store::open(temporary.path()).unwrap();
+        let all = jobs(count, seed);
+        fill(&store, &all);
+        let waits: Vec<(usize, usize)> = waits.into_iter().filter(|(job, of)| of < job && *job < count).collect();
+        for (job, of) in &waits {
+            store.writer.execute("INSERT INTO waits VALUES (?1, ?2)", [*job as i64 + 1, *of as i64 + 1]).unwrap();
+        }
+        let happened = |change: &mut Change<'_>| (0..count as u64).try_for_each(|at| {
+            change.happened(JobNumber(at + 1), "ann", None, (crate::words::HappeningKind::Submitted, State::Waiting))
+        });
+        store.change(happened).unwrap();
+        while store.change(|change| change.forget(before, limit)).unwrap().0 {}
+        check_counts(&store);
+        let is_awaited = |at: usize| waits.iter().any(|&(job, of)| of == at && !all[job].1.is_final());
+        let stays = |at: usize| !all[at].4.is_some_and(|ended| ended < before) || is_awaited(at);
+        let expected: Vec<u64> = (0..count).filter(|&at| stays(at)).map(|at| at as u64 + 1).collect();
+        let page = store.readers().read(|reader| reader.jobs(&who("", Role::Admin), &Filter::default(), None, 100)).unwrap();
+        prop_assert_eq!(page.items.iter().map(|job| job.number.0).collect::<Vec<_>>(), expected);
+        // These events are of now, and a later instant forgets all but the last.
+        let events = |store: &Store| store.readers().read(|reader| reader.happenings(&who("", Role::Admin), 0, 100)).unwrap();
+        prop_assert_eq!(events(&store).len(), count);
+        while store.change(|change| change.forget(wall() + 10.0, limit)).unwrap().0 {}
+        prop_assert_eq!(events(&store).iter().map(|event| event.sequence).collect::<Vec<_>>(), [count as u64]);
+        check_counts(&store);
+    }
+
     /// What spans tell is what is counted span by span.
     #[test]
     fn spans_are_what_is_counted(seed in any::<u64>(), count in 0..60_usize, spans in 1..12_usize, start in 0.0..500.0_f64, length in 1.0..900.0_f64) {

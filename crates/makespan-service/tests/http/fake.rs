@@ -90,7 +90,7 @@ impl Fake {
             tasks_ended: 0,
         });
         self.change(inner, number.0, State::Waiting, HappeningKind::Submitted);
-        Receipt { jobs: vec![number], submitted: 1.5 }
+        Receipt { jobs: vec![number], submitted: 1.5, remarks: Vec::new() }
     }
 
     fn find(inner: &Inner, who: &Who, job: JobNumber) -> Result<JobSummary, Refusal> {

@@ -43,7 +43,7 @@ fn a_client_trusts_the_authority_that_it_is_told_and_no_other() {
     let who: Who = Client::open(&options).unwrap().get("whoami").unwrap();
     assert_eq!(who.user, "me");
     let stranger = Client::open(&ClientOptions { ca: None, ..options }).unwrap().get::<Who>("whoami").unwrap_err();
-    assert!(stranger.to_string().contains("cannot be reached"), "{stranger}");
+    assert!(stranger.to_string().contains("certificate of the service is not accepted"), "{stranger}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn files_that_are_no_certificates_are_refused_by_name() {
     refused(file("missing.pem"), file("key.pem"), "missing.pem");
     refused(file("key.pem"), file("key.pem"), "key.pem: there is no certificate");
     refused(file("certificate.pem"), file("certificate.pem"), "no private key");
-    refused(file("ca.pem"), file("key.pem"), "does not serve the certificate");
+    refused(file("ca.pem"), file("key.pem"), "does not belong to the certificate");
 }
 
 #[test]

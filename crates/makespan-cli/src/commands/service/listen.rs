@@ -1,15 +1,17 @@
 //! The HTTP side of `makespan serve`.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use makespan_service::Service;
 use makespan_service::client::write_url;
-use makespan_service::http::{Limits, RunningServer, ServerOptions, TlsFiles, bind};
+use makespan_service::http::{Limits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
 use makespan_service::tokens::{Tokens, ensure_own};
 use miette::{Result, miette};
 
 use crate::args::ServeHttpOptions;
+use crate::output::complain;
 
 /// Answers for a service in the background, until what is returned is stopped or dropped. The store gets a token for its own user and
 /// the address, for the verbs that ask.
@@ -19,15 +21,28 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
     ensure_own(store, &user).map_err(|error| miette!("{error}"))?;
     let tokens = Arc::new(Tokens::open(store).map_err(|error| miette!("{error}"))?);
     let files = options.tls_certificate.clone().zip(options.tls_key.clone());
+    let files = files.map(|(certificate, key)| TlsFiles { certificate, key });
+    if let Some(TlsFiles { key, .. }) = &files
+        && key.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
+    {
+        complain(&format!("note: --tls-key {}: others may read this private key; `chmod 600` it", key.display()));
+    }
     let options = ServerOptions {
         listen: options.listen.clone(),
-        tls: files.map(|(certificate, key)| TlsFiles { certificate, key }),
+        tls: files,
         behind_proxy: options.behind_proxy,
         tokens,
         limits: Limits::default(),
     };
-    let server = bind(options, service).map_err(|error| miette!("--listen {error}"))?.start();
+    let bound = bind(options, service).map_err(|error| match error {
+        ServerError::Certificate { .. } => miette!("--tls-certificate {error}"),
+        ServerError::Key { .. } => miette!("--tls-key {error}"),
+        _ => miette!("--listen {error}"),
+    });
+    let server = bound?.start();
     let server = server.map_err(|error| miette!("{error}"))?;
-    write_url(store, server.url()).map_err(|error| miette!("{error}"))?;
+    if let Err(error) = write_url(store, server.url()) {
+        complain(&format!("note: {error}; the verbs that ask need --url {}", server.url()));
+    }
     Ok(server)
 }

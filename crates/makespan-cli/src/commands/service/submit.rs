@@ -11,11 +11,11 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{connect, fail, now, relative, seconds, span};
+use super::{amount_of, connect, fail, now, relative, seconds, span};
 use crate::args::{Format, SubmitOptions};
 use crate::input::{STANDARD_INPUT, standard_input};
 use crate::makefile::is_makefile;
-use crate::output::emit;
+use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
 
 /// Most bytes of a file; the service takes no more.
@@ -36,6 +36,7 @@ pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let receipt = client.submit(&submission).map_err(fail)?;
+    receipt.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
     match options.format {
         Format::Json => emit(&format!("{:#}\n", json!(receipt)))?,
         Format::Text => emit(&format!("{}\n", submitted(&receipt)))?,
@@ -86,13 +87,9 @@ fn content(options: &SubmitOptions) -> Result<Content> {
     resources.extend(options.memory.map(|amount| ("memory".to_owned(), amount)));
     resources.extend(options.gpus.map(|amount| ("gpus".to_owned(), amount)));
     for stated in &options.resource {
-        let (name, amount) = stated
-            .split_once('=')
-            .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| miette!("--resource {stated}: write its name and the amount, such as licence=1"))?;
-        let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("--resource {stated}: {error}"))?;
-        if resources.insert(name.to_owned(), amount).is_some() {
-            return Err(miette!("--resource {stated}: `{name}` is stated twice; state it once"));
+        let (name, amount) = amount_of("--resource", stated)?;
+        if resources.insert(name, amount).is_some() {
+            return Err(miette!("--resource {stated}: it is stated twice; state it once"));
         }
     }
     let needs = Needs {

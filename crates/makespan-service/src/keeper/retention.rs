@@ -1,0 +1,69 @@
+//! The thread that forgets what ended long ago.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::engine::folder_of;
+use super::shared::{Ask, Shared};
+use crate::store::{Reader, wall};
+
+/// How often it looks, at most.
+const PAUSE: Duration = Duration::from_hours(1);
+/// It looks as often as this part of the time for which things are kept.
+const PART: u32 = 24;
+/// How often it looks whether the service ends.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The thread.
+pub(super) struct Retention {
+    pub shared: Arc<Shared>,
+    pub asks: Sender<Ask>,
+    /// The folder of the service.
+    pub folder: PathBuf,
+    /// For how long what has ended is kept.
+    pub keep: Duration,
+}
+
+impl Retention {
+    /// Forgets until the service ends.
+    pub fn run(self) {
+        let pause = (self.keep / PART).clamp(TICK, PAUSE);
+        while !self.shared.is_closing() {
+            if let Err(error) = self.forget() {
+                self.shared.note(&format!("old jobs are not forgotten: {error}"));
+            }
+            let end = Instant::now() + pause;
+            while !self.shared.is_closing() && Instant::now() < end {
+                thread::sleep(TICK);
+            }
+        }
+    }
+
+    /// Forgets in small parts, between which others write.
+    fn forget(&self) -> Result<(), String> {
+        let before = wall() - self.keep.as_secs_f64();
+        while !self.shared.is_closing() && self.ask(|reply| Ask::Forget(before, reply))? {}
+        // The folder first: a round is known until nothing of it is left.
+        for round in self.shared.readers.read(Reader::empty_rounds).map_err(|error| error.to_string())? {
+            let folder = folder_of(&self.folder, round);
+            match fs::remove_dir_all(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(format!("{}: {error}", folder.display()));
+                }
+                _ => self.ask(|reply| Ask::ForgetRound(round, reply))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(Sender<Result<T, String>>) -> Ask) -> Result<T, String> {
+        let (reply, answer) = mpsc::channel();
+        self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
+        answer.recv().map_err(|error| error.to_string())?
+    }
+}
