@@ -25,7 +25,7 @@ def main():
     heft(options)
     jobshop(options)
     if options.log:
-        replay.measure(options, tell)
+        replay.measure(options, tell, answer)
 
 
 def least(repetitions, work):
@@ -94,12 +94,10 @@ def heft(options):
         seconds, plan = least(options.repetitions, lambda: m.plan(instance, "heft", prove=False))
         tell(f"HEFT, {tasks:,} tasks on {options.machines} machines: makespan", f"{seconds:.3f} s", f"length {plan.makespan:.1f} s")
         if options.saga.exists():
-            words = [options.saga, "-B", "heft.py"]
-            said = subprocess.run(words, input=json.dumps(graph), capture_output=True, text=True, timeout=options.patience)
-            if said.returncode:
-                tell(f"HEFT, {tasks:,} tasks: SAGA", "failed", said.stderr.strip().splitlines()[-1][:60])
+            theirs = answer([options.saga, "-B", "heft.py"], options.patience, json.dumps(graph))
+            if isinstance(theirs, str):
+                tell(f"HEFT, {tasks:,} tasks: SAGA", "-", theirs)
                 continue
-            theirs = json.loads(said.stdout.splitlines()[-1])
             ratio = f"length {theirs['makespan']:.1f} s; {theirs['seconds'] / seconds:,.0f} times as long"
             tell(f"HEFT, {tasks:,} tasks: SAGA", f"{theirs['seconds']:.3f} s", ratio)
 
@@ -128,13 +126,25 @@ def of_graph(graph):
 def jobshop(options):
     if not options.pyjobshop.exists():
         return
-    said = subprocess.run([options.pyjobshop, "-B", "jobshop.py"], capture_output=True, text=True, timeout=options.patience)
-    if said.returncode:
-        tell("moldable jobs of a model of PyJobShop", "failed", said.stderr.strip().splitlines()[-1][:60])
+    found = answer([options.pyjobshop, "-B", "jobshop.py"], options.patience)
+    if isinstance(found, str):
+        tell("50 moldable jobs as a model of PyJobShop", "-", found)
         return
-    for name, figures in json.loads(said.stdout.splitlines()[-1]).items():
-        found = f"makespan {figures['value']:.0f}, proved at least {figures['bound']:.1f}"
-        tell(f"50 moldable jobs as a model of PyJobShop: {name}", f"{figures['seconds']:.1f} s wall", found)
+    for name, figures in found.items():
+        what = f"makespan {figures['value']:.0f}, proved at least {figures['bound']:.1f}"
+        tell(f"50 moldable jobs as a model of PyJobShop: {name}", f"{figures['seconds']:.1f} s wall", what)
+
+
+def answer(words, patience, text=None, folder=None):
+    """The last line that a peer prints, which is JSON; or why there is none."""
+    words = [str(word) for word in words]
+    try:
+        done = subprocess.run(words, input=text, capture_output=True, text=True, cwd=folder, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return f"not done after {patience:.0f} s"
+    if done.returncode:
+        return f"failed: {done.stderr.strip().splitlines()[-1][:60]}"
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def arguments():

@@ -1,7 +1,6 @@
 """FCFS and EASY on a log, called from Python, with AccaSim on the same records: processor times."""
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,7 +13,7 @@ sys.path.insert(0, str(ACCASIM))
 import log as records  # noqa: E402
 
 
-def measure(options, tell):
+def measure(options, tell, answer):
     """Prints the time of each policy; AccaSim's is its simulation alone, ours with the result in Python."""
     with tempfile.TemporaryDirectory() as folder:
         common, system = Path(folder) / "log.swf", Path(folder) / "system.json"
@@ -28,9 +27,12 @@ def measure(options, tell):
         for policy in ("fcfs", "easy"):
             spent, waited = min(ours(log, policy) for _ in range(options.repetitions))
             tell(f"{policy} on it, called from Python", f"{spent:.2f} s", f"mean wait {waited:.1f} s")
-            theirs = accasim(options, [common, system, policy, folder])
+            if not options.accasim.exists():
+                continue
+            words = [options.accasim, "-B", "peer.py", common, system, policy, folder]
+            theirs = answer(words, options.patience, folder=ACCASIM)
             if isinstance(theirs, str):
-                tell(f"{policy} on it: AccaSim", "failed", theirs)
+                tell(f"{policy} on it: AccaSim", "-", theirs)
                 continue
             ratio = f"mean wait {theirs['mean_wait']:.1f} s; {theirs['cpu'] / spent:,.0f} times as long"
             tell(f"{policy} on it: AccaSim", f"{theirs['cpu']:.2f} s", ratio)
@@ -41,9 +43,3 @@ def ours(log, policy):
     result = m.simulate(log, [policy], threads=1)[0]
     waited = result.measures["wait"]["mean"]
     return time.process_time() - begin, waited
-
-
-def accasim(options, arguments):
-    words = [options.accasim, "-B", "peer.py", *arguments]
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=ACCASIM, timeout=options.patience)
-    return done.stderr.strip().splitlines()[-1][:60] if done.returncode else json.loads(done.stdout.splitlines()[-1])
