@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from makespan import _check, _native
-from makespan._errors import InputError
+from makespan._errors import AlgorithmError, InputError
 from makespan._model import Instance, Time
 from makespan._plan import Progress
 from makespan._simulate import _threads
@@ -191,5 +191,9 @@ def simulate_tree(
         "changes": told,
     }
     _check.function(progress, "progress")
-    made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
+    try:
+        made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
+    except AlgorithmError as error:
+        # What is said is said for the command line, too.
+        raise AlgorithmError(str(error).replace("give --buffer ", "give buffer=")) from None
     return TreeSimulations([TreeSimulation(one) for one in made])
