@@ -32,6 +32,10 @@ peers-cpsat *ARGS:
 peers-accasim *ARGS:
     benches/peers/accasim/run {{ARGS}}
 
+# The Python package beside SAGA, PyJobShop and AccaSim (benches/peers/README.md); the first run needs the network
+peers-python *ARGS:
+    benches/peers/python/run {{ARGS}}
+
 # SimGrid beside makespan on the same trees (benches/peers/README.md); the first run needs the network
 peers-simgrid *ARGS:
     benches/peers/simgrid/run {{ARGS}}

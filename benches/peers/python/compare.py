@@ -1,7 +1,8 @@
-"""How fast the Python package is: what a call costs beyond its work, policies of Python, HEFT beside SAGA, EASY on a log. See ../README.md."""
+"""How fast the Python package is: what a call costs beyond its work, policies of Python, and HEFT, EASY and moldable plans beside peers. See ../README.md."""
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -9,28 +10,31 @@ import time
 from pathlib import Path
 
 import makespan as m
+import replay
 
 LINE = "{:<64}{:>14}  {}"
 
 
 def main():
     options = arguments()
-    print(LINE.format("what (least of several repetitions)", "measured", "target"))
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, makespan {m.__version__}")
+    print("least processor time of several repetitions, where nothing else is said")
+    print(LINE.format("what", "measured", "target or result"))
     for measure in (instances, frames, decisions):
         measure(options.repetitions)
     heft(options)
+    jobshop(options)
     if options.log:
-        easy(options.log, options.repetitions)
+        replay.measure(options, tell, answer)
 
 
-def least(repetitions, work, prepare=lambda: None):
-    """The least time of several repetitions of some work, in seconds, and what it made."""
+def least(repetitions, work):
+    """The least processor time of several repetitions of some work, in seconds, and what it made."""
     best, made = float("inf"), None
     for _ in range(repetitions):
-        prepared = prepare()
-        begin = time.perf_counter()
-        made = work() if prepared is None else work(prepared)
-        best = min(best, time.perf_counter() - begin)
+        begin = time.process_time()
+        made = work()
+        best = min(best, time.process_time() - begin)
     return best, made
 
 
@@ -90,12 +94,10 @@ def heft(options):
         seconds, plan = least(options.repetitions, lambda: m.plan(instance, "heft", prove=False))
         tell(f"HEFT, {tasks:,} tasks on {options.machines} machines: makespan", f"{seconds:.3f} s", f"length {plan.makespan:.1f} s")
         if options.saga.exists():
-            words = [options.saga, "-B", "peer.py"]
-            said = subprocess.run(words, input=json.dumps(graph), capture_output=True, text=True, timeout=options.patience)
-            if said.returncode:
-                tell(f"HEFT, {tasks:,} tasks: SAGA", "failed", said.stderr.strip().splitlines()[-1][:60])
+            theirs = answer([options.saga, "-B", "heft.py"], options.patience, json.dumps(graph))
+            if isinstance(theirs, str):
+                tell(f"HEFT, {tasks:,} tasks: SAGA", "-", theirs)
                 continue
-            theirs = json.loads(said.stdout.splitlines()[-1])
             ratio = f"length {theirs['makespan']:.1f} s; {theirs['seconds'] / seconds:,.0f} times as long"
             tell(f"HEFT, {tasks:,} tasks: SAGA", f"{theirs['seconds']:.3f} s", ratio)
 
@@ -121,21 +123,41 @@ def of_graph(graph):
     return m.Instance(platform, [m.Job("g", graph=m.Graph(tasks, edges))])
 
 
-def easy(path, repetitions):
-    seconds, log = least(1, lambda: m.read_log(path))
-    tell(f"reading {path.name}, {len(log):,} jobs", f"{seconds:.2f} s")
-    seconds, result = least(repetitions, lambda: m.simulate(log, ["easy"])[0])
-    tell("EASY on it, called from Python", f"{seconds:.2f} s", f"mean wait {result.measures['wait']['mean']:.1f} s")
+def jobshop(options):
+    if not options.pyjobshop.exists():
+        return
+    found = answer([options.pyjobshop, "-B", "jobshop.py"], options.patience)
+    if isinstance(found, str):
+        tell("50 moldable jobs as a model of PyJobShop", "-", found)
+        return
+    for name, figures in found.items():
+        what = f"makespan {figures['value']:.0f}, proved at least {figures['bound']:.1f}"
+        tell(f"50 moldable jobs as a model of PyJobShop: {name}", f"{figures['seconds']:.1f} s wall", what)
+
+
+def answer(words, patience, text=None, folder=None):
+    """The last line that a peer prints, which is JSON; or why there is none."""
+    words = [str(word) for word in words]
+    try:
+        done = subprocess.run(words, input=text, capture_output=True, text=True, cwd=folder, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return f"not done after {patience:.0f} s"
+    if done.returncode:
+        return f"failed: {done.stderr.strip().splitlines()[-1][:60]}"
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--saga", type=Path, default=Path(sys.executable), help="the interpreter that has SAGA")
+    parser.add_argument("--saga", type=Path, default=Path("missing"), help="the interpreter that has SAGA")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--tasks", type=lambda text: [int(part) for part in text.split(",")], default=[1000, 10000])
     parser.add_argument("--machines", type=int, default=16)
     parser.add_argument("--patience", type=float, default=3600, help="seconds after which SAGA is given up")
-    parser.add_argument("--log", type=Path, help="an SWF log for EASY; `benches/peers/accasim/run` has AccaSim on the same")
+    parser.add_argument("--pyjobshop", type=Path, default=Path("missing"), help="the interpreter that has PyJobShop and makespan")
+    parser.add_argument("--accasim", type=Path, default=Path("missing"), help="the interpreter that has AccaSim")
+    parser.add_argument("--log", type=Path, help="an SWF log for FCFS and EASY")
+    parser.add_argument("--jobs", type=int, help="the first so many jobs of the log")
     return parser.parse_args()
 
 

@@ -75,6 +75,35 @@ impl Columns {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// A table of these columns, each a name, a type (`integer`, `float` or `text`) and its values with None for what is missing: what
+    /// `pickle` makes of a table.
+    #[staticmethod]
+    fn of_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let mut table = Table::default();
+        for (name, kind, values) in columns {
+            table = match kind.as_str() {
+                "integer" => table.integers(&name, values.extract::<Vec<i64>>()?),
+                "float" => table.some_floats(&name, values.extract::<Vec<Option<f64>>>()?),
+                _ => table.some_texts(&name, values.extract::<Vec<Option<String>>>()?),
+            };
+        }
+        table.finish()
+    }
+
+    /// The columns as `of_columns` takes them.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyList>)>> {
+        let schema = self.batch.schema();
+        let column = |field: &Arc<Field>| {
+            let kind = match field.data_type() {
+                DataType::Int64 => "integer",
+                DataType::Float64 => "float",
+                _ => "text",
+            };
+            Ok((field.name().clone(), kind, self.values(py, field.name())?))
+        };
+        schema.fields().iter().map(column).collect()
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -135,7 +164,9 @@ impl Columns {
 
 impl Columns {
     fn column(&self, name: &str) -> PyResult<&ArrayRef> {
-        self.batch.column_by_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        self.batch
+            .column_by_name(name)
+            .ok_or_else(|| PyKeyError::new_err(format!("{name}; there are {}", self.names().join(", "))))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::errors;
 pub fn time(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Time> {
     let text = match value.extract::<String>() {
         Ok(text) => text,
-        Err(_) => crate::document::json(value)?,
+        Err(_) => crate::document::json_of(value, name)?,
     };
     Time::parse(&text).map_err(|error| errors::at(value.py(), name, error))
 }

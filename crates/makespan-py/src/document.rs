@@ -11,6 +11,9 @@ use crate::errors;
 
 /// Deeper than any instance is.
 const MAX_DEPTH: usize = 32;
+const NOT_UNICODE: &str = "a text with half a surrogate pair stands here, which is no Unicode text; write one that is";
+const FINITE: &str = "write a finite number, or leave it out";
+const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
 
 /// The way from the document to a value.
 struct Path<'a> {
@@ -59,13 +62,24 @@ pub fn json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
+/// The same of a value that is an argument of this name.
+///
+/// # Errors
+/// As [`json`], with the name.
+pub fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
+    let mut text = String::new();
+    write(value, &mut text, &Path::ROOT.to(Step::Key(name)))?;
+    Ok(text)
+}
+
 fn write(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if path.depth > MAX_DEPTH {
         return Err(errors::at(py, &path.text(), "lists and dicts are too deep here; does one hold itself?"));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        quoted(text.to_cow()?.as_ref(), out);
+        let text = text.to_cow().map_err(|_| errors::at(py, &path.text(), NOT_UNICODE))?;
+        quoted(text.as_ref(), out);
     } else if let Ok(number) = value.cast::<PyFloat>() {
         float(py, number.value(), out, path)?;
     } else if let Ok(flag) = value.cast::<PyBool>() {
@@ -73,7 +87,10 @@ fn write(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
     } else if let Ok(number) = value.cast::<PyInt>() {
         match number.extract::<i64>() {
             Ok(number) => written(out, format_args!("{number}")),
-            Err(_) => out.push_str(number.str()?.to_cow()?.as_ref()),
+            Err(_) => {
+                let text = number.str().map_err(|_| errors::at(py, &path.text(), TOO_LONG))?;
+                out.push_str(text.to_cow()?.as_ref());
+            }
         }
     } else if let Ok(list) = value.cast::<PyList>() {
         sequence(list.iter(), out, path)?;
@@ -104,7 +121,7 @@ fn object(dict: &Bound<'_, PyDict>, out: &mut String, path: &Path<'_>) -> PyResu
             out.push(',');
         }
         first = false;
-        let name = name.to_cow()?;
+        let name = name.to_cow().map_err(|_| errors::at(dict.py(), &path.text(), NOT_UNICODE))?;
         quoted(&name, out);
         out.push(':');
         write(&value, out, &path.to(Step::Key(&name)))?;
@@ -125,14 +142,20 @@ fn sequence<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, out: &mut Stri
     Ok(())
 }
 
-/// Durations, decimals, and what numpy makes of numbers and lists.
+/// Durations, decimals, ranges, and what numpy makes of numbers and lists.
 fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if value.is_instance_of::<PyDelta>() {
         return duration(value, out);
     }
     let kind = value.get_type().name()?.to_string();
+    if kind == "range" {
+        return sequence(value.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter(), out, path);
+    }
     if kind == "Decimal" {
+        if !value.call_method0("is_finite")?.extract::<bool>()? {
+            return Err(errors::at(py, &path.text(), format!("{} stands here; {FINITE}", value.str()?)));
+        }
         out.push_str(value.str()?.to_cow()?.as_ref());
         return Ok(());
     }
@@ -161,7 +184,7 @@ fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
 /// The shortest decimal that denotes the number, which is what Python shows of it.
 fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     if !number.is_finite() {
-        let problem = format!("{number} stands here; write a finite number, or leave it out");
+        let problem = format!("{number} stands here; {FINITE}");
         return Err(errors::at(py, &path.text(), problem));
     }
     if number.fract() == 0.0 && number.abs() < 1e15 {

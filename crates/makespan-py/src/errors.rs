@@ -1,7 +1,10 @@
 //! What is wrong, as the exceptions of the package `makespan.errors`.
 
+use std::io;
+
 use makespan::formats::{FormatError, Place};
 use makespan::{PlanError, SimulateError, SimulationError};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -45,17 +48,23 @@ pub fn at(py: Python<'_>, field: &str, problem: impl ToString) -> PyErr {
 /// What a reader says of a file.
 pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
-        FormatError::Io { source, .. } => {
-            let text = error.to_string();
-            match source.kind() {
-                std::io::ErrorKind::NotFound => pyo3::exceptions::PyFileNotFoundError::new_err(text),
-                std::io::ErrorKind::PermissionDenied => pyo3::exceptions::PyPermissionError::new_err(text),
-                _ => pyo3::exceptions::PyOSError::new_err(text),
-            }
-        }
+        FormatError::Io { source, .. } => os_error(source.kind(), error.to_string()),
         FormatError::Content { file, place: Place { line, column, field }, problem } => {
             INPUT.raised(py, (problem, file, *line, *column, field.as_deref()))
         }
+    }
+}
+
+/// A file that cannot be read.
+pub fn of_io(file: &str, error: &io::Error) -> PyErr {
+    os_error(error.kind(), format!("{file}: cannot read: {error}"))
+}
+
+fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
+    match kind {
+        io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+        _ => PyOSError::new_err(text),
     }
 }
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use makespan::{Event as Core, Instance, ProcSet, TaskId, Time};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
 
 use crate::convert;
-use crate::processors::set_of;
+use crate::processors::{count_of, set_of};
 use crate::view::Task;
 
 /// Something that happened.
@@ -86,6 +85,8 @@ pub enum Wanted {
 pub struct Start {
     /// Which task.
     pub task: TaskId,
+    /// Of which instance.
+    pub of: Arc<Instance>,
     /// Where.
     pub wanted: Wanted,
 }
@@ -98,10 +99,12 @@ impl Start {
     fn new(task: &Task, processors: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let wanted = match processors {
             None => Wanted::Fewest,
-            Some(count) if count.is_instance_of::<PyInt>() => Wanted::Count(count.extract()?),
-            Some(these) => Wanted::These(set_of(these)?),
+            Some(asked) => match count_of(asked)? {
+                Some(count) => Wanted::Count(count),
+                None => Wanted::These(set_of(asked)?),
+            },
         };
-        Ok(Self { task: task.id, wanted })
+        Ok(Self { task: task.id, of: Arc::clone(task.instance()), wanted })
     }
 }
 
@@ -125,12 +128,14 @@ impl Wake {
 pub struct Cancel {
     /// Which task.
     pub task: TaskId,
+    /// Of which instance.
+    pub of: Arc<Instance>,
 }
 
 #[pymethods]
 impl Cancel {
     #[new]
     fn new(task: &Task) -> Self {
-        Self { task: task.id }
+        Self { task: task.id, of: Arc::clone(task.instance()) }
     }
 }

@@ -9,12 +9,13 @@ use std::time::Duration;
 use makespan::formats::{ReadOptions, parse_instance};
 use makespan::policy::{Improve, Improving, Renewed};
 use makespan::{Instance, Job, Objective, Platform, Policy, Stop, TaskId};
-use makespan_core::{Resource, Resources, Run};
+use makespan_core::Run;
 use makespan_exec::{ExecuteOptions, Intake, Local, Observer, Progress, cores, reserve};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::{document, errors, tables};
+use crate::{document, errors, options, tables};
 
 /// The share of one core on which the plan of what waits is improved, as in other runs.
 const SHARE: f64 = 0.1;
@@ -76,21 +77,10 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Begins a run in this folder, on so many cores and bytes of memory, or all that there are. Each job is guarded by this program.
+    /// Begins a run in this folder on a platform, a dict with the keys of a native file. Each job is guarded by this program.
     #[new]
-    fn new(
-        py: Python<'_>,
-        folder: PathBuf,
-        guard: PathBuf,
-        processors: Option<u32>,
-        memory: Option<u64>,
-    ) -> PyResult<Self> {
-        let all = cores().map_err(|error| PyOSError::new_err(error.to_string()))?;
-        let processors = processors.unwrap_or(all.len() as u32);
-        let memory = memory.or_else(makespan_exec::memory).map(|bytes| (Resource::MEMORY.to_owned(), bytes));
-        let resources = Resources::new(memory).map_err(|error| errors::at(py, "memory", error))?;
-        let platform = Platform::flat(processors).and_then(|flat| flat.with_node_resources(&resources));
-        let platform = platform.map_err(|error| errors::at(py, "processors", error))?;
+    fn new(py: Python<'_>, folder: PathBuf, guard: PathBuf, platform: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let platform = options::platform(py, platform)?;
         let (intake, stop) = (Intake::new(), Stop::default());
         let options = ExecuteOptions {
             shim: Some(guard),
@@ -181,6 +171,13 @@ fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Se
     let mut renewed = Renewed::new(first, instance, policy);
     let ended = reserved.execute_on(&mut engine, &mut renewed, &mut Teller(told.clone()));
     ended.map(drop).map_err(|error| error.to_string())
+}
+
+/// How many cores this process may use, and how many bytes of memory, where that is known.
+#[pyfunction]
+pub fn machine() -> PyResult<(usize, Option<u64>)> {
+    let cores = cores().map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok((cores.len(), makespan_exec::memory()))
 }
 
 /// Makes this process the guard of a job, if its arguments say so; then it does not return.

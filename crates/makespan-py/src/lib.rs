@@ -26,12 +26,14 @@ mod log;
 mod options;
 mod pages;
 mod plan;
+mod plan_file;
 mod planning;
 mod policy;
 mod processors;
 mod scheduler;
 mod simulation;
 mod tables;
+mod trees;
 mod view;
 mod waiting;
 
@@ -49,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use super::events::{Cancel, Event, Start, Wake};
     #[pymodule_export]
-    use super::execution::{Session, guard};
+    use super::execution::{Session, guard, machine};
     #[pymodule_export]
     use super::generators::{generate, generate_log};
     #[pymodule_export]
@@ -59,11 +61,15 @@ mod _native {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::planning::{algorithms, bounds_of_plans, compared, plan, plan_with, verify_file};
+    use super::plan_file::{plan_of_text, verify_file};
+    #[pymodule_export]
+    use super::planning::{algorithms, bounds_of_plans, compared, plan, plan_with};
     #[pymodule_export]
     use super::processors::Processors;
     #[pymodule_export]
     use super::simulation::{Simulation, policies, report, simulate, simulate_with};
+    #[pymodule_export]
+    use super::trees::{TreeSimulation, simulate_tree};
     #[pymodule_export]
     use super::view::{Running, Task, View};
 

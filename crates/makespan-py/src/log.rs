@@ -31,7 +31,7 @@ impl Log {
         remarks: Vec<String>,
     ) -> PyResult<Self> {
         if TreeProblem::is_meant(&instance) {
-            let problem = "bags of tasks with data on a tree of machines are simulated by `makespan simulate` on the command line";
+            let problem = "bags of tasks with data on a tree of machines have policies of their own; call `makespan.simulate_tree(instance)`";
             return Err(errors::input(py, problem));
         }
         instance.check_task_names().map_err(|error| errors::input(py, error))?;

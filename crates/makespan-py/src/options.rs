@@ -98,7 +98,10 @@ impl Reading<'_> {
 }
 
 /// A platform that was stated alone.
-fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
+///
+/// # Errors
+/// `InputError` with the field.
+pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
     // Readers want a job beside it.
     let text = document::json(stated.as_any())?;
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use crate::bounds::Proven;
 use crate::columns::Columns;
 use crate::convert::{figure, objective};
+use crate::instance::Instance;
 use crate::{errors, pages, tables};
 
 /// A plan with its instance and its bounds.
@@ -139,6 +140,12 @@ impl Plan {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The instance that it plans.
+    #[getter]
+    fn of(&self) -> Instance {
+        Instance::shared(&self.instance)
     }
 
     /// What is wrong with the schedules, the rates and the bounds, checked anew: nothing of a plan that holds.

@@ -1,11 +1,9 @@
 //! Planning: which algorithm, until when, and what came of it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use makespan::formats::PlanFile;
-use makespan::{Objective, PlanError, Planned, Planner, STEADY_STATE, Stop, catalogue, default_algorithm};
+use makespan::{Objective, PlanError, Planned, Planner, STEADY_STATE, Stop, Time, catalogue, default_algorithm};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -25,7 +23,8 @@ pub struct Wishes {
     #[pyo3(item)]
     objective: Option<String>,
     #[pyo3(item)]
-    time_limit: Option<f64>,
+    /// Seconds, or a time with a unit.
+    time_limit: Option<String>,
     #[pyo3(item)]
     makespan_at_most: Option<f64>,
     #[pyo3(item)]
@@ -44,7 +43,7 @@ impl Wishes {
         let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
         let usual = (self.algorithm.is_none() && mapped).then_some("makespan");
         let chosen = chosen.or(usual).map(|name| name.replace('_', "-"));
-        let limit = self.time_limit.map(|limit| limit.to_string());
+        let limit = self.time_limit.clone();
         let most = self.makespan_at_most.map(|most| most.to_string());
         if name == STEADY_STATE && self.algorithm.is_none() {
             return Ok(name.to_owned());
@@ -97,8 +96,10 @@ pub fn plan(
     let scheduler = makespan::scheduler(&spec).map_err(|error| errors::algorithm(py, error))?;
     let stop = Stop::default();
     let watch = Watch { stop: stop.clone(), is_anytime: scheduler.is_anytime(), limit: None, progress };
-    let (limit, begin) = (scheduler.time_limit(), Instant::now());
-    let done = move || (begin.elapsed().as_secs_f64(), limit.map_or(0.0, |limit: Duration| limit.as_secs_f64()));
+    let stated = wishes.time_limit.as_deref().and_then(|text| Time::parse(text).ok()).map(Time::seconds);
+    let limit = stated.or(scheduler.time_limit().map(|limit: Duration| limit.as_secs_f64())).unwrap_or(0.0);
+    let begin = Instant::now();
+    let done = move || (begin.elapsed().as_secs_f64(), limit);
     let core = Arc::clone(&instance.core);
     let (seed, prove) = (wishes.seed, wishes.prove);
     let (planned, stopped) = watch.wait(py, Some(&done), move || {
@@ -127,7 +128,7 @@ pub fn plan_with(
     prove: bool,
 ) -> PyResult<Plan> {
     let begin = Instant::now();
-    let own = Own::new(scheduler)?;
+    let own = Own::new(scheduler, &instance.core)?;
     let planner = Planner::new().seed(seed);
     // Here, and not on another thread: Ctrl-C interrupts Python code as it always does.
     let planned = planner.plan_unproved_by(&own, &instance.core);
@@ -178,30 +179,4 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(dict)
     };
     catalogue().iter().map(entry).collect()
-}
-
-/// A plan file against its instance: the plan that it states, unchecked, and which of the stated values are not those of its schedule.
-#[pyfunction]
-pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
-    let name = path.display().to_string();
-    let bytes = std::fs::read(&path)?;
-    let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
-    let PlanFile::Schedule(file) = file else {
-        let problem = format!("{name}: it states the rates of a steady state; `makespan verify` checks these");
-        return Err(errors::input(py, problem));
-    };
-    let wrong = Objective::OF_SCHEDULES.into_iter().filter_map(|objective| {
-        let real = objective.value(&instance.core, &file.schedule);
-        let stated = file.stated(objective).filter(|&stated| stated != real)?;
-        let (stated, real) = (objective.decimal(stated), objective.decimal(real));
-        Some(format!("the stated {objective} is {stated}; the placements give {real}"))
-    });
-    let wrong = wrong.collect();
-    let planned = Planned {
-        algorithm: file.algorithm.clone(),
-        plan: file.schedule.clone().into(),
-        bounds: file.bounds.clone(),
-        remarks: file.remarks.clone(),
-    };
-    Ok((made(instance, planned, file.seed.unwrap_or(0), false, Instant::now()), wrong))
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use makespan::{Decision, Event as CoreEvent, Instance, Policy, ProcSet, Stop, TaskId, View as CoreView};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 
 use crate::errors;
 use crate::events::{Cancel, Event, Start, Wake, Wanted};
+use crate::processors::shown;
 use crate::view::{SEEN, View};
 
 /// A policy of Python, on the thread that holds the interpreter's lock.
@@ -50,7 +51,8 @@ impl<'py> Own<'py> {
             if answer.is_none() || answer.is_instance_of::<PyList>() {
                 return Ok::<_, PyErr>(answer);
             }
-            answer.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(py).map(Bound::into_any)
+            let decided = answer.try_iter().map_err(|_| self.undecided(&answer))?;
+            decided.collect::<PyResult<Vec<_>>>()?.into_pyobject(py).map(Bound::into_any)
         })?;
         if answer.is_none() {
             return Ok(());
@@ -71,6 +73,7 @@ impl<'py> Own<'py> {
     ) -> PyResult<Decision> {
         if let Ok(start) = decision.cast::<Start>() {
             let start = start.get();
+            self.knows(&start.of)?;
             let free = free.get_or_insert_with(|| view.free.clone());
             let processors = match &start.wanted {
                 Wanted::These(set) => {
@@ -89,10 +92,25 @@ impl<'py> Own<'py> {
             return Ok(Decision::WakeAt(wake.get().at));
         }
         if let Ok(cancel) = decision.cast::<Cancel>() {
+            self.knows(&cancel.get().of)?;
             return Ok(Decision::Cancel(cancel.get().task));
         }
-        let kind = decision.get_type().name()?;
-        let problem = format!("`on` decided {}, a `{kind}`; return Start, Wake and Cancel", shown(decision)?);
+        Err(self.undecided(decision))
+    }
+
+    /// What `on` returned is no decision.
+    fn undecided(&self, answer: &Bound<'_, PyAny>) -> PyErr {
+        let kind = answer.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+        let problem = format!("`on` decided {}, a `{kind}`; return a list of Start, Wake and Cancel", shown(answer));
+        errors::policy(self.view.py(), problem)
+    }
+
+    /// Tasks have numbers, and another instance has the same.
+    fn knows(&self, of: &Arc<Instance>) -> PyResult<()> {
+        if Arc::ptr_eq(of, &self.instance) {
+            return Ok(());
+        }
+        let problem = "`on` decides about a task of another instance; take those of `view.waiting`";
         Err(errors::policy(self.view.py(), problem))
     }
 
@@ -103,12 +121,6 @@ impl<'py> Own<'py> {
             errors::policy(self.view.py(), problem)
         })
     }
-}
-
-/// At most a line.
-fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let text: Bound<'_, PyString> = value.repr()?;
-    Ok(text.to_cow()?.chars().take(80).collect())
 }
 
 impl Policy for Own<'_> {

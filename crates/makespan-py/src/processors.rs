@@ -2,7 +2,7 @@
 
 use makespan::ProcSet;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyInt, PyString};
 
 use crate::errors;
 
@@ -26,15 +26,41 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
         let text = text.to_cow()?;
         return text.parse().map_err(|error| errors::at(value.py(), "processors", format!("{error}")));
     }
+    let py = value.py();
+    let ids = value.try_iter().map_err(|_| {
+        let problem = format!("{} is no set of processors; write ids, or a text such as \"0-3,8\"", shown(value));
+        errors::at(py, "processors", problem)
+    })?;
     let mut intervals = Vec::new();
-    for id in value.try_iter()? {
-        let id: u32 = id?.extract()?;
-        if id == u32::MAX {
-            return Err(errors::at(value.py(), "processors", format!("{id} is no id of a processor")));
+    for id in ids {
+        let id = id?;
+        match id.extract::<u32>() {
+            Ok(id) if id < u32::MAX => intervals.push((id, id)),
+            _ => return Err(errors::at(py, "processors", format!("{} is no id of a processor", shown(&id)))),
         }
-        intervals.push((id, id));
     }
     Ok(ProcSet::from_intervals(intervals))
+}
+
+/// How many processors are meant, if it is a number: of Python, or of numpy.
+///
+/// # Errors
+/// `InputError` for a number that counts nothing.
+pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    let is_number = value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("__len__")?;
+    if !is_number {
+        return Ok(None);
+    }
+    value.extract::<u32>().map(Some).map_err(|_| {
+        let problem = format!("{} is no number of processors; write a whole number from 1", shown(value));
+        errors::at(value.py(), "processors", problem)
+    })
+}
+
+/// A value as Python shows it, at most a line.
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(|_| "something without a `repr`".into(), |text| text.to_string());
+    text.chars().take(80).collect()
 }
 
 #[pymethods]
@@ -54,6 +80,11 @@ impl Processors {
 
     fn __iter__(&self) -> Ids {
         Ids { set: self.set.clone(), interval: 0, next: 0 }
+    }
+
+    /// What `pickle` makes it of.
+    fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (String,)) {
+        (py.get_type::<Self>().into_any().unbind(), (self.set.to_string(),))
     }
 
     fn __str__(&self) -> String {

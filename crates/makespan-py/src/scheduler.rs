@@ -7,14 +7,15 @@ use makespan::{
 };
 use pyo3::prelude::*;
 
-use crate::convert;
 use crate::processors::set_of;
 use crate::view::Task;
+use crate::{convert, errors};
 
 /// An object with a method `schedule(tasks, platform)` of the package.
 pub struct Own {
     schedule: Py<PyAny>,
     name: String,
+    instance: Arc<Instance>,
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -23,10 +24,11 @@ impl Own {
     ///
     /// # Errors
     /// `AttributeError` without its methods.
-    pub fn new(scheduler: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn new(scheduler: &Bound<'_, PyAny>, instance: &Arc<Instance>) -> PyResult<Self> {
         let name = scheduler.getattr("name").and_then(|name| name.extract());
         let name = name.or_else(|_| scheduler.get_type().name().map(|name| name.to_string()))?;
-        Ok(Self { schedule: scheduler.getattr("_placements")?.unbind(), name, raised: Mutex::new(None) })
+        let schedule = scheduler.getattr("_placements")?.unbind();
+        Ok(Self { schedule, name, instance: Arc::clone(instance), raised: Mutex::new(None) })
     }
 
     /// Its name.
@@ -45,13 +47,18 @@ impl Own {
         }
     }
 
-    fn placements(&self, py: Python<'_>, instance: &Arc<Instance>) -> PyResult<Vec<Placement>> {
+    fn placements(&self, py: Python<'_>) -> PyResult<Vec<Placement>> {
+        let instance = &self.instance;
         let own = Py::new(py, crate::instance::Instance::shared(instance))?;
         let tasks: Vec<Task> = instance.task_ids().map(|task| Task::new(task, instance)).collect();
         let answer = self.schedule.bind(py).call1((own, tasks))?;
         let mut placements = Vec::new();
         for placed in answer.try_iter()? {
             let (task, start, processors): (PyRef<'_, Task>, Bound<'_, PyAny>, Bound<'_, PyAny>) = placed?.extract()?;
+            if !Arc::ptr_eq(task.instance(), instance) {
+                let problem = format!("{} places a task of another instance; take those that it is given", self.name);
+                return Err(errors::policy(py, problem));
+            }
             let (task, start) = (task.id, convert::time(&start, "start")?);
             let processors = set_of(&processors)?;
             let last = instance.processors() - 1;
@@ -77,9 +84,8 @@ impl Scheduler for Own {
         None
     }
 
-    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
-        let instance = Arc::new(instance.clone());
-        match Python::attach(|py| self.placements(py, &instance)) {
+    fn schedule(&self, _: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        match Python::attach(|py| self.placements(py)) {
             Ok(placements) => Ok(Schedule::new(placements).into()),
             Err(error) => {
                 let reason = Unsupported(error.to_string());

@@ -9,10 +9,9 @@ use std::sync::Arc;
 use makespan::{Instance, ProcSet, TaskId, Time, View as Core};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::processors::{Processors, set_of};
+use crate::processors::{Processors, count_of, set_of};
 
 scoped_thread_local!(
     /// What the policy that decides on this thread sees.
@@ -42,6 +41,11 @@ impl Task {
     /// A task of this instance, which has it.
     pub fn new(id: TaskId, instance: &Arc<Instance>) -> Self {
         Self { id, instance: Arc::clone(instance) }
+    }
+
+    /// Whose it is.
+    pub fn instance(&self) -> &Arc<Instance> {
+        &self.instance
     }
 }
 
@@ -123,15 +127,14 @@ impl Task {
     #[pyo3(signature = (processors=None))]
     fn time(&self, processors: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
         let profile = self.instance.profile(self.id);
-        let time = match processors {
-            None => return Ok(profile.longest().seconds()),
-            Some(count) if count.is_instance_of::<PyInt>() => {
-                let count: u32 = count.extract()?;
+        let Some(asked) = processors else { return Ok(profile.longest().seconds()) };
+        let time = match count_of(asked)? {
+            Some(count) => {
                 let fits = profile.machine_times().is_none() && profile.accepts(count);
                 fits.then(|| profile.time(count)).ok_or_else(|| format!("{count} processors"))
             }
-            Some(these) => {
-                let set = set_of(these)?;
+            None => {
+                let set = set_of(asked)?;
                 let last = self.instance.processors() - 1;
                 let known = set.last().is_some_and(|id| id <= last);
                 let time = known.then(|| self.instance.try_time(self.id, &set)).flatten();

@@ -28,12 +28,14 @@ from makespan._plan import Bound, Chart, Plan, algorithms, bound, compare, plan,
 from makespan._policy import Decision, Placement, Policy, Scheduler
 from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
 from makespan._table import Rows, Table
+from makespan._trees import Change, TreeSimulation, TreeSimulations, simulate_tree
 
 __all__ = [
     "AlgorithmError",
     "Amount",
     "Bound",
     "Cancel",
+    "Change",
     "Chart",
     "Decision",
     "Event",
@@ -61,6 +63,8 @@ __all__ = [
     "Table",
     "Task",
     "Time",
+    "TreeSimulation",
+    "TreeSimulations",
     "VerificationError",
     "View",
     "Wake",
@@ -77,5 +81,6 @@ __all__ = [
     "read",
     "read_log",
     "simulate",
+    "simulate_tree",
     "verify",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from makespan import _native
+from makespan import _check, _native
 from makespan._errors import InputError
 from makespan._frames import records
 from makespan._table import Table
@@ -52,12 +53,24 @@ def _law(speedup: Speedup | None) -> Any:
 
 def _range(processors: Any) -> Any:
     """A pair is a range."""
-    if isinstance(processors, (tuple, list)):
+    if isinstance(processors, (tuple, list)) or getattr(processors, "ndim", 0) == 1:
         if len(processors) != 2:
-            problem = f"{processors!r} is no range; write the fewest and the most, such as (1, 8)"
+            problem = f"{_check.shown(processors)} is no range; write the fewest and the most, such as (1, 8)"
             raise InputError(problem, field="processors")
         return {"min": processors[0], "max": processors[1]}
     return processors
+
+
+def _dict(value: Any, place: str, what: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{_check.shown(value)} stands here; give {what}", field=place)
+    return dict(value)
+
+
+def _listed(values: Any, place: str, what: str) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping, Job)) or not isinstance(values, Iterable):
+        raise InputError(f"{_check.shown(values)} stands here; give a list of {what}", field=place)
+    return list(values)
 
 
 class Node(dict[str, Any]):
@@ -110,15 +123,15 @@ class Platform:
     ) -> None:
         stated = {
             "processors": processors,
-            "nodes": nodes if nodes is None or isinstance(nodes, int) else [dict(node) for node in nodes],
+            "nodes": _nodes(nodes),
             "processors_per_node": processors_per_node,
             "placement": placement,
             "bandwidth": bandwidth,
             "latency": latency,
             "local_transfers": local_transfers,
-            "resources": _plain(resources),
-            "licences": _plain(licences),
-            "consumables": _plain(consumables),
+            "resources": _plain(resources, "resources"),
+            "licences": _plain(licences, "licences"),
+            "consumables": _plain(consumables, "consumables"),
         }
         self._document = {key: value for key, value in stated.items() if value is not None}
 
@@ -127,12 +140,27 @@ class Platform:
         """The platform as the keys of a native file."""
         return self._document
 
+    def __eq__(self, other: object) -> bool:
+        return self._document == other._document if isinstance(other, Platform) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
     def __repr__(self) -> str:
         return f"Platform({', '.join(f'{key}={value!r}' for key, value in self._document.items())})"
 
 
-def _plain(mapping: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if mapping is None else dict(mapping)
+def _plain(mapping: Mapping[str, Any] | None, name: str) -> dict[str, Any] | None:
+    return None if mapping is None else _dict(mapping, f"platform.{name}", "a dict of amounts by name")
+
+
+def _nodes(nodes: Any) -> Any:
+    """How many, or each: nodes, dicts, or the rows of a DataFrame."""
+    if nodes is None or hasattr(nodes, "__index__") and not hasattr(nodes, "__len__"):
+        return nodes
+    each = _listed(records(nodes), "platform.nodes", "makespan.Node, or say how many equal ones there are")
+    what = "a Node, or a dict with its keys"
+    return [_dict(node, f"platform.nodes[{at}]", what) for at, node in enumerate(each)]
 
 
 class Graph:
@@ -151,11 +179,17 @@ class Graph:
         if hasattr(tasks, "nodes") and hasattr(tasks, "edges") and not isinstance(tasks, Mapping):
             self.tasks, self.edges = _networkx(tasks)
             return
-        self.tasks = [_fields(task, f"tasks[{at}]") for at, task in enumerate(tasks)]
-        self.edges = [_edge(edge, f"edges[{at}]") for at, edge in enumerate(edges)]
+        self.tasks = [_fields(task, f"tasks[{at}]") for at, task in enumerate(_listed(tasks, "tasks", "tasks"))]
+        self.edges = [_edge(edge, f"edges[{at}]") for at, edge in enumerate(_listed(edges, "edges", "edges"))]
 
     def __len__(self) -> int:
         return len(self.tasks)
+
+    def __eq__(self, other: object) -> bool:
+        return (self.tasks, self.edges) == (other.tasks, other.edges) if isinstance(other, Graph) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self.tasks), repr(self.edges)))
 
     def __repr__(self) -> str:
         return f"<graph of {len(self.tasks)} tasks and {len(self.edges)} edges>"
@@ -174,11 +208,11 @@ def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 def _edge(edge: Any, place: str) -> dict[str, Any]:
     if isinstance(edge, Mapping):
         return dict(edge)
-    parts = tuple(edge)
+    parts = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
     if len(parts) == 2:
         return {"from": parts[0], "to": parts[1]}
     if len(parts) != 3:
-        raise InputError(f"{edge!r} is no edge; write a pair of names, or a triple with what is carried", field=place)
+        raise InputError(f"{_check.shown(edge)} is no edge; write a pair of names, or a triple with what is carried", field=place)
     carried = parts[2] if isinstance(parts[2], Mapping) else {"data": parts[2]}
     unknown = [key for key in carried if key not in ("data", "transfer")]
     if unknown:
@@ -266,6 +300,24 @@ class Job:
             raise KeyError(key)
         return value
 
+    def keys(self) -> Iterable[str]:
+        """The keys of a native file that are stated; ``dict(job)`` has their values."""
+        return self.document().keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.document()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Job):
+            return NotImplemented
+        return bool(_plainly(self.document()) == _plainly(other.document()))
+
+    def __hash__(self) -> int:
+        return hash(str(self._fields["name"]))
+
     def document(self) -> dict[str, Any]:
         """The job as the keys of a native file."""
         return {key: value for key, value in self._fields.items() if value is not None}
@@ -273,6 +325,15 @@ class Job:
     def __repr__(self) -> str:
         rest = "".join(f", {key}={value!r}" for key, value in self.document().items() if key != "name")
         return f"Job({self._fields['name']!r}{rest})"
+
+
+def _plainly(value: Any) -> Any:
+    """Without arrays, whose comparison is an array."""
+    if isinstance(value, dict):
+        return {key: _plainly(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plainly(part) for part in value]
+    return _plainly(value.tolist()) if hasattr(value, "tolist") and not isinstance(value, (int, float, str)) else value
 
 
 def _fields(job: Any, place: str) -> dict[str, Any]:
@@ -324,11 +385,16 @@ class Instance:
             raise InputError("both a platform and a number of processors are given; give one of them")
         machines: dict[str, Any] | None = None if processors is None else {"processors": processors}
         if platform is not None:
-            machines = platform.document if isinstance(platform, Platform) else dict(platform)
+            what = "a Platform, or say how many equal processors there are by `processors=..`"
+            machines = platform.document if isinstance(platform, Platform) else _dict(platform, "platform", what)
         rows = records(jobs)
+        if type(rows) is not list:
+            rows = _listed(rows, "jobs", "jobs, or a DataFrame with one a row")
         fields = [job._fields if type(job) is Job else _fields(job, f"jobs[{at}]") for at, job in enumerate(rows)]
         document: dict[str, Any] = {"version": 2, "platform": machines, "jobs": fields}
-        closed = [dict(period) for period in unavailable]
+        what = "a dict such as {'processors': '0-3', 'start': 0, 'end': '1h'}"
+        periods = _listed(unavailable, "unavailable", "periods")
+        closed = [_dict(period, f"unavailable[{at}]", what) for at, period in enumerate(periods)]
         if closed:
             document["unavailable"] = closed
         self._native = _native.Instance.of_document(document)
@@ -342,7 +408,8 @@ class Instance:
     @classmethod
     def from_json(cls, text: str) -> Instance:
         """The instance that a native JSON text states."""
-        return cls._of(_native.Instance.of_text(text, "instance", _reading()))
+        found = _check.text(text, "text", '{"version": 2, ..}')
+        return cls._of(_native.Instance.of_text(found, "instance", _reading()))
 
     @property
     def processors(self) -> int:
@@ -390,13 +457,12 @@ class Instance:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Writes a native file: TOML if the name ends so, otherwise JSON. The file takes its place whole or not at all."""
-        self._native.write(path, str(path).endswith(".toml"))
+        name = os.fsdecode(path)
+        self._native.write(name, name.endswith(".toml"))
 
     def to_networkx(self) -> Any:
         """The tasks and the edges between them as a networkx ``DiGraph``."""
-        import networkx
-
-        graph = networkx.DiGraph()
+        graph = _check.module("networkx").DiGraph()
         for task in self.tasks:
             graph.add_node(task.name, job=task.job, task=task)
         for edge in self.edges:
@@ -405,6 +471,14 @@ class Instance:
 
     def __len__(self) -> int:
         return self._native.job_count
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return self._native is other._native or self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.task_count, self.processors))
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return (Instance.from_json, (self.to_json(),))
@@ -430,7 +504,20 @@ def _reading(**stated: Any) -> dict[str, Any]:
         "estimates": "user",
         "queues": [],
     }
-    return {**usual, **stated}
+    found = {**usual, **stated}
+    found["seed"] = _check.seed(found["seed"])
+    if found["processors"] is not None:
+        found["processors"] = _check.whole(found["processors"], "processors", 1)
+    for name, example in (("storage", "n0"), ("speedup", "amdahl:0.05"), ("estimates", "user")):
+        if found[name] is not None:
+            found[name] = _check.text(found[name], name, example)
+    return found
+
+
+def _stated(platform: Any) -> dict[str, Any] | None:
+    if platform is None or isinstance(platform, Platform):
+        return None if platform is None else platform.document
+    return _dict(platform, "platform", "a Platform")
 
 
 def read(
@@ -461,7 +548,7 @@ def read(
         InputError: with file, line and field.
         OSError: when the file cannot be read.
     """
-    stated = platform.document if platform is not None else None
+    stated = _stated(platform)
     reading = _reading(
         processors=processors,
         platform=stated,
@@ -472,4 +559,4 @@ def read(
         seed=seed,
         strict=strict,
     )
-    return Instance._of(_native.Instance.of_file(path, reading))
+    return Instance._of(_native.Instance.of_file(os.fsdecode(path), reading))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from makespan import _native
+from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError, VerificationError
-from makespan._model import Instance
+from makespan._model import Instance, Time
+from makespan._policy import Scheduler
 from makespan._table import Rows, Table
-
-if TYPE_CHECKING:
-    from makespan._policy import Scheduler
 
 Progress = Callable[[float, float], object]
 """Called some twenty times a second with what is done and what there is to do, in seconds for searches without end 0."""
@@ -196,7 +195,7 @@ class Plan:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Writes a plan file, whole or not at all."""
-        self._native.write(path)
+        self._native.write(os.fsdecode(path))
 
     def to_html(self, title: str = "plan") -> str:
         """The interactive chart as a page that loads nothing."""
@@ -204,7 +203,7 @@ class Plan:
 
     def to_svg(self, title: str = "plan", width: int = 1200) -> str:
         """A Gantt chart."""
-        return self._native.chart(title, width)
+        return self._native.chart(title, _check.whole(width, "width", 100, 100_000))
 
     def to_evalys(self) -> Any:
         """The placements as a DataFrame in the columns of Batsim, which evalys reads."""
@@ -219,10 +218,19 @@ class Plan:
     def _repr_html_(self) -> str:
         return framed(self.to_html())
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        text = self.to_json()
+        return (_restored, (Instance._of(self._native.of), text, self._objective, self.stopped, self.seconds))
+
     def __repr__(self) -> str:
         gap = self.gap
         proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {gap:.2%} above the best)"
         return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}>"
+
+
+def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
+    """What pickle makes of a plan: that of its file."""
+    return Plan(_native.plan_of_text(instance._native, text, stopped, seconds), objective)
 
 
 class Chart:
@@ -247,7 +255,7 @@ def plan(
     algorithm: str | Scheduler | None = None,
     *,
     objective: str | None = None,
-    time_limit: float | None = None,
+    time_limit: Time | None = None,
     makespan_at_most: float | None = None,
     seed: int = 0,
     prove: bool = True,
@@ -263,7 +271,7 @@ def plan(
             instance is searched by ``optimise``.
         objective: What is minimised: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``, ``max_lateness`` or
             ``weighted_lateness``.
-        time_limit: Seconds for planning and proving together.
+        time_limit: Seconds for planning and proving together, or a time such as ``"2min"``.
         makespan_at_most: No plan longer than so many times the bound on the makespan.
         seed: The same seed gives the same plan.
         prove: Whether bounds are proved.
@@ -279,31 +287,31 @@ def plan(
     Raises:
         AlgorithmError: when the algorithm is unknown, or does not handle the instance.
     """
+    _check.instance(instance)
+    seed = _check.seed(seed)
     if algorithm is not None and not isinstance(algorithm, str):
+        if not isinstance(algorithm, Scheduler):
+            problem = f"{_check.shown(algorithm)} is no algorithm; give a spec such as 'demt', or a makespan.Scheduler object"
+            raise InputError(problem, field="algorithm")
         if objective is not None or time_limit is not None or makespan_at_most is not None:
             raise InputError("objective, time_limit and makespan_at_most are for algorithms of the catalogue")
         return Plan(_native.plan_with(instance._native, algorithm, seed, prove))
     wishes = {
         "algorithm": algorithm,
-        "objective": objective,
-        "time_limit": time_limit,
-        "makespan_at_most": makespan_at_most,
+        "objective": None if objective is None else _check.text(objective, "objective", "makespan"),
+        "time_limit": None if time_limit is None else _check.limit(time_limit, "time_limit"),
+        "makespan_at_most": None if makespan_at_most is None else _check.number(makespan_at_most, "makespan_at_most"),
         "seed": seed,
-        "prove": prove,
+        "prove": bool(prove),
     }
-    told = progress
-    if progress is not None and time_limit is not None:
-        limit, tell = float(time_limit), progress
-
-        def told(done: float, total: float) -> object:
-            return tell(done, total or limit)
-
-    return Plan(_native.plan(instance._native, wishes, told), objective and objective.replace("-", "_"))
+    made = _native.plan(instance._native, wishes, _check.function(progress, "progress"))
+    return Plan(made, objective and objective.replace("-", "_").replace(" ", "_"))
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
     """Proven bounds on the standard objectives, each with its certificate. ``thorough`` searches some ten times as long."""
-    return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, thorough)}
+    _check.instance(instance)
+    return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 
 
 def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
@@ -312,7 +320,7 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
     Raises:
         VerificationError: with a sentence for each rule that is broken.
     """
-    native, problems = _native.verify_file(instance._native, path)
+    native, problems = _native.verify_file(_check.instance(instance)._native, os.fsdecode(path))
     problems += native.problems()
     if problems:
         raise VerificationError(problems)
@@ -321,7 +329,7 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
 
 def compare(
     instances: Instance | Iterable[Instance] | Mapping[str, Instance],
-    algorithms: Sequence[str | Scheduler] | None = None,
+    algorithms: Iterable[str | Scheduler] | str | Scheduler | None = None,
     *,
     seed: int = 0,
     progress: Progress | None = None,
@@ -336,10 +344,16 @@ def compare(
     >>> table["algorithm"], min(table["makespan_ratio"]) >= 1
     (['demt', 'list[order=shelf]'], True)
     """
-    named = dict(instances) if isinstance(instances, Mapping) else None
-    if named is None:
-        several = [instances] if isinstance(instances, Instance) else list(instances)
+    if isinstance(instances, Mapping):
+        named = {str(name): instance for name, instance in instances.items()}
+    else:
+        several = [instances] if isinstance(instances, Instance) else _check.several(instances, "instances", "instances")
         named = {str(at): instance for at, instance in enumerate(several)}
+    for instance in named.values():
+        _check.instance(instance)
+    if algorithms is not None:
+        algorithms = [algorithms] if isinstance(algorithms, Scheduler) else _check.several(algorithms, "algorithms", "specs")
+    _check.function(progress, "progress")
     rows: list[dict[str, Any]] = []
     work = [(name, instance, algorithms or _native.compared(instance._native)) for name, instance in named.items()]
     total, done = sum(len(specs) for _, _, specs in work), 0

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
 
-from makespan import _native
+from makespan import _check, _native
+from makespan._errors import PolicyError
 from makespan._native import Cancel, Event, Processors, Start, Task, View, Wake
 
 if TYPE_CHECKING:
@@ -85,4 +86,13 @@ class Scheduler(ABC):
     def _placements(self, native: _native.Instance, tasks: list[Task]) -> list[tuple[Any, ...]]:
         from makespan._model import Instance
 
-        return [tuple(placed) for placed in self.schedule(Instance._of(native), tasks)]
+        schedule: Any = self.schedule(Instance._of(native), tasks)
+        if isinstance(schedule, str) or not isinstance(schedule, Iterable):
+            raise PolicyError(f"{self.name} made {_check.shown(schedule)}, which is no list; return Placements")
+        placements = []
+        for placed in schedule:
+            if not isinstance(placed, tuple) or len(placed) != 3 or not isinstance(placed[0], Task):
+                problem = f"{self.name} placed {_check.shown(placed)}; return Placement(task, start, processors)"
+                raise PolicyError(problem)
+            placements.append(tuple(placed))
+        return placements

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-from makespan import _native
+from makespan import _check, _native
 from makespan._errors import InputError
-from makespan._model import Instance, Platform, _reading
+from makespan._model import Instance, Platform, _reading, _stated
 from makespan._plan import Progress, framed
 from makespan._policy import Policy
 from makespan._table import Rows, Table
@@ -28,7 +28,8 @@ class Log:
     def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 0) -> None:
         """An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this
         standard deviation."""
-        self._native = _native.Log.of_instance(instance._native, deviation, seed)
+        share = None if deviation is None else _check.number(deviation, "deviation")
+        self._native = _native.Log.of_instance(_check.instance(instance)._native, share, _check.seed(seed))
 
     @classmethod
     def _of(cls, native: _native.Log) -> Log:
@@ -45,6 +46,9 @@ class Log:
     def remarks(self) -> list[str]:
         """What was odd in the file."""
         return self._native.remarks
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a log cannot be pickled; read it, or draw it again, in the other process")
 
     def __len__(self) -> int:
         return self._native.instance.job_count
@@ -77,16 +81,16 @@ def read_log(
     """
     reading = _reading(
         processors=processors,
-        platform=platform.document if platform is not None else None,
+        platform=_stated(platform),
         bandwidth=bandwidth,
         storage=storage,
         speedup=speedup,
         seed=seed,
         strict=strict,
         estimates=estimates,
-        queues=list(queues),
+        queues=[_check.whole(queue, f"queues[{at}]") for at, queue in enumerate(queues)],
     )
-    return Log._of(_native.Log.of_file(path, reading))
+    return Log._of(_native.Log.of_file(os.fsdecode(path), reading))
 
 
 class Simulation:
@@ -136,6 +140,9 @@ class Simulation:
         from makespan.adapters import evalys_frame
 
         return evalys_frame(self._native.csv("makespan"))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a simulation cannot be pickled; its `jobs`, `usage` and `measures` can")
 
     def __repr__(self) -> str:
         measures = self.measures
@@ -204,7 +211,7 @@ class Simulations(Sequence[Simulation]):
 
 def simulate(
     log: Log | Instance | str | PathLike[str],
-    policies: Sequence[str | Policy] = ("easy",),
+    policies: Iterable[str | Policy] | str | Policy = ("easy",),
     *,
     seed: int = 1,
     kill_at_walltime: bool = False,
@@ -240,23 +247,41 @@ def simulate(
     if isinstance(log, Instance):
         log = Log(log)
     elif not isinstance(log, Log):
+        if not isinstance(log, (str, os.PathLike)):
+            raise InputError(f"{_check.shown(log)} is no log; give a Log, an Instance, or the path of either", field="log")
         log = read_log(log)
-    if isinstance(policies, (str, Policy)):
-        policies = [policies]
-    names = [policy if isinstance(policy, str) else policy.name for policy in policies]
+    chosen = [policies] if hasattr(policies, "on") else _check.several(policies, "policies", "policies")
+    names = [_name(policy, f"policies[{at}]") for at, policy in enumerate(chosen)]
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise InputError(f"two policies are called `{twice}`; name each once", field="policies")
-    rules = {"kill_at_walltime": kill_at_walltime, "failures": failures, "requeues": requeues, "seed": seed}
-    specs = [policy for policy in policies if isinstance(policy, str)]
-    threads = threads if threads is not None else os.cpu_count() or 1
-    if threads < 1:
-        raise InputError("it is below 1; give at least one thread", field="threads")
+    rules = {
+        "kill_at_walltime": bool(kill_at_walltime),
+        "failures": None if failures is None else _check.text(failures, "failures", "model:mtbf=30d,mttr=4h"),
+        "requeues": None if requeues is None else _check.whole(requeues, "requeues"),
+        "seed": _check.seed(seed),
+    }
+    specs = [policy for policy in chosen if isinstance(policy, str)]
+    threads = _threads(threads)
+    _check.function(progress, "progress")
     made = {one.policy: one for one in _native.simulate(log._native, specs, rules, threads, progress)} if specs else {}
-    for policy in policies:
+    for name, policy in zip(names, chosen, strict=True):
         if not isinstance(policy, str):
-            made[policy.name] = _native.simulate_with(log._native, policy, policy.name, rules, progress)
+            made[name] = _native.simulate_with(log._native, policy, name, rules, progress)
     return Simulations([Simulation(made[name]) for name in names], log.remarks, seed)
+
+
+def _name(policy: Any, place: str) -> str:
+    if isinstance(policy, str):
+        return policy
+    if isinstance(policy, type) or not callable(getattr(policy, "on", None)):
+        problem = f"{_check.shown(policy)} is no policy; give a spec such as 'easy', or a makespan.Policy object"
+        raise InputError(problem, field=place)
+    return _check.text(getattr(policy, "name", type(policy).__name__), f"{place}.name", "mine")
+
+
+def _threads(threads: int | None) -> int:
+    return os.cpu_count() or 1 if threads is None else _check.whole(threads, "threads", 1)
 
 
 def policies() -> Rows:

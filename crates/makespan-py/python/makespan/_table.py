@@ -6,6 +6,8 @@ import html
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from makespan import _check
+
 if TYPE_CHECKING:
     from makespan._native import Columns
 
@@ -38,7 +40,12 @@ class Table:
         return len(self._native)
 
     def __getitem__(self, column: str) -> list[Any]:
+        if not isinstance(column, str):
+            raise TypeError(f"a table has its columns by name, such as {self.columns[0]!r}; go through it for its rows")
         return self._native.values(column)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (_restored, (self._native.columns(),))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         names = self.columns
@@ -50,8 +57,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame. With pyarrow nothing is copied value by value; it works without as well."""
-        import pandas
-
+        pandas = _check.module("pandas")
         try:
             import pyarrow
         except ImportError:
@@ -60,15 +66,11 @@ class Table:
 
     def to_polars(self) -> Any:
         """The table as a polars DataFrame, through Arrow's C interface."""
-        import polars
-
-        return polars.DataFrame(self)
+        return _check.module("polars").DataFrame(self)
 
     def to_arrow(self) -> Any:
         """The table as a pyarrow Table."""
-        import pyarrow
-
-        return pyarrow.table(self)
+        return _check.module("pyarrow").table(self)
 
     def _arrays(self) -> dict[str, Any]:
         """Columns as numpy has them: pandas is never without it."""
@@ -95,6 +97,12 @@ class Table:
         more = len(self) - len(body)
         foot = f"<p>and {more} more rows</p>" if more > 0 else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{foot}"
+
+
+def _restored(columns: list[tuple[str, str, list[Any]]]) -> Table:
+    from makespan._native import Columns
+
+    return Table(Columns.of_columns(columns))
 
 
 def _shown(value: Any) -> str:
@@ -126,7 +134,7 @@ class Rows:
 
     def __getitem__(self, column: str) -> list[Any]:
         if column not in self._names:
-            raise KeyError(column)
+            raise KeyError(f"{column}; there are {', '.join(self._names)}")
         return [row.get(column) for row in self._rows]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -134,15 +142,11 @@ class Rows:
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(list(self))
+        return _check.module("pandas").DataFrame(list(self))
 
     def to_polars(self) -> Any:
         """The table as a polars DataFrame."""
-        import polars
-
-        return polars.DataFrame(list(self))
+        return _check.module("polars").DataFrame(list(self))
 
     def __repr__(self) -> str:
         lines = ["  ".join(self._names)]

@@ -1,15 +1,26 @@
-"""Runs a pickled call in a process of its own, and pickles what came of it. Started by the executor; nobody else needs it."""
+"""Runs a pickled call in a process of its own, and pickles what came of it. The executor starts this file; nobody else needs it.
 
-from __future__ import annotations
+Nothing of the package is imported here, unless the call needs it: that would take longer than most calls.
+"""
 
 import os
 import pickle
 import sys
 import traceback
+from typing import Any
 
 
 def main(call: str, result: str) -> int:
-    """Reads a call from one file and writes ``(True, value)`` or ``(False, exception)`` to the other, whole or not at all."""
+    """Reads a call from one file and writes what came of it to the other, whole or not at all: ``("value", value, "")``,
+    ``("error", exception, its traceback)``, or ``("lost", why there is neither, a traceback)``."""
+    answer = _answer(call)
+    with open(f"{result}.part", "wb") as file:
+        file.write(_text(answer))
+    os.replace(f"{result}.part", result)
+    return 0 if answer[0] == "value" else 1
+
+
+def _answer(call: str) -> "tuple[str, Any, str]":
     try:
         with open(call, "rb") as file:
             path, main_file = pickle.load(file)
@@ -17,21 +28,49 @@ def main(call: str, result: str) -> int:
             if main_file is not None:
                 _as_main(main_file)
             function, arguments, keywords = pickle.load(file)
-        answer: tuple[bool, object] = (True, function(*arguments, **keywords))
     except BaseException as error:
-        traceback.print_exc()
-        error.add_note(traceback.format_exc()) if hasattr(error, "add_note") else None
-        answer = (False, error)
+        where = "define functions at the top level of a module, before `if __name__ == \"__main__\":`"
+        return "lost", f"its process cannot read the call: {type(error).__name__}: {error}; {where}", _traced(error)
     try:
-        text = pickle.dumps(answer)
+        return "value", function(*arguments, **keywords), ""
+    except (SystemExit, KeyboardInterrupt) as error:
+        return "lost", f"it raised {type(error).__name__}({error})", _traced(error)
+    except BaseException as error:
+        return "error", error, _traced(error)
+
+
+def _text(answer: "tuple[str, Any, str]") -> bytes:
+    """The pickle of an answer; of an exception that comes back changed, or not at all, what it says."""
+    kind, value, trace = answer
+    try:
+        text = _pickled(answer)
+        if kind == "error":
+            pickle.loads(text)
+        return text
     except Exception as error:
-        what = "result" if answer[0] else "exception"
-        text = pickle.dumps((False, TypeError(f"the {what} cannot be pickled: {error}")))
-        answer = (False, None)
-    with open(f"{result}.part", "wb") as file:
-        file.write(text)
-    os.replace(f"{result}.part", result)
-    return 0 if answer[0] else 1
+        if kind == "error":
+            problem = f"it raised {type(value).__name__}: {value} (the exception cannot be pickled: {error})"
+        else:
+            problem = f"its result, a `{type(value).__name__}`, cannot be pickled: {error}"
+        return pickle.dumps(("lost", problem, trace))
+
+
+def _pickled(answer: "tuple[str, Any, str]") -> bytes:
+    try:
+        return pickle.dumps(answer)
+    except Exception:
+        # A call of a notebook brought it, and what a notebook defines only it can pickle.
+        if "cloudpickle" not in sys.modules:
+            raise
+        text: bytes = sys.modules["cloudpickle"].dumps(answer)
+        return text
+
+
+def _traced(error: BaseException) -> str:
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    # It is in the output of the call, too.
+    sys.stderr.write(text) if sys.stderr is not None else None
+    return text
 
 
 def _as_main(path: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from makespan import _check
 from makespan._errors import InputError
 from makespan._model import Instance, Job, Platform, read
 
@@ -34,9 +35,7 @@ def from_wfcommons(
 
 def evalys_frame(table: str) -> Any:
     """A pandas DataFrame of a table in the columns of Batsim, with which evalys makes a ``JobSet``."""
-    import pandas
-
-    return pandas.read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
+    return _check.module("pandas").read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
 
 
 def from_pyjobshop(model: Any) -> Instance:

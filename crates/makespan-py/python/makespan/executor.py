@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures
 import os
 import pickle
@@ -15,11 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from makespan import _native
+from makespan import _check, _native, _worker
 from makespan._errors import InputError, RunError
 from makespan._model import Amount, Time
 
-__all__ = ["Executor", "Needs"]
+__all__ = ["Executor", "Needs", "RemoteTraceback"]
 
 T = TypeVar("T")
 #: Lines of a process that failed which its error repeats.
@@ -54,16 +55,17 @@ class Executor(concurrent.futures.Executor):
 
     Args:
         cores: How many cores to use; all that this process may use by default.
-        memory: How many bytes calls may need together; what the machine has by default.
+        memory: How much calls may need together, such as ``"4GiB"``; what the machine has by default.
         folder: Where the files of the run are kept: the output of each call, and the journal. A temporary folder by default, which goes
             with the executor.
     """
 
     def __init__(
-        self, cores: int | None = None, *, memory: int | None = None, folder: str | os.PathLike[str] | None = None
+        self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
+        platform = _machine(cores, memory)
         self._kept = folder is not None
-        self._folder = Path(folder).absolute() if folder is not None else Path(tempfile.mkdtemp(prefix="makespan-"))
+        self._folder = Path(os.fsdecode(folder)).absolute() if folder is not None else Path(tempfile.mkdtemp(prefix="makespan-"))
         self._folder.mkdir(parents=True, exist_ok=True)
         self._run = self._folder / "run"
         self._lock = threading.Lock()
@@ -76,13 +78,14 @@ class Executor(concurrent.futures.Executor):
         self._left = False
         self._over = threading.Event()
         try:
-            self._session = _native.Session(self._run, self._guard(), cores, memory)
+            self._session = _native.Session(self._run, self._guard(), platform)
         except BaseException:
             self._remove()
             raise
         self.cores: int = self._session.processors
         self._thread = threading.Thread(target=self._listen, name="makespan-executor", daemon=True)
         self._thread.start()
+        atexit.register(self._at_exit)
 
     def _guard(self) -> Path:
         """The program around each call: it keeps what becomes of it. An interpreter that imports nothing but the module."""
@@ -113,15 +116,17 @@ class Executor(concurrent.futures.Executor):
         memory: Amount | None = None,
         time: Time | None = None,
         walltime: Time | None = None,
-        after: Iterable[concurrent.futures.Future[Any]] = (),
+        after: concurrent.futures.Future[Any] | Iterable[concurrent.futures.Future[Any]] = (),
     ) -> Asking:
         """The same executor for calls that need more than one core, or memory, whose time is estimated, that are ended after a
         walltime, or that wait for others to succeed. What is estimated is planned better; without an estimate a minute is assumed."""
-        return Asking(self, Needs(cores, memory, time, walltime, tuple(after)))
+        return Asking(self, Needs(cores, memory, time, walltime, _futures(after)))
 
     def _submit(
         self, needs: Needs, fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> concurrent.futures.Future[T]:
+        if not callable(fn):
+            raise InputError(f"{_check.shown(fn)} cannot be called; give a function", field="fn")
         payload = _pickled(fn, args, kwargs)
         with self._lock:
             if self._closed:
@@ -137,7 +142,7 @@ class Executor(concurrent.futures.Executor):
                 "processors": needs.cores,
                 "walltime": needs.walltime,
                 "needs": None if needs.memory is None else {"memory": needs.memory},
-                "command": [sys.executable, "-m", "makespan._worker", str(source), str(call.result)],
+                "command": [sys.executable, _worker.__file__, str(source), str(call.result)],
             }
             self._session.append(job, [self._name_of(future) for future in needs.after])
             self._count += 1
@@ -147,11 +152,24 @@ class Executor(concurrent.futures.Executor):
     def _name_of(self, future: concurrent.futures.Future[Any]) -> str:
         owner, call = getattr(future, "_makespan", (None, None))
         if owner is not self or call is None:
-            raise InputError("a future of another executor stands here; wait for it yourself", field="after")
+            problem = f"{_check.shown(future)} is no future of this executor; wait for it yourself"
+            raise InputError(problem, field="after")
         return str(call.name)
 
     def _listen(self) -> None:
-        """Hears what becomes of the calls."""
+        """Hears what becomes of the calls, until the run is over."""
+        try:
+            self._hear_all()
+        except BaseException as error:
+            self._session.end()
+            self._give_up(f"the executor failed: {error!r}")
+            raise
+        finally:
+            self._over.set()
+            atexit.unregister(self._at_exit)
+            self._remove()
+
+    def _hear_all(self) -> None:
         while True:
             told = self._session.next(_TICK)
             with self._lock:
@@ -165,7 +183,6 @@ class Executor(concurrent.futures.Executor):
             word, number, text = told
             if word == "over":
                 self._give_up(text or "the run is over")
-                self._over.set()
                 return
             self._hear(word, number, text)
 
@@ -180,8 +197,10 @@ class Executor(concurrent.futures.Executor):
                 call = self._coming.pop(0) if self._coming else None
             elif word == "started":
                 call = self._calls.get(number)
-                if call is not None and not call.future.running():
-                    call.future.set_running_or_notify_cancel()
+                if call is not None and not call.told and not call.future.running():
+                    if not call.future.set_running_or_notify_cancel():
+                        call.told = True
+                        self._session.cancel(number)
                 return
             else:
                 call = self._calls.pop(number, None)
@@ -190,26 +209,34 @@ class Executor(concurrent.futures.Executor):
 
     def _settle(self, call: _Call, word: str, text: str | None) -> None:
         future = call.future
-        if future.done():
+        if call.told or future.done():
             return
-        if word == "cancelled" and future.cancel():
-            future.set_running_or_notify_cancel()
+        if word == "cancelled":
+            future.cancel()
+        if not future.running() and not future.set_running_or_notify_cancel():
+            call.told = True
             return
-        if not future.running():
-            future.set_running_or_notify_cancel()
-        try:
-            good, value = pickle.loads(call.result.read_bytes())
-        except FileNotFoundError:
-            reason = text or self._last_lines(call) or "its process left no result"
-            future.set_exception(RunError(f"{call.name} {word}: {reason}"))
-        except Exception as error:
-            future.set_exception(RunError(f"{call.name}: its result cannot be read: {error}"))
-        else:
-            if good:
-                future.set_result(value)
-            else:
-                future.set_exception(value)
+        kind, value, trace = self._answer(call, word, text)
         call.result.unlink(missing_ok=True)
+        if kind == "value":
+            future.set_result(value)
+            return
+        error = value if kind == "error" else RunError(f"{call.name}: {value}")
+        if trace:
+            error.__cause__ = RemoteTraceback(trace)
+        future.set_exception(error)
+
+    def _answer(self, call: _Call, word: str, text: str | None) -> tuple[str, Any, str]:
+        """What the process of a call left."""
+        try:
+            kind, value, trace = pickle.loads(call.result.read_bytes())
+        except FileNotFoundError:
+            if word == "succeeded":
+                return "lost", "its process ended before the function returned; does it call os._exit?", ""
+            return "lost", f"{word}: {text or self._last_lines(call) or 'its process left no result'}", ""
+        except Exception as error:
+            return "lost", f"its result cannot be read here: {type(error).__name__}: {error}", ""
+        return kind, value, trace
 
     def _last_lines(self, call: _Call) -> str:
         try:
@@ -222,6 +249,8 @@ class Executor(concurrent.futures.Executor):
         for number, call in self._calls.items():
             if call.future.cancelled() and not call.told:
                 call.told = True
+                # Those who wait for several futures hear of it only now.
+                call.future.set_running_or_notify_cancel()
                 self._session.cancel(number)
 
     def _give_up(self, reason: str) -> None:
@@ -230,7 +259,7 @@ class Executor(concurrent.futures.Executor):
             calls = [*self._coming, *self._calls.values()]
             self._coming, self._calls = [], {}
         for call in calls:
-            if not call.future.done():
+            if not call.told and (call.future.running() or call.future.set_running_or_notify_cancel()):
                 call.future.set_exception(RunError(f"{call.name}: {reason}"))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -241,16 +270,27 @@ class Executor(concurrent.futures.Executor):
         for call in waiting:
             call.future.cancel()
         if wait:
-            self._over.wait()
-            self._remove()
+            self._join()
 
     def kill(self) -> None:
         """Ends all calls at once."""
         with self._lock:
             self._closed = True
         self._session.end()
-        self._over.wait()
-        self._remove()
+        self._join()
+
+    def _join(self) -> None:
+        # Callbacks of futures run on the thread that would be waited for.
+        if threading.current_thread() is not self._thread:
+            self._over.wait()
+            self._thread.join()
+
+    def _at_exit(self) -> None:
+        """A program that ends waits for what it submitted, as with other executors; one that Ctrl-C ends does not."""
+        if getattr(sys, "last_type", None) is KeyboardInterrupt:
+            self.kill()
+        else:
+            self.shutdown(wait=True)
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
@@ -261,6 +301,35 @@ class Executor(concurrent.futures.Executor):
     def _remove(self) -> None:
         if not self._kept:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class RemoteTraceback(Exception):
+    """Where an exception was raised in the process of its call: the cause of the exception that is raised here."""
+
+    def __init__(self, trace: str) -> None:
+        super().__init__(trace)
+        self.trace = trace
+
+    def __str__(self) -> str:
+        return f"\n\"\"\"\n{self.trace}\"\"\""
+
+
+def _machine(cores: int | None, memory: Amount | None) -> dict[str, Any]:
+    """What an executor may use, as a platform."""
+    all_cores, all_memory = _native.machine()
+    count = all_cores if cores is None else _check.whole(cores, "cores", 1)
+    if count > all_cores:
+        raise InputError(f"this process may use {all_cores} cores; give at most so many", field="cores")
+    amount = all_memory if memory is None else memory
+    return {"processors": count} if amount is None else {"processors": count, "resources": {"memory": amount}}
+
+
+def _futures(after: Any) -> tuple[concurrent.futures.Future[Any], ...]:
+    if isinstance(after, concurrent.futures.Future):
+        return (after,)
+    if isinstance(after, str) or not isinstance(after, Iterable):
+        raise InputError(f"{_check.shown(after)} is no list of futures; give those that submit returned", field="after")
+    return tuple(after)
 
 
 @dataclass(eq=False)
@@ -303,15 +372,29 @@ def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     try:
         return head + pickle.dumps((fn, args, kwargs))
     except Exception as error:
-        raise InputError(f"the call cannot be pickled: {error}", field="fn") from error
+        # Such as a lambda, or a function within a function.
+        by_value = _cloudpickled((fn, args, kwargs))
+        if by_value is not None:
+            return head + by_value
+        problem = f"the call cannot be pickled: {error}; functions at the top level of a module can, others with cloudpickle"
+        raise InputError(problem, field="fn") from error
 
 
 def _by_value(call: Any) -> bytes:
     """What was defined in an interactive session, such as a notebook, no other process can import."""
+    text = _cloudpickled(call)
+    if text is None:
+        problem = "the function is defined in an interactive session; put it into a module, or install cloudpickle"
+        raise InputError(problem, field="fn")
+    return text
+
+
+def _cloudpickled(call: Any) -> bytes | None:
+    """The pickle of a call with the code of its functions; None without cloudpickle, or of what even that cannot pickle."""
     try:
         import cloudpickle
-    except ImportError:
-        problem = "the function is defined in an interactive session; put it into a module, or install cloudpickle"
-        raise InputError(problem, field="fn") from None
-    text: bytes = cloudpickle.dumps(call)
+
+        text: bytes = cloudpickle.dumps(call)
+    except Exception:
+        return None
     return text

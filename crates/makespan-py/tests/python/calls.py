@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 
@@ -27,12 +28,49 @@ def nap(seconds: float, path: str | None = None, word: str = "") -> None:
             file.write(f"{word}\n")
 
 
+def wait_for(path: str) -> None:
+    """Returns when there is such a file."""
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
 def fail(word: str) -> None:
     raise ValueError(word)
 
 
 def killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Odd(Exception):
+    """An exception that pickle cannot make again."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"odd {first}")
+        self.second = second
+
+
+def odd() -> None:
+    raise Odd(1, 2)
+
+
+def leave(status: int) -> None:
+    sys.exit(status)
+
+
+def vanish() -> None:
+    os._exit(0)
+
+
+def chained() -> None:
+    try:
+        fail("inner")
+    except ValueError as error:
+        raise LookupError("outer") from error
+
+
+def process() -> int:
+    return os.getpid()
 
 
 def unpicklable() -> Callable[[], int]:

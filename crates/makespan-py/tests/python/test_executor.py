@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import threading
 import time
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, as_completed
 from pathlib import Path
+from typing import Any
 
 import makespan as m
 import pytest
-from calls import add, cores, double, fail, killed, nap, unpicklable
+from calls import add, chained, cores, double, fail, killed, leave, nap, odd, process, unpicklable, vanish, wait_for
 from makespan.executor import Executor
 
 
@@ -45,10 +50,21 @@ def test_what_goes_wrong_is_said() -> None:
     with Executor(cores=1) as executor:
         with pytest.raises(m.RunError, match="failed"):
             executor.submit(killed).result()
-        with pytest.raises(TypeError, match="result cannot be pickled"):
+        with pytest.raises(m.RunError, match="a `function`, cannot be pickled"):
             executor.submit(unpicklable).result()
         with pytest.raises(m.InputError, match="cannot be pickled"):
             executor.submit(double, (number for number in range(3)))
+        with pytest.raises(m.InputError, match="cannot be called"):
+            executor.submit(3)  # type: ignore[arg-type]
+        with pytest.raises(m.RunError, match="odd 1"):
+            executor.submit(odd).result()
+        with pytest.raises(m.RunError, match=r"SystemExit\(3\)"):
+            executor.submit(leave, 3).result()
+        with pytest.raises(m.RunError, match="ended before the function returned"):
+            executor.submit(vanish).result()
+        with pytest.raises(LookupError, match="outer") as raised:
+            executor.submit(chained).result()
+        assert "inner" in str(raised.value.__cause__) and "calls.py" in str(raised.value.__cause__)
         with pytest.raises(m.RunError, match="timed out"):
             executor.needing(walltime=0.5).submit(nap, 60).result()
         with pytest.raises(m.InputError, match="processors"):
@@ -56,20 +72,113 @@ def test_what_goes_wrong_is_said() -> None:
         with pytest.raises(m.InputError, match="processors"):
             executor.needing(cores=5000).submit(double, 1)
         stranger: Future[int] = Future()
-        with pytest.raises(m.InputError, match="another executor"):
+        with pytest.raises(m.InputError, match="no future of this executor"):
             executor.needing(after=[stranger]).submit(double, 1)
+        with pytest.raises(m.InputError, match="no list of futures"):
+            executor.needing(after=3)  # type: ignore[arg-type]
         assert executor.submit(add, 1, b=2).result() == 3
     with pytest.raises(RuntimeError, match="closed"):
         executor.submit(double, 1)
 
 
-def test_what_waits_can_be_taken_back() -> None:
+@pytest.mark.parametrize(("wrong", "field"), [({"cores": 0}, "cores"), ({"cores": 10_000}, "cores"), ({"memory": -1}, "memory"), ({"memory": "x"}, "memory")])
+def test_executors_of_what_is_not_there_are_refused(wrong: dict[str, Any], field: str) -> None:
+    with pytest.raises(m.InputError) as raised:
+        Executor(**wrong)
+    assert field in (raised.value.field or "")
+
+
+def test_plans_are_made_in_other_processes() -> None:
+    instance = m.Instance(processors=2, jobs=[m.Job("a", time=[3, 2]), m.Job("b", time=1)])
+    with Executor(cores=1, memory="2GiB") as executor:
+        plan = executor.submit(m.plan, instance, "list").result()
+        lone = executor.needing(after=executor.submit(double, 1)).submit(process)
+        assert lone.result() != os.getpid()
+    plan.verify()
+    assert plan.makespan == m.plan(instance, "list").makespan
+
+
+def test_lambdas_travel_with_cloudpickle() -> None:
+    pytest.importorskip("cloudpickle")
+    offset = 3
     with Executor(cores=1) as executor:
-        running = executor.needing(time=2).submit(nap, 2.0)
+        assert executor.submit(lambda number: number + offset, 4).result() == 7
+
+
+def test_those_who_wait_for_several_hear_of_cancelled_ones(tmp_path: Path) -> None:
+    with Executor(cores=1) as executor:
+        first = executor.submit(wait_for, str(tmp_path / "go"))
+        while not first.running():
+            time.sleep(0.01)
+        second = executor.submit(nap, 60)
+        done: list[Future[None]] = []
+        thread = threading.Thread(target=lambda: done.extend(as_completed([first, second])))
+        thread.start()
+        assert second.cancel()
+        (tmp_path / "go").touch()
+        thread.join(60)
+        assert set(done) == {first, second}
+
+
+def test_a_callback_may_submit_and_shut_down() -> None:
+    later: list[Future[int]] = []
+    executor = Executor(cores=1)
+
+    def then(_: Future[int]) -> None:
+        later.append(executor.submit(double, 5))
+        executor.shutdown()
+
+    executor.submit(double, 1).add_done_callback(then)
+    executor._thread.join(60)
+    assert later[0].result() == 10
+
+
+PROGRAM = """
+import sys, time
+from calls import nap
+from makespan.executor import Executor
+
+executor = Executor(cores=1)
+future = executor.submit(nap, {seconds}, {path!r}, "done")
+while not future.running():
+    time.sleep(0.01)
+print("running", flush=True)
+{end}
+"""
+
+
+def program(tmp_path: Path, seconds: float, end: str) -> subprocess.Popen[str]:
+    text = PROGRAM.format(seconds=seconds, path=str(tmp_path / "list"), end=end)
+    here = str(Path(__file__).parent)
+    return subprocess.Popen(
+        [sys.executable, "-c", text], cwd=here, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+@pytest.mark.parametrize("end", ["", "raise LookupError('left')"])
+def test_a_program_that_ends_waits_for_its_calls(tmp_path: Path, end: str) -> None:
+    ended = program(tmp_path, 0.5, end)
+    _, errors = ended.communicate(timeout=120)
+    assert (tmp_path / "list").read_text() == "done\n"
+    assert ("left" in errors) == bool(end) == bool(ended.returncode)
+
+
+def test_a_program_that_ctrl_c_ends_ends_its_calls(tmp_path: Path) -> None:
+    running = program(tmp_path, 600, "time.sleep(600)")
+    assert running.stdout is not None and running.stdout.readline() == "running\n"
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=120)
+    assert "KeyboardInterrupt" in errors and not (tmp_path / "list").exists()
+
+
+def test_what_waits_can_be_taken_back(tmp_path: Path) -> None:
+    with Executor(cores=1) as executor:
+        running = executor.needing(time=2).submit(wait_for, str(tmp_path / "go"))
         while not running.running():
             time.sleep(0.01)
         waiting = executor.needing(time=2).submit(nap, 60)
         assert waiting.cancel() and not running.cancel()
+        (tmp_path / "go").touch()
         with pytest.raises(CancelledError):
             waiting.result()
         assert running.result() is None

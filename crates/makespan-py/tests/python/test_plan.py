@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,34 @@ def test_progress_is_told_and_its_errors_are_raised() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         m.plan(drawn(60), time_limit=60, progress=fail)
+
+
+def test_tqdm_shows_progress() -> None:
+    tqdm = pytest.importorskip("tqdm")
+    shown = io.StringIO()
+    with tqdm.tqdm(total=0.6, file=shown) as bar:
+        m.plan(drawn(60), time_limit=0.6, progress=lambda done, total: bar.update(done - bar.n))
+        assert 0.2 < bar.n
+    assert "%" in shown.getvalue()
+
+
+def test_threads_plan_side_by_side() -> None:
+    instance, plans = drawn(40), {}
+
+    def work(seed: int) -> None:
+        plans[seed] = m.plan(instance, "demt[shuffles=3]", seed=seed).to_json()
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert plans == {seed: m.plan(instance, "demt[shuffles=3]", seed=seed).to_json() for seed in range(6)}
+
+
+def test_a_time_limit_may_have_a_unit() -> None:
+    assert "time-limit=0.2" in m.plan(drawn(), time_limit="200ms").algorithm
+    assert "time-limit=0.2" in m.plan(drawn(), time_limit=timedelta(milliseconds=200)).algorithm
 
 
 class Backwards(m.Scheduler):

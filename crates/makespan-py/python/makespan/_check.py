@@ -1,0 +1,115 @@
+"""Checks of arguments, with the name of the argument and what would be right."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from makespan._errors import InputError
+
+if TYPE_CHECKING:
+    from makespan._model import Instance
+
+#: The most that a seed may be.
+MAX_SEED = 2**64 - 1
+
+
+def shown(value: Any) -> str:
+    """A value as Python shows it, at most a line."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
+    """A whole number in a range, of Python or numpy.
+
+    >>> whole(3, "seed")
+    3
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{shown(value)} is no whole number; give one from {least} to {most}", field=name) from None
+    if not least <= number <= most:
+        raise InputError(f"{shown(number)} is out of range; give a whole number from {least} to {most}", field=name)
+    return number
+
+
+def seed(value: Any) -> int:
+    """A seed of random choices."""
+    return whole(value, "seed", 0, MAX_SEED)
+
+
+def number(value: Any, name: str) -> float:
+    """A number that is not NaN."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{shown(value)} is no number; give one such as 1.5", field=name) from None
+    if found != found:
+        raise InputError("NaN stands here; give a number, or leave it out", field=name)
+    return found
+
+
+def limit(value: Any, name: str) -> str:
+    """A positive time, as the spec of an algorithm states it.
+
+    >>> limit(timedelta(minutes=1), "time_limit"), limit("2min", "time_limit"), limit(1.5, "time_limit")
+    ('60.0', '2min', '1.5')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    found = value.total_seconds() if isinstance(value, timedelta) else number(value, name)
+    if not 0 < found < float("inf"):
+        raise InputError(f"{shown(value)} is no limit; give a positive time, such as 0.5 or '2min'", field=name)
+    return repr(found)
+
+
+def text(value: Any, name: str, example: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise InputError(f"{shown(value)} is no text; give one such as {example!r}", field=name)
+    return str(value)
+
+
+def function(value: Any, name: str) -> Any:
+    """Something that can be called, or None."""
+    if value is not None and not callable(value):
+        raise InputError(f"{shown(value)} cannot be called; give a function of what is done and what there is to do", field=name)
+    return value
+
+
+def instance(value: Any) -> Instance:
+    """An instance."""
+    from makespan._model import Instance
+
+    if not isinstance(value, Instance):
+        raise InputError(f"{shown(value)} is no instance; give a makespan.Instance, or read one by makespan.read(path)")
+    return value
+
+
+def module(name: str) -> Any:
+    """A library that is used where it is installed.
+
+    Raises:
+        ImportError: says how to install it.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{name} is not installed, which this is made for; pip install {name}") from error
+
+
+def several(values: Any, name: str, what: str) -> list[Any]:
+    """A list of at least one thing, from anything that can be gone through; a text is one thing."""
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise InputError(f"{shown(values)} is no list; give a list of {what}", field=name)
+    found = list(values)
+    if not found:
+        raise InputError(f"the list is empty; give at least one of {what}, or leave it out", field=name)
+    return found

@@ -1,0 +1,114 @@
+//! Plan files: what they state, checked, as plans.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use makespan::formats::PlanFile;
+use makespan::formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
+use makespan::formats::tree_plan::TreePlanFile;
+use makespan::tree::{PeriodicError, SteadyState, TreeProblem};
+use makespan::{
+    Bound, FrontPoint, Instance as Core, Objective, Plan as CorePlan, Planned, Schedule, Strategy, Variant,
+};
+use makespan_core::Front;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::instance::Instance;
+use crate::plan::Plan;
+
+/// A plan file against its instance: the plan that it states, and what is wrong with its figures. The plan itself is unchecked.
+#[pyfunction]
+pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(&path).map_err(|error| errors::of_io(&name, &error))?;
+    let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
+    let core = &instance.core;
+    let problems = py.detach(|| match &file {
+        PlanFile::Schedule(file) => wrong_figures(core, file),
+        PlanFile::Periodic(file) => {
+            TreeProblem::new(core).map_or_else(|error| vec![error.to_string()], |problem| file.problems(core, &problem))
+        }
+    });
+    Ok((stated(py, instance, file)?, problems))
+}
+
+/// The plan that the text of a plan file states, unchecked, with what such a text does not state.
+#[pyfunction]
+pub fn plan_of_text(py: Python<'_>, instance: &Instance, text: &str, stopped: bool, seconds: f64) -> PyResult<Plan> {
+    let file = PlanFile::read("plan", text.as_bytes(), &instance.core).map_err(|error| errors::of_file(py, &error))?;
+    Ok(Plan { stopped, seconds, ..stated(py, instance, file)? })
+}
+
+fn stated(py: Python<'_>, instance: &Instance, file: PlanFile) -> PyResult<Plan> {
+    let seed = if let PlanFile::Schedule(file) = &file { file.seed.unwrap_or(0) } else { 0 };
+    let planned = match file {
+        PlanFile::Schedule(file) => of_schedule(&instance.core, *file),
+        PlanFile::Periodic(file) => of_rates(*file),
+    };
+    let planned = Arc::new(planned.map_err(|problem| errors::input(py, problem))?);
+    Ok(Plan { instance: Arc::clone(&instance.core), planned, seed, stopped: false, seconds: 0.0 })
+}
+
+fn of_schedule(instance: &Core, file: ScheduleFile) -> Result<Planned, String> {
+    let ScheduleFile { algorithm, bounds, remarks, schedule, front, strategy, .. } = file;
+    let plan = match strategy {
+        Some(strategy) => of_strategy(instance, strategy, &schedule)?.into(),
+        None if front.is_empty() => schedule.into(),
+        None => {
+            let point = |entry: FrontEntry| FrontPoint { schedule: entry.schedule, bound: entry.bound };
+            CorePlan::Front(Front::new(instance, front.into_iter().map(point).collect()))
+        }
+    };
+    Ok(Planned { algorithm, plan, bounds, remarks })
+}
+
+fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Result<Strategy, String> {
+    let variants = entry.variants.into_iter().map(|variant| Variant::new(instance, variant.schedule)).collect();
+    Strategy::new(variants, |variant| variant.schedule != *chosen)
+        .ok_or_else(|| "strategy.variants: there are none".into())
+}
+
+fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
+    let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks } = file;
+    // Why a file states no period, it does not say.
+    let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
+    let state = SteadyState { rates, throughput, optimum: None, period };
+    Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
+}
+
+/// Stated values that do not follow from the placements, and parts that do not fit each other.
+fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
+    let mut problems = wrong_values(instance, &file.schedule, |objective| file.stated(objective));
+    for (at, entry) in file.front.iter().enumerate() {
+        let mut wrong = wrong_values(instance, &entry.schedule, |objective| entry.stated(objective));
+        wrong.extend(entry.bound.iter().filter_map(|bound| wrong_bound(instance, bound, &entry.schedule)));
+        problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
+    }
+    if !file.front.is_empty() && !file.front.iter().any(|entry| entry.schedule == file.schedule) {
+        problems.push("the schedule is none of the front".into());
+    }
+    problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
+    problems
+}
+
+fn wrong_values(instance: &Core, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
+    let wrong = |objective: Objective| {
+        let real = objective.value(instance, schedule);
+        let stated = stated(objective).filter(|&stated| stated != real)?;
+        let (stated, real) = (objective.decimal(stated), objective.decimal(real));
+        Some(format!("the stated {objective} is {stated}; the placements give {real}"))
+    };
+    Objective::OF_SCHEDULES.into_iter().filter_map(wrong).collect()
+}
+
+/// A bound of a point that is not proved, or that its schedule beats.
+fn wrong_bound(instance: &Core, bound: &Bound, schedule: &Schedule) -> Option<String> {
+    let objective = bound.objective;
+    if let Err(error) = bound.verify(instance) {
+        return Some(format!("bound on the {objective}: {error}"));
+    }
+    let value = objective.value(instance, schedule);
+    let beaten = bound.speaks_of(schedule) && bound.excludes(&value.into());
+    beaten.then(|| format!("the {objective} of the placements is {}, below its bound", objective.decimal(value)))
+}

@@ -1,0 +1,242 @@
+//! Bags of tasks on a tree of machines, simulated under decentralised policies.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use makespan::formats::parse_bandwidth;
+use makespan::policy::tree::Heuristic;
+use makespan::tree::TreeProblem;
+use makespan::{Change, Changed, Instance as Core, NetworkOptions, Stop, Time, TreeRun, TreeRunError, TreeScene};
+use makespan_core::Quantity;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::columns::{Columns, Table};
+use crate::instance::Instance;
+use crate::waiting::Watch;
+use crate::{convert, errors};
+
+/// How a tree is simulated.
+#[derive(FromPyObject)]
+pub struct Rules<'py> {
+    #[pyo3(item)]
+    buffer: u32,
+    #[pyo3(item)]
+    sends: u32,
+    #[pyo3(item)]
+    slow_requests: bool,
+    /// When, to which node, and what: a word (`bandwidth`, `speed` or `removed`) and its value.
+    #[pyo3(item)]
+    changes: Vec<(Bound<'py, PyAny>, String, String, String)>,
+}
+
+impl Rules<'_> {
+    fn options(&self, py: Python<'_>, instance: &Core, problem: &TreeProblem) -> PyResult<NetworkOptions> {
+        let change = |(at, (when, node, what, value)): (usize, &(Bound<'_, PyAny>, String, String, String))| {
+            let place = format!("changes[{at}]");
+            let fail = |problem: String| errors::at(py, &place, problem);
+            let nodes = instance.platform().nodes();
+            let found = nodes.iter().position(|other| other.name == *node);
+            let found = found.ok_or_else(|| fail(format!("there is no node `{node}`")))?;
+            let what = match what.as_str() {
+                "bandwidth" => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
+                "speed" => {
+                    let speed =
+                        value.parse().map_err(|_| fail(format!("`{value}` is no speed; give a positive number")))?;
+                    let speed = Quantity::SPEED.check(speed);
+                    Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is no speed: {error}")))?)
+                }
+                _ => Changed::Removed,
+            };
+            let node = problem.order().iter().position(|&other| other == found).unwrap_or_default();
+            Ok(Change { at: convert::time(when, &place)?, node, what })
+        };
+        Ok(NetworkOptions {
+            buffer: self.buffer,
+            sends: self.sends,
+            slow_requests: self.slow_requests,
+            changes: self.changes.iter().enumerate().map(change).collect::<PyResult<_>>()?,
+            ..NetworkOptions::default()
+        })
+    }
+}
+
+/// What a policy made of bags of tasks on a tree.
+#[pyclass(frozen, module = "makespan._native")]
+pub struct TreeSimulation {
+    instance: Arc<Core>,
+    scene: Arc<TreeScene>,
+    run: TreeRun,
+    seconds: f64,
+}
+
+#[pymethods]
+impl TreeSimulation {
+    /// The spec of the policy.
+    #[getter]
+    fn policy(&self) -> String {
+        self.run.heuristic.to_string()
+    }
+
+    /// Weighted tasks a second of the application that has fewest, in the steady part; None when no application was done.
+    #[getter]
+    fn throughput(&self) -> Option<f64> {
+        self.run.measured.as_ref().map(|measured| measured.fair)
+    }
+
+    /// No schedule has more in the long run.
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.scene.bound
+    }
+
+    /// When the run ended.
+    #[getter]
+    fn end(&self) -> f64 {
+        self.run.run.end.seconds()
+    }
+
+    /// How many tasks were not done.
+    #[getter]
+    fn unfinished(&self) -> u64 {
+        self.run.run.unfinished()
+    }
+
+    /// Whether tasks were left and nothing happened any more.
+    #[getter]
+    fn stalled(&self) -> bool {
+        self.run.run.stalled
+    }
+
+    /// How many tasks were sent over a link.
+    #[getter]
+    fn hops(&self) -> u64 {
+        self.run.run.hops
+    }
+
+    /// How many tasks came back to the root from nodes that were removed.
+    #[getter]
+    fn resent(&self) -> u64 {
+        self.run.run.resent
+    }
+
+    /// How long the simulation took in real time.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// The applications, one a row.
+    fn applications(&self) -> PyResult<Columns> {
+        let (run, measured) = (&self.run.run, self.run.measured.as_ref());
+        let all = || 0..run.tasks.len();
+        Table::default()
+            .texts("application", all().map(|at| self.instance.jobs()[at].name.as_str()))
+            .integers("tasks", all().map(|at| run.tasks[at] as i64))
+            .integers("computed", all().map(|at| run.completions[at].len() as i64))
+            .floats("weight", self.scene.weights.iter().copied())
+            .some_floats("throughput", all().map(|at| measured.map(|measured| measured.throughput[at])))
+            .some_floats("done", all().map(|at| run.done(at).map(Time::seconds)))
+            .finish()
+    }
+
+    /// The nodes, one a row; loads are shares of the time.
+    fn nodes(&self) -> PyResult<Columns> {
+        let (run, nodes, end) = (&self.run.run, self.scene.network.nodes(), self.run.run.end.seconds());
+        let load = |busy: Time, units: u32| {
+            let all = end * f64::from(units);
+            (all > 0.0).then(|| busy.seconds() / all)
+        };
+        let all = || 0..nodes.len();
+        let name = |at: usize| self.instance.platform().nodes()[self.scene.network.origin(at)].name.as_str();
+        Table::default()
+            .texts("node", all().map(name))
+            .integers("computed", all().map(|at| self.run.computed(at).iter().sum::<u64>() as i64))
+            .some_floats("processor_load", all().map(|at| load(run.processor_busy[at], nodes[at].processors)))
+            .some_floats("port_load", all().map(|at| load(run.port_busy[at], 1)))
+            .some_floats("link_load", all().map(|at| load(run.link_busy[at], 1)))
+            .integers("peak", all().map(|at| i64::from(run.peak[at])))
+            .integers("removed", all().map(|at| i64::from(run.removed[at])))
+            .finish()
+    }
+
+    /// When each task was done, one a row, in order of the applications and of time.
+    fn completions(&self) -> PyResult<Columns> {
+        let all = self.run.run.completions.iter().enumerate();
+        let each: Vec<(usize, Time)> = all.flat_map(|(at, ends)| ends.iter().map(move |&end| (at, end))).collect();
+        Table::default()
+            .texts("application", each.iter().map(|&(at, _)| self.instance.jobs()[at].name.as_str()))
+            .floats("time", each.iter().map(|&(_, end)| end.seconds()))
+            .finish()
+    }
+}
+
+/// What these policies make of bags of tasks on a tree, several at the same time.
+#[pyfunction]
+pub fn simulate_tree(
+    py: Python<'_>,
+    instance: &Instance,
+    specs: Vec<String>,
+    rules: Rules<'_>,
+    threads: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<TreeSimulation>> {
+    let heuristic = |spec: &String| spec.parse::<Heuristic>().map_err(|error| errors::algorithm(py, error));
+    let heuristics = specs.iter().map(heuristic).collect::<PyResult<Vec<_>>>()?;
+    let problem = TreeProblem::new(&instance.core).map_err(|error| errors::input(py, error))?;
+    let options = rules.options(py, &instance.core, &problem)?;
+    let (ended, count) = (Arc::new(AtomicUsize::new(0)), heuristics.len() as f64);
+    let counted = Arc::clone(&ended);
+    let done = move || (counted.load(Ordering::Relaxed) as f64, count);
+    let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress };
+    let (made, _) = watch.wait(py, Some(&done), move || {
+        let scene = Arc::new(TreeScene::of(&problem)?);
+        let runs = play(&scene, &heuristics, &options, threads, &ended);
+        Ok::<_, TreeRunError>((scene, runs))
+    })?;
+    let (scene, runs) = made.map_err(|error| errors::input(py, error))?;
+    let simulation = |(run, seconds): Timed| {
+        let run = run.map_err(|error| errors::algorithm(py, error))?;
+        Ok(TreeSimulation { instance: Arc::clone(&instance.core), scene: Arc::clone(&scene), run, seconds })
+    };
+    let runs = runs
+        .into_iter()
+        .map(|run| run.ok_or_else(|| PyRuntimeError::new_err("a defect of Makespan, told above; please report it")));
+    runs.map(|run| simulation(run?)).collect()
+}
+
+/// A run, and how long it took in seconds.
+type Timed = (Result<TreeRun, TreeRunError>, f64);
+
+/// Runs in the order of the heuristics, some at the same time.
+fn play(
+    scene: &TreeScene,
+    heuristics: &[Heuristic],
+    options: &NetworkOptions,
+    threads: usize,
+    ended: &AtomicUsize,
+) -> Vec<Option<Timed>> {
+    let (next, played) = (AtomicUsize::new(0), Mutex::new(heuristics.iter().map(|_| None).collect::<Vec<_>>()));
+    let work = || {
+        while let Some((at, &heuristic)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, heuristics.get(at)?)))
+        {
+            let begin = Instant::now();
+            let run = scene.play(heuristic, options);
+            if let Ok(mut played) = played.lock() {
+                played[at] = Some((run, begin.elapsed().as_secs_f64()));
+            }
+            ended.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(heuristics.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    played.into_inner().unwrap_or_default()
+}
