@@ -141,7 +141,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     let computing = problem.nodes().iter().filter(|node| node.computes()).count();
     let counted = |count: usize| grouped(count as f64);
     vec![
-        card("fair throughput", "weighted tasks a second", &|at| format!("{:.3}", throughput(at))),
+        card("fair throughput", "weighted tasks a second, of the rates below", &|at| format!("{:.3}", throughput(at))),
         card("processors busy", "mean over the nodes that compute", &|at| format!("{:.1} %", 100.0 * loads[at].1)),
         card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| counted(at_work(at))),
         card("ports that never idle", "sending all the time", &|at| counted(loads[at].0)),

@@ -10,7 +10,7 @@ use super::rows::{between, clocked, head, nodes};
 
 /// What this page has beside the style of all pages: bars in a column, and reasons that have room, also on a phone.
 const OWN_STYLE: &str = "section>small{display:block;color:var(--soft);margin:2px 0 8px}td{vertical-align:top}\
-td.t{font-variant-numeric:tabular-nums}td.bar{min-width:16rem;position:relative}td.why{white-space:normal;min-width:22rem}\
+td.t{font-variant-numeric:tabular-nums}tr{border-bottom:1px solid var(--line)}td.bar{min-width:10rem;position:relative;border-bottom:0}td.why{white-space:normal;min-width:15rem}\
 td.why small{color:var(--soft)}i{position:absolute;top:9px;height:13px;border-radius:2px}i.r{background:var(--accent)}i.w{background:var(--second)}";
 /// Nothing is loaded, and nothing runs.
 const POLICY: &str =
