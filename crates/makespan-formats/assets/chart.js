@@ -1,6 +1,6 @@
 // One chart for every page: what stands on the page, how it is arranged, what is chosen, marked and coloured.
 
-const COLOUR_NAMES = ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "lane", "second", "bound", "accent", "missed"];
+const COLOUR_NAMES = ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "lane", "second", "bound", "accent", "missed", "good"];
 /** More tasks than this before or behind a chosen one are not looked for. */
 const MAX_RELATED = 20000;
 
@@ -99,6 +99,8 @@ class Chart {
     const narrow = page.width < 560;
     const longest = model.nodes.reduce((most, node) => Math.max(most, Math.min(narrow ? 7 : 16, node.name.length)), 0);
     page.gutter = 28 + 6.6 * (model.nodes.length > 1 ? longest + 1 : Math.max(String(model.processors).length, 2));
+    const amounts = model.resources.filter(({ total }) => total > 0).map(({ name, total }) => amountText(name, total).length);
+    page.gutter = Math.max(page.gutter, 10 + 6.4 * Math.max(0, ...amounts));
     const shownNow = model.choose ? [this.chosenSchedule] : model.schedules.map((_, at) => at);
     const limit = shownNow.length > 2 ? 190 : shownNow.length > 1 ? 270 : narrow ? 330 : 430;
     const each = Math.min(Math.max(model.processors * 26, 90), limit);

@@ -59,18 +59,32 @@ function byClass(model, value, classes, ramp) {
 
 /** The most common values have colours of their own, by their area; all others share one. */
 function byCategory(model, key, word) {
-  const areas = new Map();
-  for (const schedule of model.schedules) {
-    for (let i = 0; i < schedule.count; i++) {
+  // Each value is looked up once: of a million placements that is most of the work.
+  const known = new Map();
+  const areas = [];
+  const codes = model.schedules.map((schedule) => {
+    const { count, width, start, end } = schedule;
+    const column = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
       const value = key(schedule, i);
-      areas.set(value, (areas.get(value) ?? 0) + schedule.width[i] * (schedule.end[i] - schedule.start[i]));
+      let code = known.get(value);
+      if (code === undefined) known.set(value, (code = areas.push(0) - 1));
+      column[i] = code;
+      areas[code] += width[i] * (end[i] - start[i]);
     }
-  }
-  const sorted = [...areas].sort((a, b) => b[1] - a[1] || (String(a[0]) < String(b[0]) ? -1 : 1)).map(([value]) => value);
+    return column;
+  });
+  const sorted = [...known].sort((a, b) => areas[b[1]] - areas[a[1]] || (String(a[0]) < String(b[0]) ? -1 : 1)).map(([value]) => value);
   const named = sorted.length > CATEGORIES.length ? sorted.slice(0, CATEGORIES.length) : sorted;
   const places = new Map(named.map((value, at) => [value, at]));
   const others = sorted.length > named.length;
-  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => places.get(key(schedule, i)) ?? named.length));
+  const colours = new Uint8Array(areas.length).fill(named.length);
+  for (const [value, code] of known) if (places.has(value)) colours[code] = places.get(value);
+  const index = codes.map((column) => {
+    const made = new Uint8Array(column.length);
+    for (let i = 0; i < made.length; i++) made[i] = colours[column[i]];
+    return made;
+  });
   const words = [...named.map((value) => word(value)), ...(others ? [`${sorted.length - named.length} others`] : [])];
   return { index, words, colours: () => [...CATEGORIES.slice(0, named.length), ...(others ? [OTHER] : [])] };
 }
@@ -158,7 +172,7 @@ function byCriticality(model) {
   const slacks = new Map(model.schedules.map((schedule) => [schedule, slackOf(schedule)]));
   const exactly = model.end * 1e-9;
   const limits = [exactly, model.end * 0.01, model.end * 0.1];
-  const classes = classesOf(limits, ["on a critical path: a delay delays the end", `could end up to ${duration(limits[1])} later`, `up to ${duration(limits[2])} later`, "later still"]);
+  const classes = classesOf(limits, ["on a critical path", `could end up to ${duration(limits[1])} later`, `up to ${duration(limits[2])} later`, "later still"]);
   const made = byClass(model, (schedule, i) => slacks.get(schedule)[i], classes, "amount");
   return { ...made, colours: (scheme) => (scheme === "light" ? ["#c2410c", "#eebb77", "#b9d4ea", "#d9dee4"] : ["#ff8a4c", "#a8763b", "#48698a", "#3a4450"]) };
 }

@@ -6,6 +6,7 @@ const HEAVY = 40000;
 /** Cells of the profile of a whole schedule. */
 const FINE = 16384;
 const MARK = 8;
+const LANE_DASHES = [[6, 3], [2, 2]];
 const ABOVE = 28;
 
 function write(pen, text, x, y, colour, font = `11px ${FONT}`, align = "left") {
@@ -32,6 +33,17 @@ function fitted(pen, text, room, fewest = 3) {
     else high = middle - 1;
   }
   return low < fewest ? null : `${text.slice(0, low)}\u2026`;
+}
+
+/** A text that fits: as it is, by the number that it ends with, or its beginning. Many names differ in their ends only. */
+function numbered(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text;
+  const end = /(?:^|[^\d])0*(\d{1,7})$/.exec(text)?.[1];
+  const short = end && `\u2026${end}`;
+  if (!short || pen.measureText(short).width > room) return fitted(pen, text, room);
+  // As much of the beginning as there is room for stands before the number.
+  const begin = fitted(pen, text.slice(0, -end.length), room - pen.measureText(end).width, 1);
+  return begin ? begin + end : short;
 }
 
 const drawing = {
@@ -217,7 +229,7 @@ const drawing = {
       if (room < 22 || visible < 9) continue;
       const size = Math.min(11, h * 0.85);
       pen.font = `${size}px ${FONT}`;
-      const text = fitted(pen, this.model.labelOf(schedule.row[i], schedule.copy?.[i]), room);
+      const text = numbered(pen, this.model.labelOf(schedule.row[i], schedule.copy?.[i]), room);
       if (text) write(pen, isolated(text), left + 4 + room / 2, y + visible / 2, this.ink[schedule.colour[i]], pen.font, "center");
     }
   },
@@ -312,7 +324,8 @@ const drawing = {
   drawLane(pen, lane, from, to, left, width) {
     const columns = Math.max(1, Math.round(width));
     const y = (level) => lane.top + lane.height * (1 - Math.min(1, level / lane.total));
-    this.panels.slice(0, 2).forEach((panel, at) => {
+    // The first is an area, the others are lines above it.
+    this.panels.forEach((panel, at) => {
       const levels = this.levels(lane, this.model.schedules[panel.schedule], from, to, columns);
       pen.beginPath();
       if (at === 0) pen.moveTo(left, lane.top + lane.height);
@@ -325,9 +338,11 @@ const drawing = {
         pen.fillStyle = this.colours.busy;
         pen.fill();
       } else {
-        pen.strokeStyle = this.colours.second;
+        pen.strokeStyle = this.laneColour(at);
         pen.lineWidth = 1.4;
+        pen.setLineDash(at > 1 ? LANE_DASHES[(at - 2) % LANE_DASHES.length] : []);
         pen.stroke();
+        pen.setLineDash([]);
       }
     });
     if (lane.resource >= 0) return;
@@ -340,19 +355,23 @@ const drawing = {
     }
     this.hatch(pen, boxes);
   },
+  laneColour(at) {
+    return [this.colours.busy, this.colours.second, this.colours.good, this.colours.bound][Math.min(at, 3)];
+  },
   drawLaneTitle(pen, lane) {
     const { page, colours } = this;
     const text = lane.resource < 0 ? "busy processors" : lane.consumable ? `${lane.name}, used up` : lane.name;
     write(pen, text, page.gutter, lane.top - 9, colours.soft);
     write(pen, lane.label, page.gutter - 7, lane.top + 6, colours.soft, `11px ${FONT}`, "right");
     if (this.panels.length < 2) return;
-    const names = this.panels.slice(0, 2).map((panel) => this.model.schedules[panel.schedule].name);
+    const names = this.panels.map((panel) => this.model.schedules[panel.schedule].name);
     pen.font = `11px ${FONT}`;
     let x = page.gutter + pen.measureText(text).width + 18;
     names.forEach((name, at) => {
-      pen.fillStyle = at ? colours.second : colours.busy;
+      const fits = fitted(pen, isolated(name), Math.min(150, page.width - x - 22)) ?? "";
+      if (!fits) return;
+      pen.fillStyle = this.laneColour(at);
       pen.fillRect(x, lane.top - (at ? 10 : 13), 14, at ? 2 : 8);
-      const fits = fitted(pen, isolated(name), 150) ?? "";
       write(pen, fits, x + 19, lane.top - 9, colours.soft);
       x += 30 + pen.measureText(fits).width;
     });

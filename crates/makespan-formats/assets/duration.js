@@ -82,8 +82,9 @@ function clock(seconds, digits) {
 /** One unit for a whole column of times: its heading, and how each is written, so that digits stand below each other. */
 function columnFormat(largest, finest) {
   if (largest >= 60) {
-    const digits = finest >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(finest) - 1e-9));
-    return { unit: "h:min:s", text: (seconds) => clock(seconds, digits) };
+    // Where days are told, fractions of a second would only make columns wide; the tooltip has them.
+    const digits = finest >= 1 || largest >= 86400 ? 0 : Math.min(3, Math.ceil(-Math.log10(finest) - 1e-9));
+    return { unit: largest >= 86400 ? "d h:min:s" : "h:min:s", text: (seconds) => clock(seconds, digits) };
   }
   const [scale, unit] = largest >= 0.1 ? [1, "s"] : largest >= 1e-4 ? [1e-3, "ms"] : [1e-6, "\u00b5s"];
   const digits = Math.max(0, Math.min(scale === 1 ? 6 : 3, Math.ceil(-Math.log10(finest / scale) - 1e-9)));

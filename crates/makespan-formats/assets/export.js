@@ -45,7 +45,7 @@ function savePng(chart) {
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   drawHeader(chart, pen);
   pen.drawImage(chart.canvas, 0, HEADER, width, height);
-  pen.drawImage(chart.overlay, 0, HEADER, width, height);
+  if (chart.overlay) pen.drawImage(chart.overlay, 0, HEADER, width, height);
   canvas.toBlob((blob) => download(fileName(chart, "png"), blob), "image/png");
 }
 
@@ -94,6 +94,9 @@ class SvgPen {
     if (state) state.depth++;
     else this.offset++;
   }
+  opacity() {
+    return this.globalAlpha < 1 ? ` opacity="${Math.round(this.globalAlpha * 100) / 100}"` : "";
+  }
   beginPath() {
     this.path = "";
   }
@@ -113,17 +116,17 @@ class SvgPen {
     this.path += "z";
   }
   fill() {
-    this.parts.push(`<path d="${this.path}" fill="${this.fillStyle}"/>`);
+    this.parts.push(`<path d="${this.path}" fill="${this.fillStyle}"${this.opacity()}/>`);
   }
   stroke() {
     const dashes = this.dashes.length ? ` stroke-dasharray="${this.dashes.join(" ")}"` : "";
-    this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${dashes}/>`);
+    this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${dashes}${this.opacity()}/>`);
   }
   setLineDash(dashes) {
     this.dashes = dashes;
   }
   fillRect(x, y, w, h) {
-    this.parts.push(`<rect x="${tenth(x)}" y="${tenth(y)}" width="${tenth(w)}" height="${tenth(h)}" fill="${this.fillStyle}"/>`);
+    this.parts.push(`<rect x="${tenth(x)}" y="${tenth(y)}" width="${tenth(w)}" height="${tenth(h)}" fill="${this.fillStyle}"${this.opacity()}/>`);
   }
   strokeRect(x, y, w, h) {
     this.beginPath();
@@ -137,7 +140,7 @@ class SvgPen {
   fillText(text, x, y) {
     const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
     const [, weight = "400", size = "11"] = /^(?:(\d+) )?([\d.]+)px/.exec(this.font) ?? [];
-    this.parts.push(`<text x="${tenth(x)}" y="${tenth(y)}" dominant-baseline="central" text-anchor="${anchor}" font-family="system-ui, DejaVu Sans, sans-serif" font-size="${size}" font-weight="${weight}" fill="${this.fillStyle}">${xml(text)}</text>`);
+    this.parts.push(`<text x="${tenth(x)}" y="${tenth(y)}" dominant-baseline="central" text-anchor="${anchor}" font-family="system-ui, DejaVu Sans, sans-serif" font-size="${size}" font-weight="${weight}" fill="${this.fillStyle}"${this.opacity()}>${xml(text)}</text>`);
   }
   /** The placements in view as shapes, or as pixels where they are too many. */
   drawVector(chart, panel) {

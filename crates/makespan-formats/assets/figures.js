@@ -171,12 +171,15 @@ function byUser(model, policy) {
   return users.size > 1 ? [...users.values()].sort((a, b) => b.area - a.area).slice(0, 10) : [];
 }
 
-/** A quantity of the jobs by the hour and the day of the week in which they were submitted. */
-function heatMap(model, value, text, label) {
+const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/** A quantity of the jobs by the hour and the day of the week in which they were submitted; `week` is the second of the week at
+ * instant 0, from Monday on, null where nobody knows. */
+function heatMap(model, week, value, text, label) {
+  const days = week === null ? Array.from({ length: 7 }, (_, day) => `day ${day + 1}`) : WEEKDAYS;
   const sums = new Float64Array(168);
   const counts = new Uint32Array(168);
   for (let job = 0; job < model.jobs; job++) {
-    const cell = Math.floor(model.release[job] / 3600) % 168;
+    const cell = Math.floor((model.release[job] + (week ?? 0)) / 3600) % 168;
     const one = value(job);
     if (cell < 0 || Number.isNaN(one)) continue;
     sums[cell] += one;
@@ -187,18 +190,24 @@ function heatMap(model, value, text, label) {
   const scale = label === "jobs submitted" ? (mean) => mean / Math.max(most, 1) : (mean) => Math.log1p(mean) / Math.max(Math.log1p(most), 1e-9);
   const width = figureWidth();
   const cell = (width - 56) / 24;
-  const picture = frameOf(width, 208, `${label} by hour and day of the week`);
+  const picture = frameOf(width, 230, `${label} by hour and day of the week`);
   for (let day = 0; day < 7; day++) {
-    picture.append(drawn("text", { x: 42, y: 24 + day * 24, class: "end" }, `day ${day + 1}`));
+    picture.append(drawn("text", { x: 42, y: 24 + day * 24, class: "end" }, days[day]));
     for (let hour = 0; hour < 24; hour++) {
       const at = day * 24 + hour;
       const empty = !counts[at];
       const square = drawn("rect", { class: empty ? "ground" : `heat heat${Math.min(6, Math.floor(scale(means[at]) * 7))}`, x: place(50 + hour * cell), y: 9 + day * 24, width: place(cell - 1), height: 23, rx: 2 });
-      square.append(drawn("title", {}, `day ${day + 1}, ${hour}:00 to ${hour + 1}:00: ${empty ? "no job" : `${label} ${text(means[at])}, ${plural(counts[at], "job")}`}`));
+      square.append(drawn("title", {}, `${days[day]}, ${hour}:00 to ${hour + 1}:00: ${empty ? "no job" : `${label} ${text(means[at])}, ${plural(counts[at], "job")}`}`));
       picture.append(square);
     }
   }
   for (let hour = 0; hour < 24; hour += width < 400 ? 6 : 3) picture.append(drawn("text", { x: place(50 + hour * cell), y: 192, class: "middle" }, `${hour}:00`));
+  if (most > 0) {
+    const left = width - 6 - 7 * 16 - 8 - 6.5 * text(most).length;
+    picture.append(drawn("text", { x: place(left - 6), y: 221, class: "end" }, text(0)));
+    for (let at = 0; at < 7; at++) picture.append(drawn("rect", { class: `heat heat${at}`, x: place(left + 16 * at), y: 211, width: 15, height: 11, rx: 2 }));
+    picture.append(drawn("text", { x: place(left + 7 * 16 + 6), y: 221 }, text(most)));
+  }
   return picture;
 }
 

@@ -55,8 +55,8 @@ function showFigures() {
   }
   byId("figures").replaceChildren(key(), element("div", { class: "pair" }, ...all));
   byId("heat").replaceChildren(
-    figure("Jobs submitted", null, heatMap(model, () => 1, (value) => String(value), "jobs submitted"), "by hour and day; day 1 is that of instant 0"),
-    ...policies.slice(0, 3).map((jobs) => figure(`Mean wait, ${jobs.name}`, null, heatMap(model, (job) => jobs.wait[job], duration, "mean wait"), "by the hour of submission")));
+    figure("Jobs submitted", null, heatMap(model, told.week, () => 1, (value) => String(value), "jobs submitted"), told.week === null ? "by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays" : "by hour and day, by the clock of the log"),
+    ...policies.map((jobs) => figure(`Mean wait, ${jobs.name}`, null, heatMap(model, told.week, (job) => jobs.wait[job], duration, "mean wait"), "by the hour of submission, on a logarithmic scale")));
 }
 
 /** The jobs whose waits differ most under two policies. */

@@ -35,7 +35,7 @@ class PagedTable {
   measure() {
     const step = Math.max(1, Math.floor(this.count / 2000));
     this.formats = this.columns.map((column) => {
-      if (column.kind !== "time") return null;
+      if (column.kind === "text" || column.text) return null;
       let largest = 0;
       const values = [];
       for (let row = 0; row < this.count; row += step) {
@@ -44,8 +44,13 @@ class PagedTable {
         largest = Math.max(largest, Math.abs(value));
         values.push(value);
       }
-      const unit = largest >= 0.1 ? 1 : largest >= 1e-4 ? 1e-3 : 1e-6;
-      return columnFormat(largest, finestOf(values.map((value) => value / unit)) * unit);
+      if (column.kind === "number") {
+        const digits = Math.round(-Math.log10(finestOf(values, 6)));
+        return { unit: "", text: (value) => value.toFixed(digits) };
+      }
+      // A column of zeros only has no unit of its own.
+      const unit = largest >= 0.1 || largest === 0 ? 1 : largest >= 1e-4 ? 1e-3 : 1e-6;
+      return columnFormat(largest || 1, finestOf(values.map((value) => value / unit)) * unit);
     });
     this.head.replaceChildren(...this.columns.map((column, index) => this.heading(column, index)));
   }

@@ -234,7 +234,7 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
         }
     }
     let processors = document.nb_res.map(|count| count.0.0).filter(|&count| count > 0);
-    Ok(Logged { records, report, processors, untold: "the workload has no `nb_res`", remarks: Vec::new() })
+    Ok(Logged { records, report, processors, untold: "the workload has no `nb_res`", remarks: Vec::new(), week: None })
 }
 
 /// How long the profile takes, and whether it communicates nothing.

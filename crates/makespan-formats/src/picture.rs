@@ -1,6 +1,9 @@
 //! Pictures as SVG, PNG or PDF: what is drawn is SVG, and the other two are made of it.
 //!
 //! Their text is set in `DejaVu Sans`, which is compiled in, so that a picture looks the same on every machine. A PDF keeps text as text.
+//! The same SVG makes the same bytes.
+
+mod pdf;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -52,7 +55,7 @@ pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> i
         PictureFormat::Png => out.write_all(&png(&tree(svg)?)?),
         PictureFormat::Pdf => {
             let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), PageOptions::default());
-            out.write_all(&pdf.map_err(|error| failed(&error))?)
+            out.write_all(&pdf::canonical(&pdf.map_err(|error| failed(&error))?)?)
         }
     }
 }
@@ -113,6 +116,19 @@ mod tests {
         let image = Pixmap::decode_png(&bytes(&page("word"), PictureFormat::Png)).unwrap();
         assert_eq!((image.width(), image.height()), (400, 100));
         assert!(image.pixels().iter().any(|pixel| pixel.red() < 100));
+    }
+
+    /// Each hash map of a process has its own order, as each process has.
+    #[test]
+    fn the_same_picture_has_the_same_bytes() {
+        let parts: String = (1..8)
+            .map(|at| format!(r#"<text y="{at}" font-weight="{}00" opacity="0.{at}">{at}</text>"#, 4 + 3 * (at % 2)))
+            .collect();
+        let svg = format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{parts}</svg>"#);
+        for format in [PictureFormat::Png, PictureFormat::Pdf] {
+            let first = bytes(&svg, format);
+            assert!((0..8).all(|_| bytes(&svg, format) == first), "{format:?}");
+        }
     }
 
     #[test]

@@ -286,6 +286,7 @@ pub fn report(
         policies: &panels,
         seed,
         remarks: &remarks,
+        week: None,
         comparison: &comparison,
         sections: &[],
     };

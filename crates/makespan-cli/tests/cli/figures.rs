@@ -30,6 +30,19 @@ fn a_chart_is_written_as_what_its_ending_says() {
 }
 
 #[test]
+fn every_process_writes_the_same_picture() {
+    let sandbox = Sandbox::with_small();
+    for ending in ["svg", "png", "pdf"] {
+        let files = ["a", "b", "c"].map(|name| {
+            let name = format!("{name}.{ending}");
+            sandbox.makespan(&format!("plan small.toml --algorithm demt --gantt {name}")).succeeds();
+            fs::read(sandbox.path(&name)).unwrap()
+        });
+        assert!(files.iter().all(|file| *file == files[0]), "{ending}");
+    }
+}
+
+#[test]
 fn several_instances_are_summed_up() {
     let sandbox = instances(true);
     let all = "small.toml 1.toml 2.toml graph.json --algorithms demt,dual,gang";

@@ -327,3 +327,33 @@ fn a_repair_of_which_nobody_knows_is_expected_at_some_time() {
         assert!(text.contains(&format!("{policy}: expected to start at ")), "{text}");
     }
 }
+
+/// The data of a page, and the cells of the row of its table of measures that begins with a label.
+fn page(sandbox: &Sandbox, label: &str) -> (Value, Vec<String>) {
+    let page = sandbox.read("page.html");
+    let data = page.split_once("application/json\">").unwrap().1.split_once("</script>").unwrap().0;
+    let row = page.split("<tr>").find(|row| row.starts_with(&format!("<td><bdi>{label}"))).unwrap();
+    let cells = row.split("<bdi>").skip(1).map(|cell| cell.split_once("</bdi>").unwrap().0.to_owned());
+    (json(data), cells.collect())
+}
+
+#[test]
+fn a_page_states_units_and_knows_the_week_of_the_log() {
+    let sandbox = sandbox();
+    let simulate = |log: &str| {
+        sandbox.write("other.swf", log);
+        sandbox.makespan("simulate other.swf --policy fcfs --report page.html").succeeds()
+    };
+    simulate(LOG);
+    let (data, cells) = page(&sandbox, "wait, most");
+    assert!(data["week"].is_null() && cells[0].ends_with(" (s)"), "{cells:?}");
+    // A hundred times as long, and begun on a Friday evening by the clock of the log.
+    let long = LOG.replace("0 -1 60 2", "0 -1 60000 2").replace(" 100 -1 1 7", " 100000 -1 1 7");
+    let text = simulate(&format!("; UnixStartTime: 946684800\n; StartTime: Fri Dec 31 19:00:00 EST 1999\n{long}"));
+    let (data, cells) = page(&sandbox, "wait, most");
+    assert_eq!(data["week"], 4 * 86_400 + 19 * 3600);
+    assert!(cells[0].ends_with(" (h)"), "{cells:?}");
+    let seconds: f64 = row(&text, "wait, most")[0].parse().unwrap();
+    let hours: f64 = cells[1].parse().unwrap();
+    assert!((seconds / 3600.0 - hours).abs() < 1e-3 && hours > 10.0, "{seconds} {hours}");
+}

@@ -40,7 +40,16 @@ fn a_page_shows_what_each_policy_kept_busy() {
     for part in ["Mean loads under lp", "Mean loads under fcfs", "Progress under fcfs", "of the bound", "</html>"] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(!page.contains("<script"));
+    // What the script draws: a node after the other, for each policy.
+    let data = page.split_once("application/json\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: Value = serde_json::from_str(data).unwrap();
+    let [names, pictures] = ["names", "pictures"].map(|key| data[key].as_array().unwrap());
+    assert_eq!(pictures.len(), 2);
+    for picture in pictures {
+        let links = picture["links"].as_array().unwrap();
+        assert_eq!(links.len(), names.len());
+        assert!(links.iter().all(|load| (0.0..1.001).contains(&load.as_f64().unwrap())), "{links:?}");
+    }
 }
 
 #[test]

@@ -11,14 +11,11 @@ use super::workspace::{Said, Workspace};
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone --output results";
 
-/// The files of results, by name, without what says how they came to be, and without PDFs: these have their fonts in another order in
-/// each process.
+/// The files of results, by name, without what says how they came to be.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file());
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
-    named
-        .filter(|(name, _)| name != "journal.jsonl" && Path::new(name).extension().is_none_or(|kind| kind != "pdf"))
-        .collect()
+    named.filter(|(name, _)| name != "journal.jsonl").collect()
 }
 
 /// The shards of the records of a kind in the journal of the run, which tell of starts and ends.

@@ -20,6 +20,7 @@ use panel::Panel;
 
 pub use marks::{Deadline, Marks};
 pub use summary::bound_word;
+pub use ticks::duration;
 
 /// A schedule with the word that tells it from another: "planned", "happened".
 #[derive(Clone, Copy, Debug)]

@@ -62,7 +62,7 @@ fn small(seconds: f64, step: f64) -> String {
 }
 
 /// A duration in its two largest units, or with three digits below a minute.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     let trimmed = |value: f64, name: &str| {
         let digits = format!("{value:.3}");
         format!("{} {name}", digits.trim_end_matches('0').trim_end_matches('.'))

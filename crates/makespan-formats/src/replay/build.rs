@@ -33,7 +33,7 @@ pub(crate) fn replay(
     log.accept(file, options.strict)?;
     check_queues(file, &log, &options.queues)?;
     let fitted = log.fittable(file, options.speedup)?;
-    let Logged { records, report, remarks: said, .. } = log;
+    let Logged { records, report, remarks: said, week, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let mut remarks: Vec<String> = report.remarks().chain(said).collect();
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
@@ -70,7 +70,7 @@ pub(crate) fn replay(
     if !fits(&instance, &actual) {
         return Err(wrong(&makespan_core::InstanceError::TooLong));
     }
-    Ok(Replay { instance, actual, format, report, remarks })
+    Ok(Replay { instance, actual, format, report, remarks, week })
 }
 
 /// Whether each queue that is named has a job.
@@ -102,7 +102,7 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
 /// A native instance: it happens as estimated.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
     let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
-    Replay { instance, actual: Actual::AsEstimated, format, report, remarks: Vec::new() }
+    Replay { instance, actual: Actual::AsEstimated, format, report, remarks: Vec::new(), week: None }
 }
 
 fn estimate(record: &Record, estimates: Estimates) -> Time {

@@ -115,4 +115,7 @@ pub struct Replay {
     pub report: Report,
     /// What the user should know about the reading, the anomalies of the report included.
     pub remarks: Vec<String>,
+    /// The second of the week at instant 0, counted from Monday, 0:00, by the clock of the log (by UTC where an SWF log tells no
+    /// other); `None` where the file does not tell.
+    pub week: Option<i64>,
 }

@@ -42,6 +42,8 @@ pub(crate) struct Logged {
     pub untold: &'static str,
     /// What else its user should know.
     pub remarks: Vec<String>,
+    /// The second of the week at instant 0, from Monday on, by the clock of the log; where it tells.
+    pub week: Option<i64>,
 }
 
 impl Logged {

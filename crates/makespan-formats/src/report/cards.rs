@@ -15,14 +15,17 @@ use crate::plot::write_figure;
 const LONG: usize = 60;
 const LONG_WORDS: usize = 20;
 
+/// Values of more signs are smaller, so that they stay on one line.
+const LONG_VALUE: usize = 12;
+
 /// One figure at the head of the page.
-struct Card {
-    label: String,
-    value: String,
+pub(super) struct Card {
+    pub(super) label: String,
+    pub(super) value: String,
     /// What stands beside it: that it is optimal.
-    badge: Option<String>,
+    pub(super) badge: Option<String>,
     /// Smaller lines under the value.
-    lines: Vec<String>,
+    pub(super) lines: Vec<String>,
 }
 
 fn cards(report: &Report<'_>) -> Vec<Card> {
@@ -93,18 +96,24 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
 }
 
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    for card in cards(report) {
-        let term = Text(&card.label);
-        write!(out, "<div class=\"card\"><dt><span data-term=\"{term}\">{term}</span></dt><dd>{}", Text(&card.value))?;
-        if let Some(badge) = &card.badge {
-            write!(out, " <span class=\"badge\">{}</span>", Text(badge))?;
-        }
-        for line in &card.lines {
-            write!(out, "<small>{}</small>", Text(line))?;
-        }
-        writeln!(out, "</dd></div>")?;
+    cards(report).iter().try_for_each(|card| write_card(out, card))
+}
+
+pub(super) fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
+    let term = Text(&card.label);
+    let long = if card.value.chars().count() > LONG_VALUE { " class=\"long-value\"" } else { "" };
+    write!(
+        out,
+        "<div class=\"card\"><dt><span data-term=\"{term}\">{term}</span></dt><dd{long}>{}",
+        Text(&card.value)
+    )?;
+    if let Some(badge) = &card.badge {
+        write!(out, " <span class=\"badge\">{}</span>", Text(badge))?;
     }
-    Ok(())
+    for line in &card.lines {
+        write!(out, "<small>{}</small>", Text(line))?;
+    }
+    writeln!(out, "</dd></div>")
 }
 
 /// The page in sentences, for those who cannot see the chart.
@@ -156,7 +165,7 @@ pub(super) fn write_sections<'a>(
         if !section.columns.is_empty() {
             let most = if section.words { LONG_WORDS } else { LONG };
             let long = if section.rows.len() > most { " long" } else { "" };
-            let words = if section.words { " words" } else { "" };
+            let words = if section.words { " words" } else { " figures" };
             write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
             write!(out, "<tr>")?;
             write_row(out, "th scope=\"col\"", "th", &section.columns)?;

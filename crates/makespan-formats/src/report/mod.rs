@@ -53,8 +53,10 @@ const CHART_SCRIPT: &str = chart!("");
 /// The chart as a module of its own, for pages of other crates. It exports the classes `Chart` and `Model`.
 pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
 /// The style of the chart. It uses the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`, `--hatch`, `--busy`,
-/// `--lane`, `--second`, `--bound`, `--accent` and `--missed` of the page.
+/// `--lane`, `--second`, `--bound`, `--accent`, `--missed` and, for more than two schedules, `--good` of the page.
 pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
+/// The style of all pages, for those of other crates: head, cards, tables that scroll inside their frames, light and dark.
+pub const PAGE_STYLE: &str = include_str!("../../assets/report.css");
 /// The script of the page of a plan. Each part uses names of those before it.
 const SCRIPTS: [&str; 4] = [
     CHART_SCRIPT,

@@ -1,14 +1,17 @@
-//! One self-contained HTML page about bags on a tree: their steady state, or what happened. It has no script.
+//! One self-contained HTML page about bags on a tree: their steady state, or what happened.
 
 use std::io::{self, BufWriter, Write};
 
 use makespan_core::Instance;
-use makespan_core::tree::{Rates, TreeProblem};
+use makespan_core::tree::{Application, Rates, TreeProblem, float_of, link_load};
+use serde::Serialize;
 
-use super::cards::{write_remarks, write_sections};
-use super::{STYLE, Section, hash};
+use super::cards::{Card, write_card, write_remarks, write_sections};
+use super::data::write_json;
+use super::{CHART_SCRIPT, STYLE, Section, fill, hash};
 use crate::gantt::escape::Text;
-use crate::tree_plan::write_tree_svg;
+use crate::gantt::summary::grouped;
+use crate::tree_plan::{FULL, shares};
 
 /// What the page shows.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +41,119 @@ pub struct TreePicture<'a> {
     pub rates: &'a Rates,
 }
 
+/// The script of the page. Each part uses names of those before it.
+const SCRIPTS: [&str; 2] = [CHART_SCRIPT, include_str!("../../assets/tree.js")];
+const PAGE: &str = include_str!("../../assets/tree.html");
+
+/// What the script draws. Nodes are positions in the platform; all columns of a picture have a node after the other.
+#[derive(Serialize)]
+struct TreeData<'a> {
+    title: &'a str,
+    applications: Vec<&'a str>,
+    names: Vec<&'a str>,
+    /// The node above; -1 for the root.
+    parents: Vec<i64>,
+    /// 0 for a switch.
+    computes: Vec<u8>,
+    /// Parents before their children.
+    order: &'a [usize],
+    pictures: Vec<PictureData<'a>>,
+}
+
+#[derive(Serialize)]
+struct PictureData<'a> {
+    title: &'a str,
+    /// The part of the node's capacity that each application takes, by node and application.
+    shares: Vec<f64>,
+    /// Tasks a second, as shares.
+    tasks: Vec<f64>,
+    /// The part of its time that the link from above is busy.
+    links: Vec<f64>,
+}
+
+impl<'a> TreeData<'a> {
+    fn new(report: &TreeReport<'a>) -> Self {
+        let TreeReport { title, instance, problem, pictures, .. } = *report;
+        let nodes = problem.nodes();
+        Self {
+            title,
+            applications: problem.applications().iter().map(|app| &*instance.job(app.job).name).collect(),
+            names: instance.platform().nodes().iter().map(|node| &*node.name).collect(),
+            parents: nodes.iter().map(|node| node.parent.map_or(-1, |parent| parent as i64)).collect(),
+            computes: nodes.iter().map(|node| u8::from(node.computes())).collect(),
+            order: problem.order(),
+            pictures: pictures.iter().map(|picture| PictureData::new(problem, picture)).collect(),
+        }
+    }
+}
+
+impl<'a> PictureData<'a> {
+    fn new(problem: &TreeProblem, picture: &TreePicture<'a>) -> Self {
+        let TreePicture { title, rates } = *picture;
+        let flows = rates.flows(problem);
+        let link =
+            |node: usize| problem.nodes()[node].parent.map_or(0.0, |_| float_of(&link_load(problem, &flows, node)));
+        Self {
+            title,
+            shares: shares(problem, rates),
+            tasks: rates.all().iter().map(float_of).collect(),
+            links: (0..problem.nodes().len()).map(link).collect(),
+        }
+    }
+
+    /// Links that never idle, and the part of their time that processors are busy, each node counting as much as another.
+    fn loads(&self, problem: &TreeProblem) -> (usize, f64) {
+        let nodes = problem.nodes();
+        let sends = |node: usize| problem.children(node).iter().map(|&child| self.links[child]).sum::<f64>();
+        let saturated = (0..nodes.len()).filter(|&node| sends(node) >= FULL).count();
+        let computing = nodes.iter().filter(|node| node.computes()).count().max(1);
+        (saturated, self.shares.iter().sum::<f64>() / computing as f64)
+    }
+}
+
+/// The figures at the head of the page: of the first picture, with those of the others below.
+fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
+    let problem = report.problem;
+    let many = report.pictures.len() > 1;
+    let card = |label: &str, line: &str, value: &dyn Fn(usize) -> String| {
+        let others = (1..report.pictures.len()).map(|at| format!("{}: {}", report.pictures[at].title, value(at)));
+        let first = many.then(|| report.pictures[0].title.to_owned());
+        let lines = first.into_iter().chain([line.to_owned()]).chain(others).collect();
+        Card { label: label.to_owned(), value: value(0), badge: None, lines }
+    };
+    if report.pictures.is_empty() {
+        return Vec::new();
+    }
+    let applications = problem.applications();
+    let throughput = |at: usize| {
+        let rates = report.pictures[at].rates;
+        let of = |(at, app): (usize, &Application)| {
+            let all: f64 = (0..problem.nodes().len()).map(|node| float_of(rates.of(node, at))).sum();
+            all / float_of(&app.weight)
+        };
+        applications.iter().enumerate().map(of).fold(f64::INFINITY, f64::min)
+    };
+    let loads: Vec<(usize, f64)> = data.pictures.iter().map(|picture| picture.loads(problem)).collect();
+    let at_work = |at: usize| {
+        let apps = applications.len();
+        data.pictures[at].shares.chunks(apps.max(1)).filter(|shares| shares.iter().any(|share| *share > 0.0)).count()
+    };
+    let computing = problem.nodes().iter().filter(|node| node.computes()).count();
+    let counted = |count: usize| grouped(count as f64);
+    vec![
+        card("fair throughput", "weighted tasks a second, of the rates below", &|at| format!("{:.3}", throughput(at))),
+        card("processors busy", "mean over the nodes that compute", &|at| format!("{:.1} %", 100.0 * loads[at].1)),
+        card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| counted(at_work(at))),
+        card("ports that never idle", "sending all the time", &|at| counted(loads[at].0)),
+        Card {
+            label: "applications".to_owned(),
+            value: counted(applications.len()),
+            badge: None,
+            lines: vec![format!("on {} nodes", counted(problem.nodes().len()))],
+        },
+    ]
+}
+
 /// Writes the page.
 ///
 /// # Errors
@@ -45,30 +161,19 @@ pub struct TreePicture<'a> {
 pub fn write_tree(out: &mut impl Write, report: &TreeReport<'_>) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     let style = STYLE.replace('\r', "");
-    let (title, policy) = (Text(report.title), hash(&style));
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src '{policy}'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<header>\n<h1><bdi>{title}</bdi></h1>\n\
-         <p class=\"origin\">{}</p>\n</header>\n<main>\n",
-        Text(report.summary)
-    )?;
-    write_remarks(&mut out, report.remarks)?;
-    write!(
-        out,
-        "<section>\n<h2>Loads</h2>\n<p class=\"hint\">A box is filled as far as its processors are busy, in the colours of the \
-         applications; a link is as thick as it is busy. Red: a port that never idles.</p>\n"
-    )?;
-    for picture in report.pictures {
-        writeln!(out, "<figure>")?;
-        write_tree_svg(&mut out, report.instance, report.problem, picture.rates, picture.title)?;
-        writeln!(out, "</figure>")?;
-    }
-    writeln!(out, "</section>")?;
-    write_sections(&mut out, report.sections)?;
-    writeln!(out, "</main>\n</body>\n</html>")?;
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
+    let data = TreeData::new(report);
+    fill(&mut out, PAGE, |out, slot| match slot {
+        "title" => write!(out, "{}", Text(report.title)),
+        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
+        "style" => out.write_all(style.as_bytes()),
+        "script" => out.write_all(script.as_bytes()),
+        "data" => write_json(out, &data),
+        "summary" => write!(out, "{}", Text(report.summary)),
+        "cards" => cards(report, &data).iter().try_for_each(|card| write_card(out, card)),
+        "remarks" => write_remarks(out, report.remarks),
+        "sections" => write_sections(out, report.sections),
+        other => unreachable!("the page template has no slot {other}"),
+    })?;
     out.flush()
 }

@@ -13,6 +13,7 @@ use crate::error::{FormatError, Place};
 use crate::lines::each;
 use crate::needs::Pool;
 use crate::replay::record::{Logged, Record};
+use crate::swf::of_week;
 
 /// States of jobs that have not ended.
 const ALIVE: [&str; 7] = ["RUNNING", "PENDING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED"];
@@ -48,7 +49,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     });
     let remarks = vec![format!("times count from the first submission, {first} s after 1970 by the clock of the dump")];
     let untold = "a dump of sacct does not tell how many processors the machine has";
-    Ok(Logged { records: records.collect(), report, processors: None, untold, remarks })
+    Ok(Logged { records: records.collect(), report, processors: None, untold, remarks, week: Some(of_week(first)) })
 }
 
 impl Reader {

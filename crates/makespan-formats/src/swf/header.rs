@@ -7,6 +7,33 @@ pub(super) struct Header {
     nodes: Option<u32>,
     /// Keys that come again with another number.
     contradicted: Vec<&'static str>,
+    /// Seconds after 1970 at which the log starts, by UTC.
+    unix: Option<i64>,
+    /// What the clock of the log shows more than UTC.
+    zone: Option<i64>,
+    /// Second of the week, from Monday on, at which the log starts by its own clock.
+    local: Option<i64>,
+}
+
+/// Seconds of a week.
+const WEEK: i64 = 7 * 86_400;
+/// 1970 began on the fourth day of a week.
+const EPOCH: i64 = 3 * 86_400;
+
+/// The second of the week of an instant in seconds after 1970, from Monday on.
+pub(crate) fn of_week(unix: i64) -> i64 {
+    unix.saturating_add(EPOCH).rem_euclid(WEEK)
+}
+
+/// The second of the week in what `date` prints: `Tue Feb 21 18:44:15 IST 2006`.
+fn clock(date: &str) -> Option<i64> {
+    let day = date.split_whitespace().next()?.get(..3)?;
+    let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let day = days.iter().position(|known| known.eq_ignore_ascii_case(day))? as i64;
+    let times = date.split_whitespace().find(|word| word.matches(':').count() == 2)?;
+    let parts: Vec<i64> = times.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let fits = parts.iter().zip([24, 60, 61]).all(|(&part, limit)| (0..limit).contains(&part));
+    fits.then(|| day * 86_400 + parts[0] * 3600 + parts[1] * 60 + parts[2])
 }
 
 impl Header {
@@ -17,7 +44,10 @@ impl Header {
         let (key, slot) = match key.trim() {
             "MaxProcs" => ("MaxProcs", &mut self.processors),
             "MaxNodes" => ("MaxNodes", &mut self.nodes),
-            _ => return Ok(()),
+            other => {
+                self.take_start(other, value);
+                return Ok(());
+            }
         };
         // Some logs add an explanation in parentheses after the number, and -1 means unknown.
         let first = value.split_whitespace().next().unwrap_or_default();
@@ -35,6 +65,22 @@ impl Header {
         }
     }
 
+    /// When the log starts: nothing depends on it but the days of figures, so what is no time is no error.
+    fn take_start(&mut self, key: &str, value: &str) {
+        let seconds = || value.split_whitespace().next()?.parse::<i64>().ok();
+        match key {
+            "UnixStartTime" => self.unix = self.unix.or(seconds().filter(|&start| start > 0)),
+            "TimeZone" => self.zone = self.zone.or(seconds().filter(|zone| zone.abs() <= 86_400)),
+            "StartTime" => self.local = self.local.or(clock(value)),
+            _ => {}
+        }
+    }
+
+    /// The second of the week at instant 0, from Monday on, by the clock of the log; by UTC where that is not told.
+    pub(super) fn week(&self) -> Option<i64> {
+        self.local.or(self.unix.map(|unix| of_week(unix.saturating_add(self.zone.unwrap_or(0)))))
+    }
+
     /// What the user should know.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
@@ -49,6 +95,26 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_week_is_that_of_the_clock_of_the_log() {
+        let week = |lines: &[&str]| {
+            let mut header = Header::default();
+            lines.iter().for_each(|line| header.take(line.as_bytes()).unwrap());
+            header.week()
+        };
+        assert_eq!(week(&["; MaxProcs: 8"]), None);
+        // Saturday, 1 January 2000, 0:00 by UTC; an hour later in Paris; Friday evening in New York.
+        let start = "; UnixStartTime: 946684800";
+        assert_eq!(week(&[start]), Some(5 * 86_400));
+        assert_eq!(week(&[start, "; TimeZone: 3600"]), Some(5 * 86_400 + 3600));
+        assert_eq!(week(&[start, "; StartTime: Fri Dec 31 19:00:00 EST 1999"]), Some(4 * 86_400 + 19 * 3600));
+        for unknown in
+            ["; StartTime: yesterday", "; StartTime: Fri 25:00:00", "; UnixStartTime: -1", "; UnixStartTime: ?"]
+        {
+            assert_eq!(week(&[unknown]), None, "{unknown}");
+        }
+    }
 
     #[test]
     fn max_procs_counts_before_max_nodes() {

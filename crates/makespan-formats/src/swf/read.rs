@@ -62,7 +62,8 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
     let remarks = header.remarks().collect();
-    Ok(Logged { records, report, processors: header.processors(), untold, remarks })
+    let week = header.week();
+    Ok(Logged { records, report, processors: header.processors(), untold, remarks, week })
 }
 
 struct Reader<'a> {

@@ -16,6 +16,7 @@ use makespan_core::Bound;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
 
 pub use svg::write_tree_svg;
+pub(crate) use svg::{FULL, shares};
 pub use unrolled::write_network_csv;
 
 /// A steady state as its file states it.

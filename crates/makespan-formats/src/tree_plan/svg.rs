@@ -20,11 +20,11 @@ const ROW: f64 = 96.0;
 const TOP: f64 = 74.0;
 const MARGIN: f64 = 20.0;
 const BOX: [f64; 2] = [84.0, 40.0];
-const INK: &str = "#222b36";
-const IDLE: &str = "#eef1f5";
-const SATURATED: &str = "#c8372d";
+const INK: &str = "#1b1f24";
+const IDLE: &str = "#f1f2f0";
+const SATURATED: &str = "#c81e1e";
 /// A port or processor that is busy for this part of its time is drawn as saturated: floats stand for exact figures.
-const FULL: f64 = 1.0 - 1e-9;
+pub(crate) const FULL: f64 = 1.0 - 1e-9;
 
 /// What is drawn of each node.
 struct Drawing<'a> {
@@ -107,7 +107,8 @@ fn places(problem: &TreeProblem) -> (Vec<[f64; 2]>, f64, [f64; 2]) {
     (places, cell, [width, TOP + deepest * row + BOX[1] + MARGIN])
 }
 
-fn shares(problem: &TreeProblem, rates: &Rates) -> Vec<f64> {
+/// The part of the node's capacity that each application takes, by node and application.
+pub(crate) fn shares(problem: &TreeProblem, rates: &Rates) -> Vec<f64> {
     let applications = problem.applications();
     let share = |node: usize| {
         let capacity = float_of(&problem.capacity(node));
@@ -139,9 +140,9 @@ impl Drawing<'_> {
         let load = self.links[node].clamp(0.0, 1.0);
         let ([x1, y1], [x2, y2]) = (self.places[parent], self.places[node]);
         let colour = match load {
-            0.0 => "#d5dae1",
+            0.0 => "#d9dcdf",
             _ if self.port(parent) >= FULL => SATURATED,
-            _ => "#54667d",
+            _ => "#59636e",
         };
         let name = Text(&self.instance.platform().nodes()[node].name).to_string();
         writeln!(
@@ -185,7 +186,7 @@ impl Drawing<'_> {
             write!(out, r#"<rect x="{from}" y="{top}" width="{part}" height="{high}" fill="{colour}"/>"#)?;
             at += share * width;
         }
-        let edge = if self.port(node) >= FULL { SATURATED } else { "#8b97a6" };
+        let edge = if self.port(node) >= FULL { SATURATED } else { "#9aa1a8" };
         write!(out, r#"<rect x="{left}" y="{top}" width="{wide}" height="{high}" fill="none" stroke="{edge}"/>"#)?;
         if let Some(name) = fitting(&one.name, 12.0, width - 6.0).filter(|_| height > 30.0) {
             write!(

@@ -2,35 +2,41 @@
 
 use std::fmt::Write;
 
+use makespan_formats::report::PAGE_STYLE;
 use makespan_slurm::forecast::Expected;
 
 use super::Seen;
 use super::rows::{between, clocked, head, nodes};
 
-const STYLE: &str = "body{font:14px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem;color:#1a1a1a;background:#fff}\
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}\
-td.t{white-space:nowrap;font-variant-numeric:tabular-nums}td.bar{min-width:16rem;position:relative}\
-i{position:absolute;top:.55rem;height:.9rem;border-radius:2px}i.s{background:#9bb8d9}i.r{background:#2f6db5}i.w{background:#d98b2f}\
-small{color:#666}@media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}th,td{border-color:#333}small{color:#999}}";
+/// What this page has beside the style of all pages: bars in a column, and reasons that have room, also on a phone.
+const OWN_STYLE: &str = "section>small{display:block;color:var(--soft);margin:2px 0 8px}td{vertical-align:top}\
+td.t{font-variant-numeric:tabular-nums}tr{border-bottom:1px solid var(--line)}td.bar{min-width:10rem;position:relative;border-bottom:0}td.why{white-space:normal;min-width:15rem}\
+td.why small{color:var(--soft)}i{position:absolute;top:9px;height:13px;border-radius:2px}i.r{background:var(--accent)}i.w{background:var(--second)}";
+/// Nothing is loaded, and nothing runs.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 pub fn html(seen: &Seen<'_>, waiting: &[&Expected], from: &str) -> String {
+    let (from, head) = (escaped(from), head(seen));
+    let origin: String = head.lines().map(|line| format!("<span>{}</span>", escaped(line))).collect();
     let mut page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>Queue of {from}</title><style>{STYLE}</style><h1>Queue of {from}</h1><p>{}</p>",
-        escaped(head(seen).trim()),
-        from = escaped(from)
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
+         <link rel=\"icon\" href=\"data:,\"><title>Queue of {from}</title><style>{PAGE_STYLE}{OWN_STYLE}</style></head>\n\
+         <body><header><h1>Queue of {from}</h1><p class=\"origin\">{origin}</p></header><main>"
     );
     let span = span(seen, waiting);
     let ends = format!("{} to {}", seen.clock.words(span.0), seen.clock.words(span.1));
     page += &format!(
-        "<h2>What waits</h2><p><small>Bars: {ends}. Orange: between early and late starts; blue: the expected run.</small></p>"
+        "<section><h2>What waits</h2><small>Bars: {ends}. Orange: between early and late starts; blue: the expected run.</small>"
     );
-    page +=
-        "<table><tr><th>job<th>user<th>name<th>partition<th>nodes<th>limit<th>starts<th>between<th>when<th>why not now";
+    page += "<div class=\"scroll words\"><table><tr><th>job<th>user<th>name<th>partition<th>nodes<th>limit<th>starts<th>between<th>when\
+             <th>why not now";
     for one in waiting {
         row(&mut page, seen, one, span);
     }
-    page += "</table><h2>What runs</h2><table><tr><th>job<th>user<th>name<th>partition<th>nodes<th>since<th>ends about<th>when";
+    page += "</table></div></section><section><h2>What runs</h2><div class=\"scroll words\"><table><tr><th>job<th>user<th>name<th>partition\
+             <th>nodes<th>since<th>ends about<th>when";
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));
     for (job, end) in running {
@@ -38,20 +44,19 @@ pub fn html(seen: &Seen<'_>, waiting: &[&Expected], from: &str) -> String {
         let Some(run) = &of.run else { continue };
         let bar = bar("r", span, run.started, end);
         let cells = [&of.shown, &of.user, &of.name, &of.partitions.join(","), &run.holds.len().to_string()];
-        cells.iter().for_each(|cell| {
-            page += &format!("{}{}", if *cell == cells[0] { "<tr><td>" } else { "<td>" }, escaped(cell))
-        });
+        page += "<tr>";
+        cells.iter().for_each(|cell| page += &format!("<td>{}", escaped(cell)));
         let (since, end) = (seen.clock.words(run.started), seen.clock.words(end));
         let _ = write!(page, "<td class=t>{since}<td class=t>{end}<td class=bar>{bar}");
     }
-    page += "</table>";
+    page += "</table></div></section>";
     let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
     if !remarks.is_empty() {
-        page += "<h2>Notes</h2><ul>";
+        page += "<section><h2>Notes</h2><ul>";
         remarks.iter().for_each(|remark| page += &format!("<li>{}", escaped(remark)));
-        page += "</ul>";
+        page += "</ul></section>";
     }
-    page + "</html>\n"
+    page + "</main><footer>Made by Makespan. This page loads nothing from the network.</footer></body></html>\n"
 }
 
 fn row(page: &mut String, seen: &Seen<'_>, one: &Expected, span: (i64, i64)) {
@@ -72,7 +77,7 @@ fn row(page: &mut String, seen: &Seen<'_>, one: &Expected, span: (i64, i64)) {
         one.why.remedy.as_ref().map_or(String::new(), |remedy| format!("<br><small>{}</small>", escaped(remedy)));
     let _ = write!(
         page,
-        "<td class=t>{limit}<td class=t>{start}<td class=t>{}<td class=bar>{bars}<td>{}{remedy}",
+        "<td class=t>{limit}<td class=t>{start}<td class=t>{}<td class=bar>{bars}<td class=why>{}{remedy}",
         between(seen, one),
         escaped(&one.why.text)
     );

@@ -18,7 +18,43 @@ const WIDTH: usize = 100;
 /// A named figure of something.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
-fn rows(simulated: &[Simulated]) -> Vec<Row> {
+/// How the figures of a group of measures are written: in units of so many seconds, with so many digits after the point.
+struct Written {
+    unit: f64,
+    /// Behind the label of a row.
+    word: &'static str,
+    /// As each value asks for where none is stated.
+    digits: Option<usize>,
+}
+
+impl Written {
+    /// In a terminal, as in files: seconds.
+    fn plain(_largest: f64, _is_time: bool) -> Self {
+        Self { unit: 1.0, word: "", digits: None }
+    }
+
+    /// On a page: one unit for the group, by its largest value, so that digits stand below each other.
+    fn on_page(largest: f64, is_time: bool) -> Self {
+        const UNITS: [(f64, f64, &str); 5] = [
+            (172_800.0, 86_400.0, " (d)"),
+            (7200.0, 3600.0, " (h)"),
+            (120.0, 60.0, " (min)"),
+            (0.1, 1.0, " (s)"),
+            (f64::MIN_POSITIVE, 1e-3, " (ms)"),
+        ];
+        // What is zero throughout has seconds.
+        let found =
+            UNITS.iter().find(|(least, ..)| largest >= *least).map_or((1.0, " (s)"), |&(_, unit, word)| (unit, word));
+        let (unit, word) = if is_time { found } else { (1.0, "") };
+        Self { unit, word, digits: Some(if largest / unit >= 1000.0 { 1 } else { 3 }) }
+    }
+
+    fn text(&self, value: f64) -> String {
+        self.digits.map_or_else(|| figure(value), |digits| format!("{:.digits$}", value / self.unit))
+    }
+}
+
+fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |label: &str, of: &dyn Fn(&Measures) -> String| {
         rows.push((label.to_owned(), simulated.iter().map(|one| of(&one.measures)).collect()));
@@ -37,12 +73,16 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
             "flow" => measures.flow,
             _ => measures.bounded_slowdown,
         };
+        let largest = simulated.iter().map(|one| group(&one.measures).max).fold(0.0, f64::max);
+        let written = written(largest, name != "bounded slowdown");
         for (word, of) in figures {
-            add(&format!("{name}, {word}"), &|measures| figure(of(&group(measures))));
+            add(&format!("{name}, {word}{}", written.word), &|measures| written.text(of(&group(measures))));
         }
     }
     add("weighted completion", &|measures| figure(measures.weighted_completion));
-    add("makespan", &|measures| figure(measures.makespan));
+    let largest = simulated.iter().map(|one| one.measures.makespan).fold(0.0, f64::max);
+    let makespans = written(largest, true);
+    add(&format!("makespan{}", makespans.word), &|measures| makespans.text(measures.makespan));
     add("utilisation", &|measures| format!("{:.2} %", 100.0 * measures.utilisation));
     add("backfilled jobs", &|measures| measures.backfilled.to_string());
     // What is not known, and what never happened, takes no line.
@@ -101,7 +141,7 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
 
 /// A table with a column a policy; several tables below each other where one would be too wide.
 pub fn text(simulated: &[Simulated]) -> String {
-    let rows = rows(simulated);
+    let rows = rows(simulated, Written::plain);
     let label = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let width = |at: usize| {
         let cells = rows.iter().map(|row| row.1[at].chars().count()).max().unwrap_or(0);
@@ -129,9 +169,12 @@ pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
     Section {
         title: "Measures".into(),
-        text: "Times are in seconds; 90 %, 95 % and 99 % are percentiles over jobs.".into(),
+        text: "Times whose unit is not stated are in seconds; 90 %, 95 % and 99 % are percentiles over jobs.".into(),
         columns: columns.collect(),
-        rows: rows(simulated).into_iter().map(|(label, cells)| [vec![label], cells].concat()).collect(),
+        rows: rows(simulated, Written::on_page)
+            .into_iter()
+            .map(|(label, cells)| [vec![label], cells].concat())
+            .collect(),
         ..Section::default()
     }
 }

@@ -64,7 +64,7 @@ fn cluster(
     let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
     outputs::write(log, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     if let Some(path) = &options.outputs.report {
-        page::write(path, &title, &scene, &log.remarks, &simulated)?;
+        page::write(path, &title, &scene, log, &simulated)?;
     }
     match options.format {
         Format::Json => {

@@ -5,11 +5,12 @@ use std::path::Path;
 use makespan::{Scene, Simulated};
 use makespan_core::{Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
-use makespan_formats::gantt::Marks;
+use makespan_formats::gantt::{Marks, duration};
 use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
 use miette::Result;
 
 use super::comparison;
+use super::scene::Log;
 use crate::decisions;
 use crate::output::write_file;
 use crate::summary::figure;
@@ -19,14 +20,14 @@ use crate::summary::figure;
 const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
-pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], simulated: &[Simulated]) -> Result<()> {
+pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: &[Simulated]) -> Result<()> {
     let charted = scene.instance.tasks().saturating_mul(simulated.len() as u64) <= MAX_CHARTED;
     let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
     let summaries: Vec<String> = simulated.iter().map(summary).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
-    let mut remarks = remarks.to_vec();
+    let mut remarks = log.remarks.clone();
     if !charted {
         remarks.push(format!(
             "The page has no chart and no table of jobs: {} policies with {} tasks each are more than {MAX_CHARTED} placements. \
@@ -57,6 +58,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
         policies: &panels,
         seed: scene.seed,
         remarks: &remarks,
+        week: log.week,
         comparison: &comparison::section(simulated),
         sections: &sections(scene, simulated),
     };
@@ -89,8 +91,8 @@ fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<Level> {
 fn summary(simulated: &Simulated) -> String {
     let measures = &simulated.measures;
     format!(
-        "mean wait {} s, mean bounded slowdown {}, utilisation {:.1} %",
-        figure(measures.wait.mean),
+        "mean wait {}, mean bounded slowdown {}, utilisation {:.1} %",
+        duration(measures.wait.mean),
         figure(measures.bounded_slowdown.mean),
         100.0 * measures.utilisation
     )

@@ -18,6 +18,8 @@ pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
     pub remarks: Vec<String>,
+    /// The second of the week at instant 0, where the log tells.
+    pub week: Option<i64>,
 }
 
 /// Reads the log on the machines that the options name.
@@ -38,7 +40,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         machine: Some(machine::platform()?),
         ..usual
     };
-    let Replay { instance, actual, mut remarks, format, .. } = replay_at(&options.trace, &reading)?;
+    let Replay { instance, actual, mut remarks, format, week, .. } = replay_at(&options.trace, &reading)?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
@@ -48,7 +50,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, week })
 }
 
 /// Refuses to end jobs at walltimes where that would end none.
@@ -102,14 +104,14 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, mut remarks, .. } = log;
+    let Log { instance, mut remarks, week, .. } = log;
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
         options.seed
     ));
     let actual = deviation.draw(instance.tasks() as usize);
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, week })
 }
 
 /// The same log where nobody tells the times, if that is asked for.
@@ -117,14 +119,14 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
     }
-    let Log { instance, actual, mut remarks } = log;
+    let Log { instance, actual, mut remarks, week } = log;
     let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    Ok(Log { instance, actual, remarks })
+    Ok(Log { instance, actual, remarks, week })
 }
 
 /// What learns times while the simulation goes on, if that is asked for.

@@ -49,6 +49,8 @@ pub struct SimulationReport<'a> {
     pub seed: u64,
     /// What the user should know, one sentence each.
     pub remarks: &'a [String],
+    /// The second of the week at instant 0, counted from Monday, 0:00; `None` where nobody knows: days are numbered then.
+    pub week: Option<i64>,
     /// Measures side by side.
     pub comparison: &'a Section,
     /// Tables after the charts, in this order.
@@ -134,6 +136,7 @@ fn note(panels: &Panels<'_>) -> String {
 struct Data<'a> {
     panels: panels::Data<'a>,
     chart: Option<ChartData<'a>>,
+    week: Option<i64>,
 }
 
 fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Panels<'_>) -> io::Result<()> {
@@ -147,5 +150,5 @@ fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Pane
     let charted =
         Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose: schedules.len() > 3 };
     let chart = (!schedules.is_empty()).then(|| ChartData::new(charted));
-    write_json(out, &Data { panels: panels.data(), chart })
+    write_json(out, &Data { panels: panels.data(), chart, week: report.week })
 }

@@ -42,6 +42,7 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
         policies: &[panel, panel],
         seed: u64::MAX,
         remarks: &[HOSTILE.to_owned()],
+        week: None,
         comparison: &comparison,
         sections: std::slice::from_ref(&comparison),
     };
