@@ -8,10 +8,11 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use makespan_core::{Actual, Instance, Link, Platform};
+use makespan_core::{Actual, Instance, Link, Platform, Time};
 
 use crate::SpeedupSpec;
 use crate::anomaly::Report;
+use crate::clock::Clock;
 use crate::format::Format;
 
 pub(crate) use build::{given, replay};
@@ -109,10 +110,23 @@ pub struct Replay {
     pub instance: Instance,
     /// How long the jobs really ran.
     pub actual: Actual,
+    /// What happened to the jobs when the log was written.
+    pub past: Past,
     /// How the file was written.
     pub format: Format,
     /// What was odd in the file.
     pub report: Report,
     /// What the user should know about the reading, the anomalies of the report included.
     pub remarks: Vec<String>,
+}
+
+/// What a log tells of what really happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Past {
+    /// When each job started, in the order of the instance; `None` where that is not told. Empty where nothing is.
+    pub starts: Vec<Option<Time>>,
+    /// What its clock shows at the times of the instance.
+    pub clock: Option<Clock>,
+    /// When the log was written, where some jobs had not ended then.
+    pub now: Option<Time>,
 }

@@ -1,12 +1,19 @@
 //! Header lines `; Key: value`.
 
-/// What the header says about the platform; nothing else in it is believed, least of all the number of jobs.
+use crate::Clock;
+
+/// What the header says about the platform and the clock; nothing else in it is believed, least of all the number of jobs.
 #[derive(Default)]
 pub(super) struct Header {
     processors: Option<u32>,
     nodes: Option<u32>,
     /// Keys that come again with another number.
     contradicted: Vec<&'static str>,
+    /// Seconds after 1970 at time 0.
+    begin: Option<i64>,
+    zone: Option<String>,
+    /// Seconds east of Greenwich.
+    east: Option<i32>,
 }
 
 impl Header {
@@ -14,6 +21,15 @@ impl Header {
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
+        match key.trim() {
+            "UnixStartTime" => self.begin = self.begin.or(value.trim().parse().ok().filter(|&second: &i64| second > 0)),
+            "TimeZoneString" => {
+                let zone = || Some(value.trim().to_owned()).filter(|zone| !zone.is_empty());
+                self.zone = self.zone.take().or_else(zone);
+            }
+            "TimeZone" => self.east = self.east.or(value.trim().parse().ok()),
+            _ => {}
+        }
         let (key, slot) = match key.trim() {
             "MaxProcs" => ("MaxProcs", &mut self.processors),
             "MaxNodes" => ("MaxNodes", &mut self.nodes),
@@ -38,6 +54,20 @@ impl Header {
     /// What the user should know.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
+    }
+
+    /// What a clock shows at the times of the log, and what is to be said of that.
+    pub(super) fn clock(&self) -> (Option<Clock>, Option<String>) {
+        let Some(begin) = self.begin else { return (None, None) };
+        let east = || self.east.map_or_else(|| Clock::local(begin), |east| Clock::east(begin, east));
+        match self.zone.as_deref().map(|zone| Clock::named(begin, zone)) {
+            None => (east(), None),
+            Some(Ok(clock)) => (clock, None),
+            Some(Err(problem)) => {
+                let told = if self.east.is_some() { "the offset of the header" } else { "universal time" };
+                (east(), Some(format!("{problem}; dates are in {told}")))
+            }
+        }
     }
 
     /// Processors of the platform.
