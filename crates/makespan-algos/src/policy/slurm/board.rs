@@ -219,11 +219,10 @@ impl Board {
 
     /// Plans a job.
     pub fn plan(&mut self, fit: &Fit, resolution: i64) {
-        let Held { from, until, .. } = fit.held;
-        // From 0 on, which is the beginning of the log.
-        let begin = from - from.rem_euclid(resolution);
+        let until = fit.held.until;
+        // A beginning is not moved: until then others hold what the job is to get, and counted with them it would be held twice.
         let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
-        self.take(&Held { from: begin, until: end, ..fit.held.clone() }, 1);
+        self.take(&Held { until: end, ..fit.held.clone() }, 1);
     }
 
     fn take(&mut self, held: &Held, sign: i64) {

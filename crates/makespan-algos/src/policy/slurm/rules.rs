@@ -12,7 +12,7 @@ pub struct SlurmRules {
     pub bf_interval: Time,
     /// `bf_window`: how far ahead jobs are planned.
     pub bf_window: Time,
-    /// `bf_resolution`: plans begin and end at multiples of it.
+    /// `bf_resolution`: plans end at multiples of it.
     pub bf_resolution: Time,
     /// `bf_max_job_test`: jobs that a backfill cycle looks at.
     pub bf_max_job_test: usize,

@@ -75,10 +75,12 @@ fn a_backfill_cycle_starts_what_delays_no_plan() {
 }
 
 #[test]
-fn plans_begin_and_end_at_multiples_of_the_resolution() {
-    // `c` ends at 570 s and would hold its processor until 1200 s on a grid of 20 minutes, when `b` is planned from 0 s on.
-    assert_eq!(starts("slurm[bf_resolution=20m]", &queue())[3], 900);
-    assert_eq!(starts("slurm[bf_resolution=1]", &queue())[3], 30);
+fn plans_end_at_multiples_of_the_resolution() {
+    // `b` is planned from 600 to 900 s and `q` behind it; `c` would end at 1050 s. On a grid of 20 minutes `q` is planned from 1200 s on.
+    let jobs = vec![job("a", 3, 10, 0), job("b", 3, 5, 1), job("q", 4, 10, 2), job("c", 1, 17, 3)];
+    let queue = flat(4, jobs);
+    assert_eq!(starts("slurm", &queue), [0, 600, 900, 1500]);
+    assert_eq!(starts("slurm[bf_resolution=20m]", &queue)[3], 30);
 }
 
 #[test]
