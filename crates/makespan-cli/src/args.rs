@@ -18,7 +18,6 @@ mod trees;
 
 use std::path::PathBuf;
 
-use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
@@ -146,13 +145,8 @@ pub enum Format {
 #[derive(Args)]
 pub struct InstanceOptions {
     /// Instance file: a list of shell commands, native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
-    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input. The word slurm, a folder with
-    /// what Slurm's commands printed, or --from alone: what waits in the queue of a cluster, beside what runs
-    #[arg(
-        required = false,
-        required_unless_present = "from",
-        default_value_if("from", ArgPredicate::IsPresent, QUEUE)
-    )]
+    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input. The word slurm, or a
+    /// folder with what Slurm's commands printed: what waits in the queue of a cluster, beside what runs
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,
@@ -257,7 +251,6 @@ pub struct BoundOptions {
 }
 
 #[derive(Args)]
-#[command(mut_arg("instance", |arg| arg.required(true)))]
 pub struct VerifyOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
@@ -385,7 +378,6 @@ pub struct ProfileOptions {
 }
 
 #[derive(Args)]
-#[command(mut_arg("instance", |arg| arg.required(true)))]
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,

@@ -20,7 +20,7 @@ pub struct MachineOptions {
     #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
     pub platform: Option<PathBuf>,
     /// Machines of a cluster instead of those of the file: the nodes of this job inside one (`SLURM_JOB_ID`), else those of a
-    /// partition that take jobs, as if they were empty. Without a file: the queue of the cluster with what runs, or of a folder with
+    /// partition that take jobs, as if they were empty. To simulate, without a file: the queue of the cluster with what runs, or of a folder with
     /// what Slurm's commands printed
     #[arg(long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,

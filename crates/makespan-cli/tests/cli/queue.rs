@@ -132,12 +132,12 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
 fn the_queue_of_a_cluster_is_planned_and_bounded() {
     let sandbox = Sandbox::new();
     saved(&sandbox);
-    let planned = of_queue(&sandbox, "plan --from FOLDER --time-limit 1s --output plan.json").succeeds();
+    let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json").succeeds();
     assert!(planned.contains("keep their processors until their limits"), "{planned}");
     of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
-    of_queue(&sandbox, "bound --from FOLDER").succeeds();
+    of_queue(&sandbox, "bound FOLDER").succeeds();
     of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
-    of_queue(&sandbox, "plan --from slurm:long").refused(&["names machines"]);
+    of_queue(&sandbox, "simulate --from slurm:long").refused(&["names machines"]);
     of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
     of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
