@@ -10,10 +10,13 @@ use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
 /// Beside the defaults of the whole catalogue.
-const MORE: [&str; 15] = [
+const MORE: [&str; 18] = [
     "easy[order=sjf,request=fastest]",
     "easy[order=saf,passes=instant]",
     "easy[queues=priority]",
+    "conservative[order=wfp3]",
+    "easy[order=unicef]",
+    "slurm[weight_age=10,weight_job_size=5,calc_period=1]",
     "conservative[order=laf,request=fewest]",
     "moldable-easy[order=widest]",
     "batch[scheduler=demt[shuffles=2]]",

@@ -32,7 +32,7 @@ pub use history::{
     HistoryAction, HistoryChoice, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
     HistoryOptions,
 };
-pub use machines::MachineOptions;
+pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use service::{
@@ -145,7 +145,8 @@ pub enum Format {
 #[derive(Args)]
 pub struct InstanceOptions {
     /// Instance file: a list of shell commands, native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
-    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input
+    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input. The word slurm, or a
+    /// folder with what Slurm's commands printed: what waits in the queue of a cluster, beside what runs
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,

@@ -11,7 +11,7 @@ use makespan_formats::{
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions};
-use crate::{cluster, machine, makefile, snakefile};
+use crate::{cluster, machine, makefile, present, snakefile};
 
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
@@ -85,6 +85,12 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
 /// Reads the instance of another file as the options say.
 pub fn load_file(options: &InstanceOptions, path: &Path) -> Result<Loaded> {
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
+    if let Some(from) = present::meant(path, &options.machines)? {
+        if speedup.is_some() || options.nextflow_trace.is_some() {
+            return Err(miette!("{from} is the queue of a cluster; leave out --speedup and --nextflow-trace"));
+        }
+        return present::waiting(&from);
+    }
     let machines = Machines::of(&options.machines)?;
     let read = ReadOptions {
         processors: machines.processors,
@@ -126,6 +132,10 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
     }
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
+            digits if number(digits).is_some() && digits != text => format!(
+                "it would be more or fewer than something; of `simulate` --scenario 'nodes={text}' is that; write --processors {digits} \
+                 for {digits} in all"
+            ),
             digits if number(digits).is_some() => format!("it is a number; write --processors {digits} for as many"),
             _ => "there is no such file; write --processors for a number of them".to_owned(),
         };

@@ -9,6 +9,7 @@ mod machine;
 mod makefile;
 mod output;
 mod past;
+mod present;
 mod progress;
 mod snakefile;
 mod summary;

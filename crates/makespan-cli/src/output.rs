@@ -207,6 +207,13 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     Ok(())
 }
 
+/// How many characters fit in a line of the terminal; of a file or a pipe 80, or what `COLUMNS` says.
+pub fn columns() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let own = Table::new().width().map(usize::from);
+    own.or(told).filter(|&columns| columns >= 20).unwrap_or(80)
+}
+
 /// A plain table: a heading line and right-aligned figures; the first `words` columns, and any without a heading, are left-aligned.
 pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

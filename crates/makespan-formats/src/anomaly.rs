@@ -25,8 +25,12 @@ pub enum Anomaly {
     TooWide,
     /// It needs more of a resource than the platform has. Skipped.
     NoRoom,
-    /// The job had not ended when the log was written. Skipped.
+    /// The job had not ended when the log was written, and no time limit says how long it may take. Skipped.
     NotEnded,
+    /// The job ran when the log was written; its time limit stands in for its run time.
+    StillRuns,
+    /// The job waited when the log was written; its time limit stands in for its run time.
+    StillWaits,
     /// The record has more fields than the header names. Skipped: which of them is meant is unknown.
     LongRecord,
     /// The record ends before its last field; the missing fields are read as missing.
@@ -51,10 +55,11 @@ impl Anomaly {
     /// Whether such a record becomes no job.
     pub const fn skips(self) -> bool {
         use Anomaly::{
-            BrokenNeeds, BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord,
+            BrokenNeeds, BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord, StillRuns,
+            StillWaits,
         };
         let keeps = matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component);
-        !keeps && !matches!(self, BrokenUser | BrokenNeeds)
+        !keeps && !matches!(self, BrokenUser | BrokenNeeds | StillRuns | StillWaits)
     }
 
     /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
@@ -77,6 +82,8 @@ impl fmt::Display for Anomaly {
             Self::TooWide => "more processors than the platform has",
             Self::NoRoom => "needs more of a resource than the platform has",
             Self::NotEnded => "not ended when the log was written",
+            Self::StillRuns => "running when the log was written; the time limit stands in for the run time",
+            Self::StillWaits => "waiting when the log was written; the time limit stands in for the run time",
             Self::LongRecord => "more fields than the header names",
             Self::ShortRecord => "fields are missing at the end",
             Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
@@ -166,6 +173,11 @@ impl Report {
             }
             None => self.found.push(Found { anomaly, count: 1, first: at, unit: self.unit }),
         }
+    }
+
+    /// Counts none of these any more.
+    pub(crate) fn forget(&mut self, anomalies: &[Anomaly]) {
+        self.found.retain(|found| !anomalies.contains(&found.anomaly));
     }
 
     /// How many records became no job.

@@ -228,13 +228,17 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
                 efficiency: None,
                 needs: Needs::NONE,
                 measured: false,
+                started: None,
+                submission: None,
+                is_alive: false,
             });
         } else {
             skip(Anomaly::RepeatedNumber);
         }
     }
     let processors = document.nb_res.map(|count| count.0.0).filter(|&count| count > 0);
-    Ok(Logged { records, report, processors, untold: "the workload has no `nb_res`", remarks: Vec::new(), week: None })
+    let (untold, remarks) = ("the workload has no `nb_res`", Vec::new());
+    Ok(Logged { records, report, processors, untold, remarks, week: None, clock: None, now: None })
 }
 
 /// How long the profile takes, and whether it communicates nothing.

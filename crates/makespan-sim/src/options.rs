@@ -1,6 +1,6 @@
 //! How a simulation is carried out.
 
-use makespan_core::{Estimation, Failure, Stop};
+use makespan_core::{Estimation, Failure, ProcSet, Stop, TaskId};
 
 use crate::FailureModel;
 
@@ -19,6 +19,9 @@ pub struct SimulationOptions {
     pub requeues: u32,
     /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
     pub estimation: Option<Estimation>,
+    /// Tasks that run already when the simulation begins, and where: they start at its first instant, at which they have to be
+    /// released, and the policy sees them as running and hears of no submission.
+    pub running: Vec<(TaskId, ProcSet)>,
     /// Ends the simulation with an error.
     pub stop: Stop,
 }
@@ -31,6 +34,7 @@ impl Default for SimulationOptions {
             failure_model: None,
             requeues: 1000,
             estimation: None,
+            running: Vec::new(),
             stop: Stop::default(),
         }
     }

@@ -36,6 +36,19 @@ fn first_come_first_served() {
 }
 
 #[test]
+fn what_runs_already_is_not_submitted() {
+    let instance = instance(4, vec![job("a", 2, 10, 0), job("b", 3, 10, 0), job("c", 2, 5, 3)]);
+    let options = SimulationOptions { running: vec![(TaskId(0), set("2-3"))], ..SimulationOptions::default() };
+    let actual = Actual::Profiles(vec![rigid(2, 7), rigid(3, 10), rigid(2, 5)]);
+    let played = play(&instance, &actual, &options).unwrap();
+    check(&played, &[(0, 0, 7, "2-3"), (1, 7, 17, "0-2"), (2, 17, 22, "0-1")]);
+    // Two submissions and three ends.
+    assert_eq!(played.events, 5);
+    let options = SimulationOptions { running: vec![(TaskId(2), set("2-3"))], ..SimulationOptions::default() };
+    assert!(play(&instance, &actual, &options).is_err(), "it is not released then");
+}
+
+#[test]
 fn a_walltime_is_a_limit_only_when_asked_for() {
     let mut long = job("a", 1, 10, 0);
     long.walltime = Some(seconds(10));

@@ -290,6 +290,41 @@ fn the_queue_is_an_instance_with_what_runs() {
     assert!(present.remarks.iter().any(|remark| remark.contains("held")), "{:?}", present.remarks);
 }
 
+#[test]
+fn what_an_instance_cannot_say_is_said() {
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j{id} UserId=u(1) Priority=9 JobState=PENDING SubmitTime=50 TimeLimit=00:10:00 Partition=p NumNodes=1 \
+             NumCPUs=1 {more}\n"
+        )
+    };
+    let jobs = [
+        job(1, "Reason=JobHeldUser"),
+        job(2, "Dependency=afterok:1(unfulfilled)"),
+        job(3, "Dependency=afterany:4(unfulfilled) Features=ib&(a|b) Licenses=matlab:2"),
+        job(4, ""),
+        job(5, "Dependency=afternotok:4(unfulfilled)"),
+        job(6, "Dependency=afterany:5(unfulfilled)"),
+        job(7, "Licenses=ansys:1"),
+    ];
+    let texts = Texts::default()
+        .with(Part::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib,a ActiveFeatures=ib,a\n")
+        .with(Part::Licences, "LicenseName=matlab Total=3 Used=0 Free=3 Reserved=0 Remote=no\n")
+        .with(Part::Jobs, jobs.concat());
+    let present = texts.queue(Some(100)).unwrap().present().unwrap();
+    let instance = &present.instance;
+    let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["3", "4"], "{:?}", present.remarks);
+    assert_eq!(instance.jobs()[0].after.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["4"]);
+    let submission = instance.jobs()[0].submission.as_deref().unwrap();
+    assert_eq!((submission.constraint.as_deref(), submission.priority), (Some("ib&(a|b)"), Some(9)));
+    assert_eq!(instance.platform().licences().amount("matlab"), 3);
+    let told = present.remarks.join("; ");
+    for part in ["held by its user", "jobs 2, 6: left out, it waits for a job that is left out", "to fail", "`ansys`"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
 /// Saved text with some of it cut out, doubled or replaced.
 fn mangled(text: &str, cuts: &[(usize, usize, u8)]) -> String {
     let mut bytes = text.as_bytes().to_vec();

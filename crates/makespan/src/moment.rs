@@ -147,13 +147,15 @@ mod tests {
     use super::*;
     use crate::simulate;
 
-    const SPECS: [&str; 10] = [
+    const SPECS: [&str; 12] = [
         "fcfs",
         "easy",
         "easy[order=sjf]",
         "easy[order=laf,passes=instant]",
         "conservative",
         "conservative[order=sjf]",
+        "conservative[order=wfp3]",
+        "slurm",
         "moldable-easy",
         "batch",
         "doubling",

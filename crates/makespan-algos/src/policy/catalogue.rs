@@ -10,9 +10,10 @@ use super::held::equal_speeds;
 use super::job_flow;
 use super::order::Reading;
 use super::queue_state::without_transfers;
+use super::slurm;
 use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy,
-    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
+    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
@@ -52,6 +53,7 @@ const FLOW: &str = "sequential jobs on nodes of any speeds, or with times of the
 const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
+const SLURM: &[Parameter] = SlurmRules::PARAMETERS;
 const QUEUES: Parameter = Parameter { name: "queues", values: Queues::VALUES, default: "one" };
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
@@ -64,7 +66,7 @@ const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc
 
 const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
 
-static POLICIES: [Entry<OfPolicy>; 14] = [
+static POLICIES: [Entry<OfPolicy>; 15] = [
     Entry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -93,6 +95,20 @@ static POLICIES: [Entry<OfPolicy>; 14] = [
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST],
         kind: OfPolicy { build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))) },
+    },
+    Entry {
+        name: "slurm",
+        summary: "Slurm's main and backfill cycles, with its priorities, partitions and limits",
+        supports: "rigid, sequential and moldable jobs on equally fast processors; needs; jobs that wait for jobs; unavailable periods; failures; the rules of a shared cluster",
+        source: "slurm.conf(5) of Slurm 24.11; Yoo, Jette, Grondona, JSSPP 2003, doi:10.1007/10968987_3",
+        parameters: SLURM,
+        kind: OfPolicy {
+            build: |spec, _| {
+                let rules = SlurmRules::read(spec)?;
+                let request = spec.take("request", Request::default(), str::parse::<Request>)?;
+                Ok(Built::queue(Slurm::new(rules, request)).only(equally_fast).only(slurm::supports))
+            },
+        },
     },
     Entry {
         name: "moldable-easy",

@@ -5,7 +5,8 @@ mod sets;
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Decision, Event, FreeTime, Policy, Time, View};
+use makespan_core::{Decision, Event, FreeTime, Policy, TaskId, Time, View};
+use rustc_hash::FxHashMap;
 
 use self::plan::{News, Plan, Room, Start};
 use self::sets::Sets;
@@ -96,6 +97,14 @@ impl Policy for Conservative {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let update = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
+        if self.reading.order.moves() {
+            self.starts.see_order(&state.queue);
+            self.slots.see_order(&state.queue);
+            let mut slots: FxHashMap<TaskId, Slot> =
+                std::mem::take(&mut self.places).into_iter().map(|(place, slot)| (place.task, slot)).collect();
+            let now = state.queue.iter().filter_map(|place| Some((place, slots.remove(&place.task)?)));
+            self.places = now.collect();
+        }
         let late = state.held.extend(view, &[]);
         let news = News { events, update, late, opened: state.held.take_opened() };
         let next = if state.counted {

@@ -142,6 +142,7 @@ impl Easy {
         let Some(state) = self.state.as_mut().filter(|state| knows(state, events, view)) else {
             return self.by_instant(events, view, decisions);
         };
+        state.queue.advance(view.instance, view.now);
         let mut ended: Vec<TaskId> = Vec::new();
         for event in events {
             if let Event::Finished(task) | Event::Failed(task) = *event {

@@ -26,6 +26,7 @@ mod queue_state;
 mod renewed;
 mod replan;
 mod reserved;
+mod slurm;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -46,3 +47,4 @@ pub use order::{QueueOrder, Queues, Reading, Request};
 pub use renewed::Renewed;
 pub use replan::{Keep, Replan};
 pub use reserved::Starts;
+pub use slurm::{PriorityRules, Slurm, SlurmRules};

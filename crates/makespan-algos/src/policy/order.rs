@@ -27,6 +27,16 @@ pub enum QueueOrder {
     Weight,
     /// Highest priority first.
     Priority,
+    /// `-(wait / time)^3 * processors`, least first: short and wide tasks that have waited for long. W. Tang, Z. Lan, N. Desai and D.
+    /// Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", CLUSTER 2009, DOI 10.1109/CLUSTR.2009.5289206.
+    Wfp3,
+    /// `-wait / (log2(processors) * time)`, least first: short and narrow tasks that have waited for long. The same source; one
+    /// processor, whose logarithm is zero, counts like two.
+    Unicef,
+    /// `log10(time) * processors + 870 * log10(release)`, least first, times in seconds of at least one: a function that was fitted to
+    /// simulated outcomes. D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with simulation and machine
+    /// learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
+    F1,
 }
 
 /// Into how many queues the waiting tasks are put.
@@ -52,8 +62,9 @@ impl FromStr for Queues {
 }
 
 impl QueueOrder {
-    pub(super) const VALUES: &'static str = "fcfs, sjf, ljf, saf, laf, narrowest, widest, weight or priority";
-    const NAMES: [(&'static str, Self); 9] = [
+    pub(super) const VALUES: &'static str =
+        "fcfs, sjf, ljf, saf, laf, narrowest, widest, weight, priority, wfp3, unicef or f1";
+    const NAMES: [(&'static str, Self); 12] = [
         ("fcfs", Self::Fcfs),
         ("sjf", Self::Sjf),
         ("ljf", Self::Ljf),
@@ -63,10 +74,20 @@ impl QueueOrder {
         ("widest", Self::Widest),
         ("weight", Self::Weight),
         ("priority", Self::Priority),
+        ("wfp3", Self::Wfp3),
+        ("unicef", Self::Unicef),
+        ("f1", Self::F1),
     ];
 
+    /// Whether the order changes while tasks wait.
+    pub(super) fn moves(self) -> bool {
+        matches!(self, Self::Wfp3 | Self::Unicef)
+    }
+
     /// A number that is smaller for what comes earlier, of a task that asks for this.
-    fn key(self, instance: &Instance, task: TaskId, Asked { width, time }: Asked) -> i128 {
+    fn key(self, instance: &Instance, task: TaskId, Asked { width, time }: Asked, now: Time) -> i128 {
+        let wait = || (now - instance.release(task)).seconds().max(0.0);
+        let processors = f64::from(width);
         let area = || -> Area { time.area(width) };
         match self {
             Self::Fcfs => 0,
@@ -78,8 +99,21 @@ impl QueueOrder {
             Self::Widest => -i128::from(width),
             Self::Weight => -i128::from(instance.weight(task).millionths()),
             Self::Priority => -i128::from(instance.job_of(task).priority),
+            Self::Wfp3 => in_order(-(wait() / time.seconds()).powi(3) * processors),
+            Self::Unicef => in_order(-wait() / (processors.max(2.0).log2() * time.seconds())),
+            Self::F1 => {
+                let log = |seconds: f64| seconds.max(1.0).log10();
+                in_order(log(time.seconds()) * processors + 870.0 * log(instance.release(task).seconds()))
+            }
         }
     }
+}
+
+/// An integer of the same order as a number.
+fn in_order(number: f64) -> i128 {
+    // Zero has one sign.
+    let bits = (number + 0.0).to_bits().cast_signed();
+    i128::from(if bits < 0 { bits ^ i64::MAX } else { bits })
 }
 
 /// How a policy reads its queue.
@@ -112,12 +146,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// That of a task which asks for so many processors.
-    pub(super) fn new(instance: &Instance, task: TaskId, width: u32, order: QueueOrder, queues: Queues) -> Self {
+    /// That of a task which asks for so many processors, now.
+    pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: Reading, now: Time) -> Self {
+        let Reading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
         // Orders are by the time of the profile, which is not that on slower processors.
-        let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) });
+        let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) }, now);
         let asked = Asked { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
     }
@@ -242,7 +277,9 @@ mod tests {
         let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
         let ids = |order: &str| {
             let order: QueueOrder = order.parse().unwrap();
-            let place = |(task, width)| Place::new(&instance, task, width, order, Queues::One);
+            let reading = Reading { order, ..Reading::default() };
+            let now = Time::from_ticks(12);
+            let place = |(task, width)| Place::new(&instance, task, width, reading, now);
             let mut places: Vec<Place> = instance.task_ids().zip([2, 1, 4, 1]).map(place).collect();
             places.sort_unstable();
             places.iter().map(|place| place.task.0).collect::<Vec<_>>()
@@ -254,6 +291,34 @@ mod tests {
         assert_eq!(ids("laf"), [3, 0, 1, 2]);
         assert_eq!(ids("narrowest"), [3, 1, 0, 2]);
         assert_eq!(ids("widest"), [2, 0, 3, 1]);
+        // Waits of 3, 9, 9 and 12; cubes of 0.6, 1.8, 9 and 1.2 times widths.
+        assert_eq!(ids("wfp3"), [2, 1, 3, 0]);
+        // 0.6 / 1, 1.8 / 1, 9 / 2 and 1.2 / 1.
+        assert_eq!(ids("unicef"), [2, 1, 3, 0]);
+        assert_eq!(ids("f1"), [3, 1, 2, 0], "below a second there is no logarithm");
+    }
+
+    #[test]
+    fn functions_of_the_literature_are_as_they_are_written() {
+        let job = |(width, time, release): (u32, i64, i64)| {
+            let profile = Profile::rigid(width, Time::from_seconds(time)).unwrap();
+            Job::new(format!("{width}-{time}-{release}"), profile).with_release(Time::from_seconds(release))
+        };
+        let instance =
+            Instance::new(Platform::flat(64).unwrap(), [(64, 1000, 10), (1, 10, 1000)].map(job).to_vec(), vec![]);
+        let instance = instance.unwrap();
+        let first = |order: QueueOrder, now: i64| {
+            let key = |(task, width): (TaskId, u32)| {
+                let reading = Reading { order, ..Reading::default() };
+                Place::new(&instance, task, width, reading, Time::from_seconds(now))
+            };
+            instance.task_ids().zip([64, 1]).min_by_key(|&one| key(one)).unwrap().0.0
+        };
+        // 192 + 870 beside 1 + 2610.
+        assert_eq!(first(QueueOrder::F1, 1000), 0);
+        // (1 wait over time)^3 * 64 of the first is 0.99^3 * 64 = 62 at 1000, when the second has just come.
+        assert_eq!((first(QueueOrder::Wfp3, 1000), first(QueueOrder::Wfp3, 1060)), (0, 1));
+        assert_eq!((first(QueueOrder::Unicef, 1000), first(QueueOrder::Unicef, 1002)), (0, 1));
     }
 
     #[test]

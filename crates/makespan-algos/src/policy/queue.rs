@@ -9,6 +9,8 @@ use super::order::{Asked, Place, Reading, Widths};
 #[derive(Debug)]
 pub(super) struct Queue {
     reading: Reading,
+    /// When the order was made.
+    now: Time,
     widths: Widths,
     /// All of them.
     waiting: TaskSet,
@@ -58,6 +60,7 @@ impl Queue {
     pub(super) fn new(instance: &Instance, reading: Reading) -> Self {
         Self {
             reading,
+            now: Time::ZERO,
             widths: Widths::new(reading.request, instance),
             waiting: TaskSet::default(),
             blocks: Vec::new(),
@@ -70,6 +73,22 @@ impl Queue {
     /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// It is another instant: an order that changes while tasks wait is made anew; whether it is one.
+    pub(super) fn advance(&mut self, instance: &Instance, now: Time) -> bool {
+        if now == self.now || !self.reading.order.moves() {
+            return false;
+        }
+        self.now = now;
+        let mut places: Vec<Place> = self.waiting.iter().map(|task| self.place_of(instance, task)).collect();
+        places.sort_unstable();
+        let block =
+            |places: &[Place]| Block { places: places.to_vec(), upto: places[places.len() - 1], least: all(places) };
+        self.blocks = places.chunks(LENGTH).map(block).collect();
+        (self.empty, self.leaves) = (0, 0);
+        self.measure_from(0);
+        true
     }
 
     /// Exactly these wait.
@@ -94,8 +113,7 @@ impl Queue {
 
     /// Where a task would wait: what it asks for does not change, until its times do.
     fn place_of(&self, instance: &Instance, task: TaskId) -> Place {
-        let Reading { order, queues, .. } = self.reading;
-        Place::new(instance, task, self.widths.of(instance, task), order, queues)
+        Place::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }
 
     /// Whether the task waits.
@@ -314,10 +332,10 @@ mod tests {
         #[test]
         fn a_queue_is_a_sorted_list(
             changes in prop::collection::vec((0_u64..700, 0_u8..3, 0_u32..14, 0_u32..14, 0_i64..18), 0..1500),
-            (order, all) in (0_usize..4, any::<bool>()),
+            (order, all) in (0_usize..5, any::<bool>()),
         ) {
             let instance = instance(700);
-            let order = ["fcfs", "sjf", "laf", "widest"][order].parse().unwrap();
+            let order = ["fcfs", "sjf", "laf", "widest", "wfp3"][order].parse().unwrap();
             let mut queue = Queue::new(&instance, Reading { order, ..Reading::default() });
             let mut naive: Vec<Place> = Vec::new();
             if all {
@@ -325,8 +343,12 @@ mod tests {
                 naive = instance.task_ids().map(|task| queue.place_of(&instance, task)).collect();
                 naive.sort_unstable();
             }
-            for (task, change, free, beside, window) in changes {
+            for (now, (task, change, free, beside, window)) in changes.into_iter().enumerate() {
                 let task = TaskId(task);
+                if now % 5 == 0 && queue.advance(&instance, Time::from_ticks(now as i64)) {
+                    naive = naive.iter().map(|place| queue.place_of(&instance, place.task)).collect();
+                    naive.sort_unstable();
+                }
                 match queue.place(&instance, task) {
                     Some(place) if change > 0 => {
                         queue.remove(place);

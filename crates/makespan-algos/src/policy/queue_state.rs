@@ -33,6 +33,7 @@ impl QueueState {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
         let mut queue = Queue::new(view.instance, reading);
+        queue.advance(view.instance, view.now);
         queue.reset(view.instance, view.waiting);
         let counted = counts_suffice(view.instance);
         Self { queue, held: Held::of(view, !counted), counted }
@@ -59,7 +60,8 @@ impl QueueState {
             *state = Some(Self::of(view, reading));
             return Update::Anew;
         };
-        let mut heard = Update::Arrivals;
+        let moved = known.queue.advance(view.instance, view.now);
+        let mut heard = if moved { Update::Surprise } else { Update::Arrivals };
         for event in events {
             heard = match (known.take_in(event, view), heard) {
                 (Update::Arrivals, before) => before,

@@ -13,7 +13,7 @@ use makespan_core::{
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
-const SPECS: [&str; 15] = [
+const SPECS: [&str; 20] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
@@ -29,6 +29,11 @@ const SPECS: [&str; 15] = [
     "follow[scheduler=list]",
     "improve[steps=60]",
     "improve[steps=60,objective=makespan]",
+    "slurm",
+    "slurm[bf_interval=7,bf_window=1,weight_fairshare=1000,weight_age=50,calc_period=1]",
+    "easy[order=wfp3]",
+    "conservative[order=unicef]",
+    "moldable-easy[order=f1]",
 ];
 
 fn t(ticks: i64) -> Time {
@@ -157,7 +162,7 @@ fn an_overdue_repair_moves_reservations() {
     }
 }
 
-const QUEUES: [&str; 9] = [
+const QUEUES: [&str; 13] = [
     "fcfs",
     "fcfs[order=sjf]",
     "easy",
@@ -167,6 +172,10 @@ const QUEUES: [&str; 9] = [
     "conservative[order=sjf]",
     "moldable-easy",
     "moldable-easy[order=saf]",
+    "easy[order=unicef,passes=instant]",
+    "easy[order=wfp3]",
+    "conservative[order=wfp3]",
+    "fcfs[order=f1]",
 ];
 
 /// Policies that ask a scheduler.

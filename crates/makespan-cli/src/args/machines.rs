@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// Stands for a file where the queue of a cluster is meant: `--from` without one.
+pub const QUEUE: &str = "queue:";
+
 /// On which machines an instance is planned or played, where the file is not to say.
 #[derive(Args)]
 pub struct MachineOptions {
@@ -17,8 +20,9 @@ pub struct MachineOptions {
     #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
     pub platform: Option<PathBuf>,
     /// Machines of a cluster instead of those of the file: the nodes of this job inside one (`SLURM_JOB_ID`), else those of a
-    /// partition that take jobs, as if they were empty
-    #[arg(long, value_name = "slurm[:PARTITION]", conflicts_with_all = ["processors", "platform"])]
+    /// partition that take jobs, as if they were empty. To simulate, without a file: the queue of the cluster with what runs, or of a folder with
+    /// what Slurm's commands printed
+    #[arg(long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
     #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]

@@ -2,15 +2,21 @@
 
 use std::path::PathBuf;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use makespan_formats::{Estimates, SpeedupSpec};
 
-use super::{Format, MachineOptions, TreeRules};
+use super::{Format, MachineOptions, QUEUE, TreeRules};
 
 #[derive(Args)]
 pub struct SimulateOptions {
     /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax,
-    /// .stg, .dot, .xml), a project of PSPLIB; also .gz and .bz2
+    /// .stg, .dot, .xml), a project of PSPLIB; also .gz and .bz2. Without it --from names a queue
+    #[arg(
+        required = false,
+        required_unless_present = "from",
+        default_value_if("from", ArgPredicate::IsPresent, QUEUE)
+    )]
     pub trace: PathBuf,
     /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt] [default: easy; on a tree back-pressure]
     #[arg(long, short, value_name = "SPECS")]
@@ -48,6 +54,13 @@ pub struct SimulateOptions {
     /// Policies simulated at the same time [default: all cores]; the output does not depend on it
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
+    /// What if: a scenario beside others and what was logged, such as now, 'nodes=+20', 'policy=conservative', 'without user=ann',
+    /// 'load=1.2' or 'estimates=clairvoyant', or several of these words; once for each scenario
+    #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes"])]
+    pub scenarios: Vec<String>,
+    /// Say which jobs would have started earlier on another number of processors, with all others as they ran
+    #[arg(long)]
+    pub sizes: bool,
     #[command(flatten)]
     pub breakdowns: Breakdowns,
     #[command(flatten)]
@@ -103,7 +116,8 @@ pub struct StartQuestion {
     /// Say when this job is expected to start, which jobs hold it back, and when it did start
     #[arg(long, value_name = "JOB")]
     pub start_time_of: Option<String>,
-    /// The instant of that question, such as 36h in the time of the log [default: when the job was submitted]
+    /// The instant of that question, such as 36h in the time of the log, or a date such as 1996-10-01 or 1996-10-01T12:30 where the log
+    /// says when it began [default: when the job was submitted; when the log was written, of a job that waited then]
     #[arg(long, value_name = "TIME", requires = "start_time_of", allow_hyphen_values = true)]
     pub at: Option<String>,
 }

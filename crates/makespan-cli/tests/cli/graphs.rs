@@ -65,7 +65,7 @@ fn machines_are_the_same_options_in_every_command() {
             }
         }
         for verb in ["plan", "simulate", "bound"] {
-            let remedy = ["it is a number; write --processors 20"];
+            let remedy = ["write --processors 20"];
             sandbox.makespan(&format!("{verb} {file} --platform 20")).refused(&remedy);
             sandbox.makespan(&format!("{verb} {file} --platform +20")).refused(&remedy);
         }

@@ -34,6 +34,7 @@ mod resources;
 mod resume;
 mod run;
 mod sandbox;
+mod scenarios;
 mod scratch;
 mod shards;
 mod simulate;

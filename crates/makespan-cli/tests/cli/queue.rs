@@ -93,3 +93,52 @@ fn what_is_wrong_is_one_clear_error() {
         assert!(said.out.is_empty(), "{}", said.out);
     }
 }
+
+/// The recorded queue, in other verbs.
+fn of_queue(sandbox: &Sandbox, line: &str) -> Said {
+    let mut command = sandbox.command(&line.replace("FOLDER", "saved"));
+    Said::new(line, &command.env("TZ", "UTC").env("COLUMNS", "100").output().unwrap())
+}
+
+fn saved(sandbox: &Sandbox) {
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    for file in fs::read_dir(recorded()).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), sandbox.path("saved").join(file.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn scenarios_are_played_over_the_queue_of_a_cluster() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=+2 --scenario policy=conservative";
+    let text = of_queue(&sandbox, line).succeeds();
+    assert!(text.contains("time 0, which is now: 20") && text.contains("\nstarts\n"), "{text}");
+    assert!(text.contains("jobs run and go on") && !text.contains("AS LOGGED"), "{text}");
+    let said: serde_json::Value =
+        serde_json::from_str(&of_queue(&sandbox, &format!("{line} --format json")).succeeds()).unwrap();
+    let policy = said["scenarios"][0]["policy"].as_str().unwrap();
+    assert!(policy.starts_with("slurm"), "{policy}");
+    let jobs = said["starts"].as_array().unwrap();
+    let waits = |column: usize| jobs.iter().filter_map(|job| job["starts"][column].as_f64()).sum::<f64>();
+    assert!(waits(1) < waits(0), "more nodes help: {} {}", waits(0), waits(1));
+    // What runs is in no list of starts.
+    let ran = said["jobs"].as_u64().unwrap() as usize - jobs.len();
+    assert!(ran >= 3, "{ran}");
+}
+
+#[test]
+fn the_queue_of_a_cluster_is_planned_and_bounded() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json").succeeds();
+    assert!(planned.contains("keep their processors until their limits"), "{planned}");
+    of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
+    of_queue(&sandbox, "bound FOLDER").succeeds();
+    of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    of_queue(&sandbox, "simulate --from slurm:long").refused(&["names machines"]);
+    of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
+    of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
+    of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
+}

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::command::CommandEntry;
 use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::resources::NeedsEntry;
+use super::submission::SubmissionEntry;
 use super::times::{TimeFields, Times, times};
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, names};
 use crate::document::{Named, Unique};
@@ -57,6 +58,7 @@ struct Fields {
     after: Vec<String>,
     #[serde(default)]
     command: CommandEntry,
+    submission: Option<SubmissionEntry>,
     tasks: Option<Unique<TaskEntry>>,
     edges: Option<Vec<EdgeEntry>>,
 }
@@ -86,6 +88,8 @@ impl TryFrom<Fields> for JobEntry {
         if data.is_some() && count.is_none() {
             return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
         }
+        let submission = fields.submission.map(SubmissionEntry::read).transpose();
+        let submission = submission.map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
         let task = Task { profile, estimate, command: fields.command.0, data, needs };
         let mut job = Job {
@@ -97,7 +101,7 @@ impl TryFrom<Fields> for JobEntry {
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
             after: fields.after.into_iter().map(Into::into).collect(),
-            submission: None,
+            submission,
             work: match count {
                 Some(count) => Work::Bag(task, count),
                 None => Work::Task(task),
@@ -200,6 +204,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         deadline: fields.deadline.map(|deadline| deadline.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
         after: fields.after.into_iter().map(Into::into).collect(),
+        submission: fields.submission.map(SubmissionEntry::read).transpose()?,
         ..job
     };
     keep_walltime(&mut job);

@@ -15,6 +15,8 @@ mod platform;
 mod resource_tests;
 mod resources;
 mod schema;
+mod site;
+mod submission;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -6,6 +6,7 @@ use makespan_core::{Link, Node, Platform, Resources, Time};
 use serde::Deserialize;
 
 use super::resources::ResourcesEntry;
+use super::site::SiteEntry;
 use super::values::OneOrMany;
 use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
@@ -29,6 +30,7 @@ struct Fields {
     resources: Option<ResourcesEntry>,
     licences: Option<ResourcesEntry>,
     consumables: Option<ResourcesEntry>,
+    site: Option<SiteEntry>,
 }
 
 #[derive(Deserialize)]
@@ -97,8 +99,12 @@ impl TryFrom<Fields> for PlatformEntry {
             platform.with_licences(amounts(fields.licences))?.with_consumables(amounts(fields.consumables))
         });
         let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
-        let ruled = |platform: Platform| Self(if compact { platform.requiring_compact() } else { platform });
-        platform.map(ruled).map_err(|error| error.to_string())
+        let ruled = |platform: Platform| if compact { platform.requiring_compact() } else { platform };
+        let platform = platform.map(ruled).map_err(|error| error.to_string())?;
+        match fields.site {
+            Some(site) => site.on(platform).map(Self).map_err(|problem| format!("`site`: {problem}")),
+            None => Ok(Self(platform)),
+        }
     }
 }
 

@@ -13,6 +13,8 @@ use serde::{Serialize, Serializer};
 use super::command::SHELL;
 use super::job::usual_weight;
 use super::resources::PER_PROCESSOR;
+use super::site::SiteEntry;
+use super::submission::SubmissionEntry;
 use crate::amount::with_unit;
 use crate::guess::{GUESSED_LAW, guessed};
 
@@ -61,6 +63,8 @@ struct PlatformEntry<'a> {
     licences: Option<ResourcesOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     consumables: Option<ResourcesOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<SiteEntry>,
 }
 
 #[derive(Serialize)]
@@ -103,7 +107,7 @@ struct NodeOut<'a> {
 }
 
 /// Amounts by name.
-struct ResourcesOut<'a>(&'a Resources);
+pub(super) struct ResourcesOut<'a>(pub &'a Resources);
 
 impl Serialize for ResourcesOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -204,6 +208,8 @@ struct JobOut<'a> {
     estimate: Option<EstimateOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     needs: Option<NeedsOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submission: Option<SubmissionEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<JobOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -325,6 +331,7 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
         machines: machines(platform, language),
         licences: resources(platform.licences()),
         consumables: resources(platform.consumables()),
+        site: SiteEntry::of(platform),
     }
 }
 
@@ -380,6 +387,7 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
         count: job.is_bag().then(|| job.tasks()),
         data,
         after: job.after.iter().map(|name| &**name).collect(),
+        submission: job.submission.as_deref().map(SubmissionEntry::of),
         ..out
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use makespan_core::{Actual, Instance, Job, Platform, Profile, Time};
 
 use super::record::{Logged, Record};
-use super::{Estimates, Replay, ReplayOptions};
+use super::{Estimates, Past, Replay, ReplayOptions};
 use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
 use crate::error::{BOTH_STATED, FormatError, Place};
@@ -33,7 +33,7 @@ pub(crate) fn replay(
     log.accept(file, options.strict)?;
     check_queues(file, &log, &options.queues)?;
     let fitted = log.fittable(file, options.speedup)?;
-    let Logged { records, report, remarks: said, week, .. } = log;
+    let Logged { records, report, remarks: said, week, clock, now, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let mut remarks: Vec<String> = report.remarks().chain(said).collect();
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
@@ -44,6 +44,7 @@ pub(crate) fn replay(
     }
     let mut jobs = Vec::with_capacity(records.len());
     let mut real = Vec::with_capacity(records.len());
+    let mut starts = Vec::with_capacity(records.len());
     for record in records {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let estimate = estimate(&record, options.estimates);
@@ -57,6 +58,9 @@ pub(crate) fn replay(
         let mut job = Job::new(record.name, told).with_release(record.submit).with_priority(priority);
         job = job.with_needs(record.needs);
         job.user = record.user;
+        job.submission = record.submission;
+        // A log may say that a job started before it was submitted.
+        starts.push(record.started.filter(|&started| started >= record.submit));
         // On fewer or slower processors than logged a job may take longer than its user asked for.
         let as_logged = law.is_none() && platform.has_unit_speed();
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
@@ -70,7 +74,10 @@ pub(crate) fn replay(
     if !fits(&instance, &actual) {
         return Err(wrong(&makespan_core::InstanceError::TooLong));
     }
-    Ok(Replay { instance, actual, format, report, remarks, week })
+    if starts.iter().all(Option::is_none) {
+        starts.clear();
+    }
+    Ok(Replay { instance, actual, past: Past { starts, clock, now }, format, report, remarks, week })
 }
 
 /// Whether each queue that is named has a job.
@@ -102,7 +109,8 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
 /// A native instance: it happens as estimated.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
     let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
-    Replay { instance, actual: Actual::AsEstimated, format, report, remarks: Vec::new(), week: None }
+    let (actual, past) = (Actual::AsEstimated, Past::default());
+    Replay { instance, actual, past, format, report, remarks: Vec::new(), week: None }
 }
 
 fn estimate(record: &Record, estimates: Estimates) -> Time {

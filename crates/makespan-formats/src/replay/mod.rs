@@ -8,10 +8,11 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use makespan_core::{Actual, Instance, Link, Platform};
+use makespan_core::{Actual, Instance, Link, Platform, Time};
 
 use crate::SpeedupSpec;
 use crate::anomaly::Report;
+use crate::clock::Clock;
 use crate::format::Format;
 
 pub(crate) use build::{given, replay};
@@ -109,6 +110,8 @@ pub struct Replay {
     pub instance: Instance,
     /// How long the jobs really ran.
     pub actual: Actual,
+    /// What happened to the jobs when the log was written.
+    pub past: Past,
     /// How the file was written.
     pub format: Format,
     /// What was odd in the file.
@@ -118,4 +121,15 @@ pub struct Replay {
     /// The second of the week at instant 0, counted from Monday, 0:00, by the clock of the log (by UTC where an SWF log tells no
     /// other); `None` where the file does not tell.
     pub week: Option<i64>,
+}
+
+/// What a log tells of what really happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Past {
+    /// When each job started, in the order of the instance; `None` where that is not told. Empty where nothing is.
+    pub starts: Vec<Option<Time>>,
+    /// What its clock shows at the times of the instance.
+    pub clock: Option<Clock>,
+    /// When the log was written, where some jobs had not ended then.
+    pub now: Option<Time>,
 }

@@ -1,10 +1,13 @@
 //! The records of a log, however it is written.
 
-use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Time};
+use std::sync::Arc;
+
+use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Submission, Time};
 use rustc_hash::FxHashMap;
 
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report};
+use crate::clock::Clock;
 use crate::error::{FormatError, Place};
 use crate::needs::{UNSTATED, Unstated};
 use crate::speedup::{Laws, through};
@@ -30,6 +33,12 @@ pub(crate) struct Record {
     pub needs: Needs,
     /// Whether that is what it used, for want of a request.
     pub measured: bool,
+    /// When it started, on the clock of its submission.
+    pub started: Option<Time>,
+    /// How it was submitted, where the log tells.
+    pub submission: Option<Arc<Submission>>,
+    /// Whether it had not ended when the log was written.
+    pub is_alive: bool,
 }
 
 /// What a log says.
@@ -44,6 +53,10 @@ pub(crate) struct Logged {
     pub remarks: Vec<String>,
     /// The second of the week at instant 0, from Monday on, by the clock of the log; where it tells.
     pub week: Option<i64>,
+    /// What its clock shows.
+    pub clock: Option<Clock>,
+    /// When it was written, where it tells of jobs that had not ended.
+    pub now: Option<Time>,
 }
 
 impl Logged {
@@ -57,6 +70,18 @@ impl Logged {
             .processors
             .ok_or_else(|| wrong(&format!("{}; state the processors of the platform ({option})", self.untold)))?;
         Platform::flat(processors).map_err(|error: PlatformError| wrong(&error))
+    }
+
+    /// Leaves out, and counts, what has not ended.
+    fn leave_out_the_present(&mut self) {
+        let Self { records, report, .. } = self;
+        report.forget(&[Anomaly::StillRuns, Anomaly::StillWaits]);
+        records.retain(|record| {
+            if record.is_alive {
+                report.add(Anomaly::NotEnded, record.at);
+            }
+            !record.is_alive
+        });
     }
 
     /// Leaves out, and counts, what is wider than the platform.
@@ -153,6 +178,30 @@ impl Room<'_> {
 }
 
 impl Record {
+    /// The same of another name, which is for its reader to give with what it needs and how it was submitted.
+    pub(crate) fn copy(&self) -> Self {
+        let Self {
+            at, submit, run, processors, requested, user, queue, efficiency, measured, started, is_alive, ..
+        } = *self;
+        let (name, needs, submission) = (String::new(), Needs::NONE, None);
+        Self {
+            at,
+            name,
+            submit,
+            run,
+            processors,
+            requested,
+            user,
+            queue,
+            efficiency,
+            needs,
+            measured,
+            started,
+            submission,
+            is_alive,
+        }
+    }
+
     /// The profile that takes `time` on the logged processors: rigid, or by a law on all of the platform.
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
         match law {
@@ -174,6 +223,7 @@ pub(crate) fn planned(
     let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
     let platform = log.platform(file, machines.cloned().or(flat), "--processors")?;
     let processors = platform.processors();
+    log.leave_out_the_present();
     log.fit(processors);
     log.equip(&platform);
     log.accept(file, options.strict)?;

@@ -28,7 +28,53 @@ pub(super) struct Columns {
     /// Requested memory.
     pub memory: Option<usize>,
     pub nodes: Vec<usize>,
+    /// When the job could have started.
+    pub eligible: Option<usize>,
+    pub account: Option<usize>,
+    pub partition: Option<usize>,
+    pub qos: Option<usize>,
+    pub reservation: Option<usize>,
+    pub constraints: Option<usize>,
+    pub reason: Option<usize>,
+    /// Names of the nodes that it had.
+    pub node_list: Option<usize>,
+    /// What nobody looks at.
+    pub unused: Vec<String>,
 }
+
+/// Columns that are used, and those that say the same in another way or of steps.
+const USED: [&str; 30] = [
+    "JobID",
+    "JobIDRaw",
+    "Submit",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "Elapsed",
+    "TimelimitRaw",
+    "Timelimit",
+    "AllocCPUS",
+    "NCPUS",
+    "ReqCPUS",
+    "User",
+    "UID",
+    "State",
+    "AllocTRES",
+    "ReqTRES",
+    "ReqMem",
+    "AllocNodes",
+    "NNodes",
+    "ReqNodes",
+    "Eligible",
+    "Account",
+    "Partition",
+    "QOS",
+    "Reservation",
+    "Constraints",
+    "Constraint",
+    "Reason",
+    "NodeList",
+];
 
 impl Columns {
     /// Reads the header line.
@@ -68,6 +114,19 @@ impl Columns {
             lists: ["AllocTRES", "ReqTRES"].into_iter().filter_map(place).collect(),
             memory: place("ReqMem"),
             nodes: ["AllocNodes", "NNodes", "ReqNodes"].into_iter().filter_map(place).collect(),
+            eligible: place("Eligible"),
+            account: place("Account"),
+            partition: place("Partition"),
+            qos: place("QOS"),
+            reservation: place("Reservation"),
+            constraints: place("Constraints").or_else(|| place("Constraint")),
+            reason: place("Reason"),
+            node_list: place("NodeList"),
+            unused: names
+                .iter()
+                .filter(|name| !name.is_empty() && USED.iter().all(|used| !used.eq_ignore_ascii_case(name)))
+                .map(|&name| name.to_owned())
+                .collect(),
         };
         if columns.processors.is_empty() {
             return Err(missing("no column of processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`)"));

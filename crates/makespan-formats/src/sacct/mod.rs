@@ -2,16 +2,20 @@
 //!
 //! Needed are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and a run time (`ElapsedRaw`, `Elapsed`, or
 //! `Start` and `End`). `User` (or `UID`), `TimelimitRaw` or `Timelimit`, and `State` are used where they are there, and so are `AllocTRES`, `ReqTRES` and
-//! `ReqMem` for what jobs need.
+//! `ReqMem` for what jobs need. `Account`, `Partition`, `QOS`, `Constraints` and `Reservation` say how a job was submitted, `Eligible` from when
+//! on it could start, and `Reason` and `NodeList` are counted. Jobs that ran or waited when the dump was written are the present: their
+//! time limits stand in for their run times.
 
 mod columns;
 mod needs;
 mod read;
+mod submitted;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub(crate) use read::read_sacct;
+pub(crate) use submitted::hosts;
 
 /// Whether a file begins like a dump: a first line with `|` that names the column of job ids.
 pub(crate) fn is_dump(head: &[u8]) -> bool {

@@ -7,16 +7,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::columns::Columns;
 use super::needs::needs;
+use super::submitted::{Submissions, numbers};
 use super::values::{count, duration, instant};
+use crate::Clock;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
 use crate::needs::Pool;
 use crate::replay::record::{Logged, Record};
-use crate::swf::of_week;
 
-/// States of jobs that have not ended.
-const ALIVE: [&str; 7] = ["RUNNING", "PENDING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED"];
+/// States of jobs that wait, and of those that have started and not ended.
+const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
+const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
+
+/// More parts of an array than one record may stand for.
+const MAX_PARTS: usize = 100_000;
 
 #[derive(Default)]
 struct Reader {
@@ -25,6 +30,11 @@ struct Reader {
     users: FxHashMap<String, u32>,
     report: Report,
     needs: Pool,
+    submissions: Submissions,
+    /// How many could not start when they were submitted.
+    eligible_later: usize,
+    /// The last instant of the dump at which anything happened, in seconds.
+    last: i64,
     /// With the instants of submission apart, in seconds: times count from the first of them.
     records: Vec<(i64, Record)>,
 }
@@ -41,15 +51,30 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
             FormatError::content(file, column.map_or(place.clone(), |column| place.with_field(column)), problem)
         })
     })?;
-    let Reader { records, report, .. } = reader;
+    let Reader { records, report, columns, submissions, eligible_later, last, .. } = reader;
     let first = records.iter().map(|&(submit, _)| submit).min().unwrap_or(0);
+    let alive = records.iter().filter(|(_, record)| record.is_alive).count();
+    // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
+    let since = |instant: i64| Time::from_seconds(instant.saturating_sub(first));
     let records = records.into_iter().map(|(submit, record)| {
-        // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
-        Record { submit: Time::from_seconds(submit - first), ..record }
+        // It was kept as seconds after 1970.
+        let started = record.started.map(|started| since(started.ticks() / Time::TICKS_PER_SECOND));
+        Record { submit: since(submit), started, ..record }
     });
-    let remarks = vec![format!("times count from the first submission, {first} s after 1970 by the clock of the dump")];
+    let clock = Clock::local(first);
+    let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
+    let mut remarks = vec![format!("times count from the first submission, {shown} by the clock of the dump")];
+    if eligible_later > 0 {
+        remarks.push(format!(
+            "{eligible_later} jobs could not start when they were submitted, for the sake of others or of a time: they are \
+             submitted when they could (Eligible)"
+        ));
+    }
+    remarks.extend(columns.map(|columns| submissions.remarks(&columns)).unwrap_or_default());
     let untold = "a dump of sacct does not tell how many processors the machine has";
-    Ok(Logged { records: records.collect(), report, processors: None, untold, remarks, week: Some(of_week(first)) })
+    let now = (alive > 0).then(|| since(last));
+    let week = clock.as_ref().map(Clock::week);
+    Ok(Logged { records: records.collect(), report, processors: None, untold, remarks, week, clock, now })
 }
 
 impl Reader {
@@ -77,26 +102,74 @@ impl Reader {
         if short {
             self.report.add(Anomaly::ShortRecord, line);
         }
-        match record(columns, &cells, line)? {
-            Err(anomaly) => self.report.add(anomaly, line),
-            Ok(_) if !self.names.insert(name.to_owned()) => self.report.add(Anomaly::RepeatedNumber, line),
-            Ok((submit, mut record)) => {
-                record.user = columns.user.map(|user| cells[user]).filter(|user| !user.is_empty()).map(|user| {
-                    let next = self.users.len() as u32;
-                    *self.users.entry(user.to_owned()).or_insert(next)
-                });
-                let (needs, broken) = needs(columns, &cells);
-                record.needs = self.needs.of(needs);
-                if broken {
-                    self.report.add(Anomaly::BrokenNeeds, line);
-                }
-                if name.contains('+') {
-                    self.report.add(Anomaly::Component, line);
-                }
-                self.records.push((submit, record));
+        let (submit, mut record) = match record(columns, &cells, line)? {
+            Err(anomaly) => {
+                self.report.add(anomaly, line);
+                return Ok(());
             }
+            Ok(found) => found,
+        };
+        record.user = columns.user.map(|user| cells[user]).filter(|user| !user.is_empty()).map(|user| {
+            let next = self.users.len() as u32;
+            *self.users.entry(user.to_owned()).or_insert(next)
+        });
+        let (needs, broken) = needs(columns, &cells);
+        record.needs = self.needs.of(needs);
+        let eligible = columns.eligible.map_or(Ok(None), |column| instant(cells[column]));
+        let eligible = eligible.map_err(|problem| (Some("Eligible"), problem))?;
+        // What a job waits for before it could start is not for a scheduler to shorten.
+        let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
+        let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
+        let seen = [Some(release), Some(submit), last_of(columns, &cells)?];
+        self.last = seen.into_iter().flatten().fold(self.last, i64::max);
+        let (names, array) = parts(name);
+        let mut added = false;
+        for name in names {
+            if !self.names.insert(name.clone()) {
+                self.report.add(Anomaly::RepeatedNumber, line);
+                continue;
+            }
+            added = true;
+            self.eligible_later += usize::from(release > submit);
+            let submission = Some(self.submissions.of(columns, &cells, array));
+            if record.is_alive {
+                let is = if record.started.is_some() { Anomaly::StillRuns } else { Anomaly::StillWaits };
+                self.report.add(is, line);
+            }
+            self.records.push((release, Record { name, submission, needs: record.needs.clone(), ..record.copy() }));
+        }
+        if added && broken {
+            self.report.add(Anomaly::BrokenNeeds, line);
+        }
+        if added && name.contains('+') {
+            self.report.add(Anomaly::Component, line);
         }
         Ok(())
+    }
+}
+
+/// The last instant of a line, in seconds: now, of a job that runs.
+fn last_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
+    let at = |column: Option<usize>| column.map_or(Ok(None), |column| instant(cells[column]));
+    let start = at(columns.start).map_err(|problem| (Some("Start"), problem))?;
+    let end = at(columns.end).map_err(|problem| (Some("End"), problem))?;
+    let run = run_of(columns, cells)?;
+    Ok(end.or_else(|| Some(start? + run?)))
+}
+
+/// The parts of an array for which a record stands, such as `7_[2-9%3]`, with the number of the array and how many may run at a
+/// time; any other name is its own.
+fn parts(name: &str) -> (Vec<String>, Option<(&str, Option<u32>)>) {
+    let own = || vec![name.to_owned()];
+    let Some((array, rest)) = name.split_once('_') else { return (own(), None) };
+    let Some(list) = rest.strip_prefix('[').and_then(|list| list.strip_suffix(']')) else {
+        return (own(), Some((array, None)));
+    };
+    let (list, most) = list.split_once('%').map_or((list, None), |(list, most)| (list, most.parse().ok()));
+    let expanded = numbers(list, MAX_PARTS).filter(|numbers| numbers.len() <= MAX_PARTS);
+    match expanded {
+        Some(numbers) => (numbers.iter().map(|number| format!("{array}_{number}")).collect(), Some((array, most))),
+        None => (own(), Some((array, most))),
     }
 }
 
@@ -110,14 +183,22 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
         return Ok(Err(Anomaly::NoSubmitTime));
     };
     let state = columns.state.map_or("", |state| cells[state]).split_whitespace().next().unwrap_or_default();
-    if ALIVE.contains(&state) {
-        return Ok(Err(Anomaly::NotEnded));
-    }
-    let run = match run(columns, cells)? {
-        None => return Ok(Err(Anomaly::NoRunTime)),
-        Some(0) => return Ok(Err(Anomaly::ZeroRunTime)),
-        Some(run) => Time::from_seconds(run),
+    let (waits, runs) = (WAITING.contains(&state), RUNNING.contains(&state));
+    let requested = limit(columns, cells)?.filter(|&limit| limit > 0).map(Time::from_seconds);
+    let run = if waits || runs {
+        // It has taken so long already.
+        let taken = Time::from_seconds(if runs { run_of(columns, cells)?.unwrap_or(0) } else { 0 });
+        let Some(limit) = requested else { return Ok(Err(Anomaly::NotEnded)) };
+        limit.max(taken)
+    } else {
+        match run(columns, cells)? {
+            None => return Ok(Err(Anomaly::NoRunTime)),
+            Some(0) => return Ok(Err(Anomaly::ZeroRunTime)),
+            Some(run) => Time::from_seconds(run),
+        }
     };
+    let start = columns.start.filter(|_| !waits).map_or(Ok(None), |column| instant(cells[column]));
+    let start = start.map_err(|problem| (Some("Start"), problem))?;
     let mut processors = None;
     for &column in &columns.processors {
         let count = count(cells[column]).map_err(|problem| (Some("processors"), problem))?;
@@ -125,7 +206,6 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
     }
     let Some(processors) = processors else { return Ok(Err(Anomaly::NoProcessors)) };
     let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-    let requested = limit(columns, cells)?.filter(|&limit| limit > 0).map(Time::from_seconds);
     let submitted = Time::ZERO;
     Ok(Ok((
         submit,
@@ -141,6 +221,9 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
             efficiency: None,
             needs: Needs::NONE,
             measured: false,
+            started: start.map(Time::from_seconds),
+            submission: None,
+            is_alive: waits || runs,
         },
     )))
 }
@@ -154,18 +237,20 @@ fn run(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
     if start == Some(None) || end == Some(None) {
         return Ok(None);
     }
+    Ok(run_of(columns, cells)?.or(match (start.flatten(), end.flatten()) {
+        (Some(start), Some(end)) if end >= start => Some(end - start),
+        _ => None,
+    }))
+}
+
+/// Seconds that it has run, as the dump counts them.
+fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
     let raw = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]));
     if let Some(seconds) = raw.map_err(|problem| (Some("ElapsedRaw"), problem))? {
         return Ok(Some(seconds));
     }
     let elapsed = columns.elapsed.map_or(Ok(None), |column| duration(cells[column]));
-    if let Some(seconds) = elapsed.map_err(|problem| (Some("Elapsed"), problem))? {
-        return Ok(Some(seconds));
-    }
-    Ok(match (start.flatten(), end.flatten()) {
-        (Some(start), Some(end)) if end >= start => Some(end - start),
-        _ => None,
-    })
+    elapsed.map_err(|problem| (Some("Elapsed"), problem))
 }
 
 /// Seconds of the time limit.

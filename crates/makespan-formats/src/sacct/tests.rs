@@ -40,17 +40,19 @@ fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
         (job.name.as_str(), job.release.seconds(), profile.min_processors())
     };
     let jobs: Vec<(&str, f64, u32)> = replay.instance.ids().map(told).collect();
-    let expect =
-        [("101_4", 0.0, 2), ("100", 3600.0, 8), ("104+0", 7200.0, 1), ("104+1", 7200.0, 2), ("107", 25_200.0, 4)];
+    let mut expect = vec![("101_4", 0.0, 2), ("100", 3600.0, 8), ("104+0", 7200.0, 1), ("104+1", 7200.0, 2)];
+    expect.extend(["105_5", "105_6", "105_7", "105_8", "105_9"].map(|part| (part, 7200.0, 1)));
+    expect.push(("107", 25_200.0, 4));
     assert_eq!(jobs, expect);
-    assert_eq!(users(&replay), [Some(1), Some(0), Some(2), Some(2), Some(1)]);
+    assert_eq!(users(&replay), [1, 0, 2, 2, 1, 1, 1, 1, 1, 1].map(Some));
     assert_eq!(replay.instance.jobs()[1].walltime, Some(Time::from_seconds(86_400)));
     assert_eq!(replay.instance.jobs()[0].walltime, None);
     let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count, found.first)).collect();
     let expect = [
         (Anomaly::NoRunTime, 1, 6),
-        (Anomaly::NotEnded, 2, 7),
+        (Anomaly::NotEnded, 1, 7),
         (Anomaly::Component, 2, 8),
+        (Anomaly::StillWaits, 5, 10),
         (Anomaly::ZeroRunTime, 1, 11),
         (Anomaly::RepeatedNumber, 1, 12),
         (Anomaly::ShortRecord, 1, 13),

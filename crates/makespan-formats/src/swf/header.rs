@@ -1,32 +1,25 @@
 //! Header lines `; Key: value`.
 
-/// What the header says about the platform; nothing else in it is believed, least of all the number of jobs.
+use crate::Clock;
+
+/// What the header says about the platform and the clock; nothing else in it is believed, least of all the number of jobs.
 #[derive(Default)]
 pub(super) struct Header {
     processors: Option<u32>,
     nodes: Option<u32>,
     /// Keys that come again with another number.
     contradicted: Vec<&'static str>,
-    /// Seconds after 1970 at which the log starts, by UTC.
-    unix: Option<i64>,
-    /// What the clock of the log shows more than UTC.
-    zone: Option<i64>,
+    /// Seconds after 1970 at time 0.
+    begin: Option<i64>,
+    zone: Option<String>,
+    /// Seconds east of Greenwich.
+    east: Option<i32>,
     /// Second of the week, from Monday on, at which the log starts by its own clock.
     local: Option<i64>,
 }
 
-/// Seconds of a week.
-const WEEK: i64 = 7 * 86_400;
-/// 1970 began on the fourth day of a week.
-const EPOCH: i64 = 3 * 86_400;
-
-/// The second of the week of an instant in seconds after 1970, from Monday on.
-pub(crate) fn of_week(unix: i64) -> i64 {
-    unix.saturating_add(EPOCH).rem_euclid(WEEK)
-}
-
 /// The second of the week in what `date` prints: `Tue Feb 21 18:44:15 IST 2006`.
-fn clock(date: &str) -> Option<i64> {
+fn week_of(date: &str) -> Option<i64> {
     let day = date.split_whitespace().next()?.get(..3)?;
     let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let day = days.iter().position(|known| known.eq_ignore_ascii_case(day))? as i64;
@@ -41,13 +34,20 @@ impl Header {
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
+        match key.trim() {
+            "UnixStartTime" => self.begin = self.begin.or(value.trim().parse().ok().filter(|&second: &i64| second > 0)),
+            "TimeZoneString" => {
+                let zone = || Some(value.trim().to_owned()).filter(|zone| !zone.is_empty());
+                self.zone = self.zone.take().or_else(zone);
+            }
+            "StartTime" => self.local = self.local.or(week_of(value)),
+            "TimeZone" => self.east = self.east.or(value.trim().parse().ok()),
+            _ => {}
+        }
         let (key, slot) = match key.trim() {
             "MaxProcs" => ("MaxProcs", &mut self.processors),
             "MaxNodes" => ("MaxNodes", &mut self.nodes),
-            other => {
-                self.take_start(other, value);
-                return Ok(());
-            }
+            _ => return Ok(()),
         };
         // Some logs add an explanation in parentheses after the number, and -1 means unknown.
         let first = value.split_whitespace().next().unwrap_or_default();
@@ -65,25 +65,28 @@ impl Header {
         }
     }
 
-    /// When the log starts: nothing depends on it but the days of figures, so what is no time is no error.
-    fn take_start(&mut self, key: &str, value: &str) {
-        let seconds = || value.split_whitespace().next()?.parse::<i64>().ok();
-        match key {
-            "UnixStartTime" => self.unix = self.unix.or(seconds().filter(|&start| start > 0)),
-            "TimeZone" => self.zone = self.zone.or(seconds().filter(|zone| zone.abs() <= 86_400)),
-            "StartTime" => self.local = self.local.or(clock(value)),
-            _ => {}
-        }
-    }
-
     /// The second of the week at instant 0, from Monday on, by the clock of the log; by UTC where that is not told.
     pub(super) fn week(&self) -> Option<i64> {
-        self.local.or(self.unix.map(|unix| of_week(unix.saturating_add(self.zone.unwrap_or(0)))))
+        self.local.or_else(|| self.clock().0.map(|clock| clock.week()))
     }
 
     /// What the user should know.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
+    }
+
+    /// What a clock shows at the times of the log, and what is to be said of that.
+    pub(super) fn clock(&self) -> (Option<Clock>, Option<String>) {
+        let Some(begin) = self.begin else { return (None, None) };
+        let east = || self.east.map_or_else(|| Clock::local(begin), |east| Clock::east(begin, east));
+        match self.zone.as_deref().map(|zone| Clock::named(begin, zone)) {
+            None => (east(), None),
+            Some(Ok(clock)) => (clock, None),
+            Some(Err(problem)) => {
+                let told = if self.east.is_some() { "the offset of the header" } else { "universal time" };
+                (east(), Some(format!("{problem}; dates are in {told}")))
+            }
+        }
     }
 
     /// Processors of the platform.

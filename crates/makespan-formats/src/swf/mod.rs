@@ -11,7 +11,6 @@ mod tests;
 mod trace;
 mod write;
 
-pub(crate) use header::of_week;
 pub(crate) use read::{Lines, records};
 pub use read::{Log, Options, read_swf};
 pub use trace::{write_swf_log, write_swf_trace};

@@ -1,8 +1,9 @@
 //! Reads a log.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
-use makespan_core::{Instance, Need, Needs, Resource, Time};
+use makespan_core::{Instance, Need, Needs, Resource, Submission, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{COUNT, NAMES, Wrong, count, kibibytes, split, time, whole};
@@ -57,13 +58,15 @@ pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Resul
 /// Reads the records of a decompressed log.
 pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Result<Logged, FormatError> {
     let (header, numbers, report) = (Header::default(), FxHashSet::default(), Report::by(Unit::Line));
-    let mut reader = Reader { file, lines, header, numbers, report, needs: FxHashMap::default() };
+    let mut reader =
+        Reader { file, lines, header, numbers, report, needs: FxHashMap::default(), submissions: FxHashMap::default() };
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
-    let remarks = header.remarks().collect();
+    let (clock, unknown) = header.clock();
+    let remarks = header.remarks().chain(unknown).collect();
     let week = header.week();
-    Ok(Logged { records, report, processors: header.processors(), untold, remarks, week })
+    Ok(Logged { records, report, processors: header.processors(), untold, remarks, week, clock, now: None })
 }
 
 struct Reader<'a> {
@@ -74,6 +77,8 @@ struct Reader<'a> {
     report: Report,
     /// For each amount of memory a processor.
     needs: FxHashMap<u64, Needs>,
+    /// For each user, group and partition.
+    submissions: FxHashMap<[Option<u64>; 3], Arc<Submission>>,
 }
 
 impl Reader<'_> {
@@ -123,6 +128,8 @@ impl Reader<'_> {
         if user.is_none() && !fields[11].starts_with(b"-") {
             self.report.add(Anomaly::BrokenUser, line);
         }
+        let wait = time(fields[2]).map_err(|problem| self.wrong(line, Some(&named(2)), &problem))?;
+        let submission = self.submission_of([11, 12, 15].map(|field| whole(fields[field])));
         let (requested_memory, used_memory) = (kibibytes(fields[9]), kibibytes(fields[6]));
         let memory = requested_memory.or(used_memory);
         Ok(Some(Record {
@@ -141,7 +148,22 @@ impl Reader<'_> {
             queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
             measured: requested_memory.is_none() && memory.is_some(),
             needs: memory.map_or(Needs::NONE, |bytes| self.needs_of(bytes)),
+            started: wait.map(|wait| submit + wait),
+            submission,
+            is_alive: false,
         }))
+    }
+
+    /// By user, group and partition, which SWF tells by number; `None` where it tells none.
+    fn submission_of(&mut self, numbers: [Option<u64>; 3]) -> Option<Arc<Submission>> {
+        if numbers == [None; 3] {
+            return None;
+        }
+        let made = || {
+            let [user, account, partition] = numbers.map(|number| number.map(|number| number.to_string().into()));
+            Arc::new(Submission { user, account, partitions: partition.into_iter().collect(), ..Submission::default() })
+        };
+        Some(self.submissions.entry(numbers).or_insert_with(made).clone())
     }
 
     /// So many bytes for each processor, and no name of a resource more for each job.

@@ -29,7 +29,7 @@ impl Engine<'_> {
         }
     }
 
-    fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), SimulationError> {
+    pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), SimulationError> {
         let start = self.now();
         let started = self.cluster.start(task, processors);
         let running = started.map_err(|defect| SimulationError::Policy { at: start, defect })?;

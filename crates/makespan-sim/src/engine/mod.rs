@@ -4,7 +4,7 @@ mod agenda;
 mod decide;
 mod happen;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use makespan_core::{
     Actual, Cluster, Decision, Defect, Estimator, Event, Instance, Policy, Run, TaskId, Time, Trace, Unavailable,
@@ -48,6 +48,8 @@ pub(crate) struct Engine<'a> {
     instants: u64,
     /// Instants on end at which nothing was released, started, ended or given up.
     barren: u64,
+    /// Whether the first instant has been.
+    has_begun: bool,
 }
 
 impl<'a> Engine<'a> {
@@ -73,6 +75,7 @@ impl<'a> Engine<'a> {
             told: 0,
             instants: 0,
             barren: 0,
+            has_begun: false,
         }
     }
 
@@ -88,11 +91,25 @@ impl<'a> Engine<'a> {
                 return self.cluster.check_complete().map_err(|defect| self.defect(defect));
             };
             self.happen(now);
+            if !self.has_begun {
+                self.begin()?;
+            }
             if !self.events.is_empty() {
                 self.tell(policy)?;
                 observer.progress(now, tasks - self.left);
             }
         }
+        Ok(())
+    }
+
+    /// What runs already starts before the policy is asked.
+    fn begin(&mut self) -> Result<(), SimulationError> {
+        self.has_begun = true;
+        for (task, processors) in &self.options.running {
+            self.start(*task, processors.clone())?;
+        }
+        let running: HashSet<TaskId> = self.options.running.iter().map(|run| run.0).collect();
+        self.events.retain(|event| !matches!(event, Event::Submitted(task) if running.contains(task)));
         Ok(())
     }
 

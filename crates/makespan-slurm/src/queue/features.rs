@@ -11,6 +11,25 @@ pub enum Features {
     Some(Vec<Self>),
 }
 
+/// With parentheses around every part that has parts of its own, so that no precedence has to be known.
+impl std::fmt::Display for Features {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (parts, sign) = match self {
+            Self::Has(name) => return f.write_str(name),
+            Self::All(parts) => (parts, "&"),
+            Self::Some(parts) => (parts, "|"),
+        };
+        for (at, part) in parts.iter().enumerate() {
+            f.write_str(if at > 0 { sign } else { "" })?;
+            match part {
+                Self::Has(name) => f.write_str(name)?,
+                part => write!(f, "({part})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Features {
     /// Deepest nesting of parentheses that is read.
     const MAX_DEPTH: usize = 32;
@@ -110,6 +129,7 @@ mod tests {
         ] {
             let read = Features::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(read.hold(&node(features)), holds, "{text}");
+            assert_eq!(Features::parse(&read.to_string()).as_ref(), Some(&read), "{text}");
         }
     }
 

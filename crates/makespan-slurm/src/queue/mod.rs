@@ -16,6 +16,8 @@ mod present;
 mod read;
 mod request;
 mod reservation;
+mod site;
+mod waits;
 
 pub use array::{Member, members};
 pub use dependency::{Condition, Dependency};

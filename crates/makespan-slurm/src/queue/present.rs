@@ -1,18 +1,23 @@
 //! A queue as core's simulator takes it: machines, jobs and what runs.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use makespan_core::{
-    Instance, InstanceError, Job as Work, Need, Needs, Node as Machine, Platform, PlatformError, ProcSet, Profile,
-    ResourceError, Resources, TaskId, Time, Unavailable,
+    HeldAmount, Instance, InstanceError, Job as Work, Need, Needs, Node as Machine, Platform, PlatformError, ProcSet,
+    Profile, Resource, ResourceError, ResourceKind, Resources, SiteError, TaskId, Time, Unavailable,
 };
 use thiserror::Error;
 
+use super::site::Texts;
+use super::waits::{Notes, Waits};
 use super::{Memory, Queue, QueueJob};
 
 /// A queue as an instance, whose time 0 is the instant of the queue.
 #[derive(Clone, Debug)]
 pub struct Present {
     /// Machines that take jobs or run some, and one job of one task for each that runs or may start: those that run first, then
-    /// those that wait in the queue's order. Estimates are limits: of a running job what is left of it.
+    /// those that wait in the queue's order. Estimates are limits: of a running job what is left of it. The platform has the rules of
+    /// the cluster, and jobs say how they were submitted.
     pub instance: Instance,
     /// Of each job of the instance, which of the queue it is.
     pub jobs: Vec<usize>,
@@ -20,7 +25,7 @@ pub struct Present {
     pub running: Vec<(TaskId, ProcSet)>,
     /// The first processor of each node of the queue; `None` of nodes that are away.
     pub first_processor: Vec<Option<u32>>,
-    /// Which jobs are left out, and why.
+    /// Which jobs are left out, and why; what is otherwise than in the cluster.
     pub remarks: Vec<String>,
 }
 
@@ -36,48 +41,113 @@ pub enum PresentError {
     /// The resources of a node or of a job are refused.
     #[error(transparent)]
     Resource(#[from] ResourceError),
+    /// The rules are refused.
+    #[error(transparent)]
+    Site(#[from] SiteError),
     /// The jobs are refused.
     #[error(transparent)]
     Instance(#[from] InstanceError),
 }
 
+impl Present {
+    /// What waits alone. The processors of what runs are closed until its limit, and who waits for it is released then.
+    ///
+    /// # Errors
+    /// [`InstanceError`]
+    pub fn waiting(&self) -> Result<Instance, InstanceError> {
+        let Self { instance, running, .. } = self;
+        let ends: HashMap<&str, Time> = running
+            .iter()
+            .map(|(task, _)| {
+                let job = instance.job_of(*task);
+                (job.name.as_str(), job.walltime.unwrap_or(Time::ZERO))
+            })
+            .collect();
+        let mut closed = instance.unavailable().to_vec();
+        closed.extend(running.iter().map(|(task, processors)| {
+            let end = instance.job_of(*task).walltime.unwrap_or(Time::ZERO);
+            Unavailable { processors: processors.clone(), start: Time::ZERO, end }
+        }));
+        let jobs =
+            instance.all_submitted().into_iter().filter(|job| !ends.contains_key(job.name.as_str())).map(|job| {
+                let until =
+                    job.after.iter().filter_map(|name| ends.get(name.as_ref())).copied().max().unwrap_or(Time::ZERO);
+                let after: Vec<_> =
+                    job.after.iter().filter(|name| !ends.contains_key(name.as_ref())).cloned().collect();
+                let release = job.release.max(until);
+                job.with_release(release).with_after(after)
+            });
+        Ok(Instance::new(instance.platform().clone(), jobs.collect(), closed)?.holding(self.held()))
+    }
+
+    /// What running jobs hold of resources.
+    fn held(&self) -> Vec<HeldAmount> {
+        let Self { instance, running, .. } = self;
+        let platform = instance.platform();
+        let mut held = Vec::new();
+        for (task, processors) in running {
+            let until = instance.job_of(*task).walltime.unwrap_or(Time::ZERO);
+            let width = processors.len();
+            for demand in instance.demands(*task) {
+                let resource = demand.resource;
+                if demand.kind == ResourceKind::OfNodes {
+                    let nodes: BTreeSet<usize> = processors.iter().map(|id| platform.node_of(id)).collect();
+                    held.extend(nodes.into_iter().map(|node| {
+                        let here = platform.processors_of(node).intersection(processors).len();
+                        HeldAmount { node: Some(node), resource, amount: demand.need.share(here, width), until }
+                    }));
+                } else {
+                    held.push(HeldAmount { node: None, resource, amount: demand.need.total(width), until });
+                }
+            }
+        }
+        held
+    }
+}
+
 /// The limit of a job that has none: a year.
-const FOR_EVER: i64 = 365 * 86_400;
+pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Queue {
-    /// The queue as an instance. What an instance cannot say (partitions, features, limits on users) stays in the queue, whose jobs
-    /// `jobs` names.
+    /// The queue as an instance, with the rules of the cluster and licences. What is said otherwise than in the cluster is in the remarks.
     ///
     /// # Errors
     /// [`PresentError`]
     pub fn present(&self) -> Result<Present, PresentError> {
         let (platform, first_processor) = self.platform()?;
-        let mut present =
-            Builder { queue: self, platform: &platform, first: &first_processor, taken: vec![0; self.nodes.len()] };
-        let (mut jobs, mut works, mut running, mut remarks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.run.is_some()) {
-            let processors = present.held(job);
-            match present.work(job, processors.len()) {
-                Ok(work) => {
-                    running.push((TaskId(works.len() as u64), processors));
-                    works.push(work);
+        let (mut jobs, mut works, mut running, mut remarks) = (Vec::new(), Vec::new(), Vec::new(), Notes::default());
+        let mut texts = Texts::default();
+        let mut builder = Builder {
+            queue: self,
+            platform: &platform,
+            first: &first_processor,
+            taken: vec![0; self.nodes.len()],
+            left: left(&platform),
+        };
+        // Those that run come first.
+        let (run, wait): (Vec<usize>, Vec<usize>) = (0..self.jobs.len()).partition(|&at| self.jobs[at].run.is_some());
+        for index in run.into_iter().chain(wait) {
+            let job = &self.jobs[index];
+            let processors = builder.held(job);
+            let width = if job.run.is_some() { processors.len() } else { builder.width(job) };
+            match builder.work(job, &processors, width) {
+                Ok((work, is_less)) => {
+                    if is_less {
+                        remarks.add(job, "more is held than a share of the nodes by processors, which is not counted");
+                    }
+                    if job.run.is_some() {
+                        running.push((TaskId(works.len() as u64), processors));
+                    }
+                    works.push(work.with_submission(texts.submission(job, self.gives_whole_nodes())));
                     jobs.push(index);
                 }
-                Err(why) => remarks.push(why),
+                Err(why) => remarks.add(job, format!("left out, {why}")),
             }
         }
-        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
-            match present.work(job, present.width(job)) {
-                Ok(work) => {
-                    works.push(work);
-                    jobs.push(index);
-                }
-                Err(why) => remarks.push(why),
-            }
-        }
-        let closed = self.closed(&platform, &first_processor);
+        Waits::of(self, &jobs, &mut works, &mut remarks).leave_out(self, &mut jobs, &mut works, &mut remarks);
+        let closed = self.closed(&first_processor, &running, &works);
         let instance = Instance::new(platform, works, closed)?;
-        Ok(Present { instance, jobs, running, first_processor, remarks })
+        Ok(Present { instance, jobs, running, first_processor, remarks: remarks.remarks() })
     }
 
     fn platform(&self) -> Result<(Platform, Vec<Option<u32>>), PresentError> {
@@ -95,39 +165,62 @@ impl Queue {
             next = next.saturating_add(node.usable_cpus);
             let memory =
                 node.memory.filter(|_| self.counts_memory()).map(|memory| memory.saturating_sub(node.kept_memory));
-            let gpus: u64 = node.gres.iter().filter(|gres| gres.name == "gpu").map(|gres| gres.count).sum();
-            let amounts =
-                memory.map(|memory| ("memory", memory)).into_iter().chain((gpus > 0).then_some(("gpus", gpus)));
+            let mut amounts: BTreeMap<&str, u64> =
+                memory.map(|memory| (Resource::MEMORY, memory)).into_iter().collect();
+            for gres in &node.gres {
+                *amounts.entry(resource(&gres.name)).or_insert(0) += gres.count;
+            }
             machines.push(Machine {
-                resources: Resources::new(amounts)?,
+                resources: Resources::new(amounts.into_iter().filter(|&(_, amount)| amount > 0))?,
                 ..Machine::new(node.name.clone(), node.usable_cpus)
             });
         }
         if machines.is_empty() {
             return Err(PresentError::NoNodes);
         }
-        Ok((Platform::new(machines)?, first))
+        let number = machines.iter().enumerate().map(|(at, machine)| (machine.name.as_str(), at)).collect();
+        let site = self.site(&number);
+        let licences = self.licences.iter().filter(|own| own.total > 0).map(|own| (own.name.as_str(), own.total));
+        let licences = Resources::new(licences.collect::<BTreeMap<_, _>>())?;
+        let platform = Platform::new(machines)?.with_licences(licences)?;
+        Ok((platform.with_site(site)?, first))
     }
 
-    /// Reservations, and nodes that run something and take no more.
-    fn closed(&self, platform: &Platform, first: &[Option<u32>]) -> Vec<Unavailable> {
+    /// Reservations that nobody who waits may use. A processor on which a job runs closes when that has reached its limit: what runs in
+    /// a reservation, or is let run into one, is not ended by it.
+    fn closed(&self, first: &[Option<u32>], running: &[(TaskId, ProcSet)], works: &[Work]) -> Vec<Unavailable> {
         let processors = |node: usize| {
             let from = first[node]?;
             Some(ProcSet::range(from, from + self.nodes[node].usable_cpus - 1))
         };
         let time = |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * FOR_EVER));
         let mut closed = Vec::new();
-        for reservation in self.reservations.iter().filter(|reservation| reservation.end > self.now) {
+        let kept = self.reservations.iter().filter(|kept| kept.end > self.now && !self.is_used(kept));
+        for reservation in kept {
             let members = (0..self.nodes.len()).filter(|&node| reservation.nodes.contains(&self.nodes[node].name));
-            let set = members.filter_map(processors).fold(ProcSet::new(), |all, own| all.union(&own));
+            let mut set = members.filter_map(processors).fold(ProcSet::new(), |all, own| all.union(&own));
             let (start, end) = (time(reservation.start), time(reservation.end));
+            for (task, own) in running {
+                let part = own.intersection(&set);
+                let until = works[task.index()].walltime.unwrap_or(Time::ZERO);
+                if !part.is_empty() && until > start {
+                    set = set.difference(&part);
+                    if until < end {
+                        closed.push(Unavailable { processors: part, start: until, end });
+                    }
+                }
+            }
             if !set.is_empty() && start < end {
                 closed.push(Unavailable { processors: set, start, end });
             }
         }
-        debug_assert!(closed.iter().all(|period| period.processors.last() < Some(platform.processors())));
         closed
     }
+}
+
+/// Core's name of a generic resource.
+fn resource(name: &str) -> &str {
+    if name == "gpu" { Resource::GPUS } else { name }
 }
 
 struct Builder<'a> {
@@ -136,6 +229,14 @@ struct Builder<'a> {
     first: &'a [Option<u32>],
     /// Processors of each node that are held already.
     taken: Vec<u32>,
+    /// What is left of each resource of each node of the platform, and of licences by name.
+    left: Vec<HashMap<String, u64>>,
+}
+
+/// What an empty platform has: node by node, and licences behind the last one.
+fn left(platform: &Platform) -> Vec<HashMap<String, u64>> {
+    let of = |resources: &Resources| resources.iter().map(|(name, amount)| (name.to_owned(), amount)).collect();
+    platform.nodes().iter().map(|node| of(&node.resources)).chain([of(platform.licences())]).collect()
 }
 
 impl Builder<'_> {
@@ -154,6 +255,37 @@ impl Builder<'_> {
         set
     }
 
+    /// What a running job holds of what it needs. Needs are shares by processors, and what it really holds of a node may be less: what
+    /// there is not is not counted; whether there was any.
+    fn hold(&mut self, job: &QueueJob, needs: &Needs, processors: &ProcSet) -> Result<(Needs, bool), ResourceError> {
+        let width = processors.len();
+        let nodes: BTreeSet<usize> = job.run.iter().flat_map(|run| &run.holds).map(|holding| holding.node).collect();
+        let parts: Vec<(usize, u32)> = nodes
+            .into_iter()
+            .filter_map(|node| {
+                let first = self.first[node]?;
+                let own = ProcSet::range(first, first + self.queue.nodes[node].usable_cpus - 1);
+                Some((self.platform.node_of(first), own.intersection(processors).len()))
+            })
+            .collect();
+        let mut kept = Vec::new();
+        for (name, need) in needs.iter() {
+            let own: Vec<(usize, u64)> = if self.platform.licences().amount(name) > 0 {
+                vec![(self.left.len() - 1, need.total(width))]
+            } else {
+                parts.iter().map(|&(node, here)| (node, need.share(here, width))).collect()
+            };
+            if own.iter().all(|&(at, amount)| self.left[at].get(name).is_some_and(|&left| left >= amount)) {
+                for (at, amount) in own {
+                    *self.left[at].entry(name.to_owned()).or_default() -= amount;
+                }
+                kept.push((name, need.clone()));
+            }
+        }
+        let is_less = kept.len() < needs.iter().len();
+        Ok((Needs::new(kept)?, is_less))
+    }
+
     /// Processors of a waiting job: whole nodes count with all their processors.
     fn width(&self, job: &QueueJob) -> u32 {
         let request = &job.request;
@@ -164,26 +296,36 @@ impl Builder<'_> {
         width.min(u64::from(u32::MAX)) as u32
     }
 
-    fn work(&self, job: &QueueJob, width: u32) -> Result<Work, String> {
-        let left_out = |why: &str| format!("job {} is left out: {why}", job.shown);
-        if job.is_held {
-            return Err(left_out("it is held"));
+    /// The job, and whether it holds something that is not counted; or why it is left out.
+    fn work(&mut self, job: &QueueJob, processors: &ProcSet, width: u32) -> Result<(Work, bool), String> {
+        if job.is_held && job.run.is_none() {
+            return Err("held by its user or an operator".into());
         }
         if width == 0 {
-            return Err(left_out("it holds no processors that are known"));
+            return Err("it holds no processors that are known".into());
         }
         if width > self.platform.processors() {
-            return Err(left_out("it asks for more processors than there are"));
+            return Err("it asks for more processors than there are".into());
         }
         let limit = job.limit.map_or(FOR_EVER, |limit| i64::try_from(limit).unwrap_or(FOR_EVER)).clamp(1, FOR_EVER);
         let ran = job.run.as_ref().map_or(0, |run| self.queue.now.saturating_sub(run.started));
         let time = Time::from_seconds(limit.saturating_sub(ran).max(1));
-        let profile = Profile::rigid(width, time).map_err(|error| left_out(&error.to_string()))?;
+        let profile = Profile::rigid(width, time).map_err(|error| error.to_string())?;
         let release = job.eligible.map_or(0, |at| at.saturating_sub(self.queue.now)).clamp(0, FOR_EVER);
         let priority = i32::try_from(job.priority).unwrap_or(i32::MAX);
         let work = Work::new(job.shown.clone(), profile).with_walltime(time).with_priority(priority);
         let work = work.with_release(Time::from_seconds(if job.run.is_some() { 0 } else { release }));
-        Ok(work.with_needs(self.needs(job, width).map_err(|error| left_out(&error.to_string()))?))
+        let needs = self.needs(job, width).map_err(|error| error.to_string())?;
+        let unknown = needs.iter().find(|(name, _)| job.run.is_none() && self.platform.resource(name).is_none());
+        if let Some((name, _)) = unknown {
+            return Err(format!("the cluster does not count `{name}`"));
+        }
+        let (needs, is_less) = if job.run.is_some() {
+            self.hold(job, &needs, processors).map_err(|error| error.to_string())?
+        } else {
+            (needs, false)
+        };
+        Ok((work.with_needs(needs), is_less))
     }
 
     fn needs(&self, job: &QueueJob, width: u32) -> Result<Needs, ResourceError> {
@@ -195,8 +337,14 @@ impl Builder<'_> {
             Memory::Whole => 0,
         };
         let memory = if self.queue.counts_memory() { held.unwrap_or(asked) } else { 0 };
-        let gpus: u64 = job.request.gres.iter().filter(|gres| gres.name == "gpu").map(|gres| gres.count * nodes).sum();
-        let amounts = [("memory", memory), ("gpus", gpus)].into_iter().filter(|&(_, amount)| amount > 0);
+        let mut amounts: BTreeMap<&str, u64> = BTreeMap::from([(Resource::MEMORY, memory)]);
+        for gres in &job.request.gres {
+            *amounts.entry(resource(&gres.name)).or_insert(0) += gres.count.saturating_mul(nodes);
+        }
+        for (name, count) in &job.request.licences {
+            *amounts.entry(name).or_insert(0) += count;
+        }
+        let amounts = amounts.into_iter().filter(|&(_, amount)| amount > 0);
         Needs::new(amounts.map(|(name, amount)| (name, Need::whole(amount))))
     }
 }

@@ -63,6 +63,12 @@ impl<S: Start> Plan<S> {
         self.opened = None;
     }
 
+    /// The order of the queue has changed.
+    pub(super) fn see_order(&mut self, queue: &Queue) {
+        let start = |place: Place| Some((self.reserved.get(&place.task)?.start(), place));
+        self.upcoming = queue.iter().filter_map(start).collect();
+    }
+
     /// Something was given back that nobody has been asked about.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));

@@ -12,9 +12,6 @@ use super::row::Row;
 use crate::output::table;
 use crate::summary::figure;
 
-/// Widest line of a table.
-const WIDTH: usize = 100;
-
 /// A named figure of something.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
@@ -139,8 +136,8 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     rows
 }
 
-/// A table with a column a policy; several tables below each other where one would be too wide.
-pub fn text(simulated: &[Simulated]) -> String {
+/// A table with a column a policy; several tables below each other where one would be wider than so many characters.
+pub fn text(simulated: &[Simulated], widest: usize) -> String {
     let rows = rows(simulated, Written::plain);
     let label = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let width = |at: usize| {
@@ -149,7 +146,7 @@ pub fn text(simulated: &[Simulated]) -> String {
     };
     let (mut tables, mut from) = (Vec::new(), 0);
     while from < simulated.len() {
-        let mut room = WIDTH.saturating_sub(label + width(from));
+        let mut room = widest.saturating_sub(label + width(from));
         let mut to = from + 1;
         while to < simulated.len() && width(to) <= room {
             room -= width(to);

@@ -2,12 +2,16 @@
 
 mod comparison;
 mod compound;
+mod live;
+mod logged;
 mod outputs;
 mod page;
 mod play;
 mod question;
 mod row;
+mod scenario;
 mod scene;
+mod sizes;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -25,21 +29,38 @@ use crate::output::{csv_names, emit};
 use crate::summary;
 use question::{Answer, Question};
 use scene::Log;
+use sizes::Sizes;
+
+/// Widest line of a table.
+const WIDTH: usize = 100;
+/// The policy where none is stated.
+const USUAL: &str = "easy";
 
 pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
-    let specs = specs(options.policy.as_deref().unwrap_or("easy"))?;
+    let stated = options.policy.as_deref().map(specs).transpose()?;
     let threads = match options.threads {
         Some(0) => return Err(miette!("--threads is 0; it must be at least 1")),
         Some(threads) => threads,
         None => available_parallelism().map_or(1, usize::from),
     };
-    let targets = outputs::targets(&options.trace, &options.outputs, &specs)?;
+    let scenarios = scenario::scenarios(options, stated.as_deref().unwrap_or_default())?;
+    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    let several = if names.is_empty() { stated.clone().unwrap_or_else(|| vec![USUAL.to_owned()]) } else { names };
+    let targets = outputs::targets(&options.trace, &options.outputs, &several)?;
     let log = scene::read(options)?;
+    let specs = stated.unwrap_or_else(|| vec![log.usual.clone().unwrap_or_else(|| USUAL.to_owned())]);
     if TreeProblem::is_meant(&log.instance) {
+        if !scenarios.is_empty() || options.sizes {
+            return Err(miette!("--scenario and --sizes are for jobs on a cluster, and this is a tree of bags"));
+        }
         return tree::simulate(options, &log.instance, threads);
     }
     tree::refuse_options_of_trees(options)?;
     let log = scene::forgotten(options, scene::deviated(options, scene::checked(options, log)?)?)?;
+    if !scenarios.is_empty() {
+        scenario::simulate(options, &scenarios, &specs[0], threads, &targets, &log)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     cluster(options, &specs, threads, &targets, &log)
 }
 
@@ -51,18 +72,30 @@ fn cluster(
     targets: &[outputs::Target],
     log: &Log,
 ) -> Result<ExitCode> {
-    let rules = scene::rules(options, &log.instance)?;
+    let rules = scene::rules(options, log)?;
     let scene = Scene { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
     // What is wrong with a question or a policy is said before the work.
-    let question = Question::new(&options.question, &scene)?;
+    let question = Question::new(&options.question, &scene, &log.past)?;
+    if options.sizes {
+        sizes::check(&log.instance)?;
+    }
     for spec in specs {
         policy_for(spec, &log.instance, options.seed).map_err(|error| miette!("{error}"))?;
     }
-    let simulated = play::play(&scene, specs, threads)?;
+    let scenes: Vec<(Scene<'_>, &str)> = specs.iter().map(|spec| (scene, spec.as_str())).collect();
+    let simulated = play::play(&scenes, threads)?;
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
     let answers: Vec<Option<Answer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
     let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
-    outputs::write(log, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
+    let sizes = simulated.iter().filter(|_| options.sizes).map(|one| Sizes::of(&log.instance, one));
+    let sizes: Vec<Sizes> = sizes.collect::<Result<_>>()?;
+    outputs::write(
+        &vec![&log.instance; specs.len()],
+        &title,
+        targets,
+        &simulated,
+        csv_names(options.outputs.raw_names),
+    )?;
     if let Some(path) = &options.outputs.report {
         page::write(path, &title, &scene, log, &simulated)?;
     }
@@ -72,25 +105,29 @@ fn cluster(
                 Some((index, question.as_ref()?.json(&scene, answer.as_ref()?)))
             };
             let answers: BTreeMap<_, _> = answers.iter().enumerate().filter_map(answered).collect();
-            let object = json!({
+            let mut object = json!({
                 "jobs": log.instance.tasks(),
                 "processors": log.instance.processors(),
                 "seed": options.seed,
                 "remarks": log.remarks,
                 "policies": comparison::json(&log.instance, &simulated, answers),
             });
+            if options.sizes {
+                object["sizes"] = sizes.iter().map(|one| one.json(&log.instance)).collect();
+            }
             emit(&format!("{object:#}\n"))?;
         }
         Format::Text => {
             let mut text =
                 summary::instance(&log.instance) + "; times in seconds\n" + &summary::remarks(&log.remarks) + "\n";
-            text += &comparison::text(&simulated);
+            text += &comparison::text(&simulated, WIDTH);
             if let Some(question) = &question {
                 text += &format!("\n{}", question.text(&scene));
                 for (one, answer) in simulated.iter().zip(answers.iter().flatten()) {
                     text += &question.describe(&scene, &one.policy, answer);
                 }
             }
+            sizes.iter().for_each(|one| text += &one.text(&log.instance));
             text += &compound::text(&log.instance, &simulated);
             emit(&text)?;
         }

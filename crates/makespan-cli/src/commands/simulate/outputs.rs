@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
+use makespan_core::Instance;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
 use miette::Result;
 
-use super::scene::Log;
 use crate::args::SimulationOutputs;
 use crate::output::{check_kind, check_targets, write_file};
 
@@ -63,17 +63,21 @@ fn named(path: &Path, spec: &str) -> PathBuf {
     }
 }
 
-/// Writes every file whole or not at all.
-pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulated], names: CsvNames) -> Result<()> {
+/// Writes every file whole or not at all; each outcome is of its own instance.
+pub fn write(
+    instances: &[&Instance],
+    workload: &str,
+    targets: &[Target],
+    simulated: &[Simulated],
+    names: CsvNames,
+) -> Result<()> {
     for Target { policy, kind, path } in targets {
-        let trace = &simulated[*policy].simulation.trace;
-        let told = || LogRow::all(&log.instance, &simulated[*policy].log);
+        let (trace, instance) = (&simulated[*policy].simulation.trace, instances[*policy]);
+        let told = || LogRow::all(instance, &simulated[*policy].log);
         match kind {
-            Kind::Jobs => {
-                write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, names, out)?))?
-            }
-            Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, out))?,
-            Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
+            Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(instance, workload, trace, names, out)?))?,
+            Kind::Swf => write_file(path, |out| write_swf_trace(instance, trace, out))?,
+            Kind::Paje => write_file(path, |out| write_paje(instance, trace, out))?,
             Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), names, out)?))?,
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use makespan::{Scene, Simulated};
-use makespan_core::{Schedule, Usage, UsageStep};
+use makespan_core::{Instance, Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{Marks, duration};
 use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
@@ -65,6 +65,48 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
     write_file(path, |mut out| write_simulation(&mut out, &report))
 }
 
+/// Writes one page about scenarios, the first of which may be what was logged; each has an instance of its own.
+pub fn write_scenarios(
+    path: &Path,
+    title: &str,
+    scene: &Scene<'_>,
+    (remarks, week): (&[String], Option<i64>),
+    outcomes: &[(&Instance, &Simulated)],
+    sections: &[Section],
+) -> Result<()> {
+    let levels: Vec<Vec<Level>> = outcomes.iter().map(|(instance, one)| levels_of(instance, one)).collect();
+    let summaries: Vec<String> = outcomes.iter().map(|(_, one)| summary(one)).collect();
+    let all: Vec<Simulated> = outcomes.iter().map(|(_, one)| (*one).clone()).collect();
+    let panel = |(index, one): (usize, &Simulated)| {
+        one.simulation.trace.runs.iter().map(|run| run.end).max().map(|end| (index, end))
+    };
+    let panels: Vec<PolicyPanel<'_>> = all
+        .iter()
+        .enumerate()
+        .filter_map(panel)
+        .map(|(index, end)| PolicyPanel {
+            name: &outcomes[index].1.policy,
+            summary: &summaries[index],
+            end,
+            levels: &levels[index],
+            phases: None,
+            schedule: None,
+            marks: Marks::NONE,
+        })
+        .collect();
+    let report = SimulationReport {
+        title,
+        instance: scene.instance,
+        policies: &panels,
+        seed: scene.seed,
+        remarks,
+        week,
+        comparison: &comparison::section(&all),
+        sections,
+    };
+    write_file(path, |mut out| write_simulation(&mut out, &report))
+}
+
 fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
     let rows = LogRow::all(scene.instance, &simulated.log);
     decisions::marks(scene.instance, &rows, simulated.compound.as_ref()).with_outcomes(&simulated.simulation.trace)
@@ -84,8 +126,12 @@ fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
 }
 
 fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<Level> {
+    levels_of(scene.instance, simulated)
+}
+
+fn levels_of(instance: &Instance, simulated: &Simulated) -> Vec<Level> {
     let level = |&UsageStep { from, held, waiting }: &UsageStep| Level { time: from, held, waiting };
-    Usage::of(scene.instance, &simulated.simulation.trace).steps.iter().map(level).collect()
+    Usage::of(instance, &simulated.simulation.trace).steps.iter().map(level).collect()
 }
 
 fn summary(simulated: &Simulated) -> String {

@@ -14,16 +14,16 @@ use crate::progress::bar;
 /// Ended jobs between two steps of the bar.
 const STEP: usize = 1 << 12;
 
-/// What each policy made of the scene, in the order of the specs, with at most `threads` at the same time. The first
+/// What each policy made of its scene, in the order of the scenes, with at most `threads` at the same time. The first
 /// policy that fails, in the same order, is the error.
-pub fn play(scene: &Scene<'_>, specs: &[String], threads: usize) -> Result<Vec<Simulated>> {
-    let bar = bar(scene.instance.tasks() * specs.len() as u64, "simulating");
-    let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(specs.iter().map(|_| None).collect());
+pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
+    let bar = bar(scenes.iter().map(|(scene, _)| scene.instance.tasks()).sum(), "simulating");
+    let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(spec) = specs.get(at) else { return };
+            let Some((scene, spec)) = scenes.get(at) else { return };
             let outcome = simulate(scene, spec, &mut Watch { bar: &bar, shown: 0 });
             if let Ok(mut done) = done.lock() {
                 done[at] = Some(outcome);
@@ -31,7 +31,7 @@ pub fn play(scene: &Scene<'_>, specs: &[String], threads: usize) -> Result<Vec<S
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads.min(specs.len()) {
+        for _ in 1..threads.min(scenes.len()) {
             scope.spawn(work);
         }
         work();

@@ -3,6 +3,7 @@
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
 use makespan_core::{Outcome, TaskId, Time};
+use makespan_formats::{Clock, Past};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
@@ -17,6 +18,23 @@ const NAMED: usize = 20;
 pub struct Question {
     task: TaskId,
     at: Time,
+    clock: Option<Clock>,
+}
+
+/// A time of the log, or a date.
+fn instant(text: &str, past: &Past) -> Result<Time> {
+    if let Some(read) = past.clock.as_ref().and_then(|clock| clock.read(text)) {
+        return read.map_err(|problem| miette!("--at {text}: {problem}"));
+    }
+    let is_date = past.clock.is_none() && Clock::local(0).is_some_and(|clock| clock.read(text).is_some());
+    if is_date {
+        return Err(miette!(
+            "--at {text}: what the clock showed is not told (an SWF log says UnixStartTime); write a time from the beginning of the \
+             log, such as 36h"
+        ));
+    }
+    let hint = if past.clock.is_some() { ", or a date such as 1996-10-01T12:00" } else { "" };
+    Time::parse(text).map_err(|error| miette!("--at {text}: {error}{hint}"))
 }
 
 /// What one policy answers.
@@ -36,7 +54,7 @@ enum State {
 
 impl Question {
     /// Finds the job and reads the instant; nothing where nothing is asked.
-    pub fn new(options: &StartQuestion, scene: &Scene<'_>) -> Result<Option<Self>> {
+    pub fn new(options: &StartQuestion, scene: &Scene<'_>, past: &Past) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
         if !instance.edges().is_empty() || instance.has_compound_jobs() {
@@ -51,8 +69,9 @@ impl Question {
         })?;
         let release = instance.release(task);
         let at = match &options.at {
-            None => release,
-            Some(text) => Time::parse(text).map_err(|error| miette!("--at {text}: {error}"))?,
+            // Who waited when the log was written is asked about now.
+            None => past.now.filter(|_| past.starts.get(task.index()) == Some(&None)).unwrap_or(release),
+            Some(text) => instant(text, past)?,
         };
         if at < release {
             let at = at.seconds();
@@ -60,7 +79,14 @@ impl Question {
                 "--at {at}: job `{name}` is submitted at {release} s; ask for that instant or a later one"
             ));
         }
-        Ok(Some(Self { task, at }))
+        let clock = past.clock.clone();
+        Ok(Some(Self { task, at, clock }))
+    }
+
+    /// A time with what the clock of the log shows then, where it has one.
+    fn dated(&self, time: Time) -> String {
+        let date = self.clock.as_ref().map_or_else(String::new, |clock| format!(" ({})", clock.shows(time)));
+        figure(time.seconds()) + " s" + &date
     }
 
     /// What the policy would have answered at that instant, by estimates alone.
@@ -84,7 +110,7 @@ impl Question {
 
     /// What is asked, in a line.
     pub fn text(&self, scene: &Scene<'_>) -> String {
-        let (release, at) = (figure(scene.instance.release(self.task).seconds()), figure(self.at.seconds()));
+        let (release, at) = (self.dated(scene.instance.release(self.task)), self.dated(self.at));
         let profile = scene.instance.profile(self.task);
         let (fewest, most) = (profile.min_processors(), profile.max_processors());
         let processors = match (fewest, most) {
@@ -93,7 +119,7 @@ impl Question {
             _ => format!("{fewest} to {most} processors"),
         };
         format!(
-            "job `{}` ({processors}, submitted at {release} s), seen at {at} s\n",
+            "job `{}` ({processors}, submitted at {release}), seen at {at}\n",
             shown(&scene.instance.name(self.task))
         )
     }
@@ -117,8 +143,8 @@ impl Question {
             State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
             State::Waiting(Some(expected)) => {
                 let wait = expected.start - release;
-                let (start, wait) = (figure(expected.start.seconds()), figure(wait.seconds()));
-                let text = format!("expected to start at {start} s, after {wait} s; {started}");
+                let (start, wait) = (self.dated(expected.start), figure(wait.seconds()));
+                let text = format!("expected to start at {start}, after {wait} s; {started}");
                 let behind = [("running", &expected.running), ("queued", &expected.waiting)];
                 let lists = behind.iter().filter(|(_, jobs)| !jobs.is_empty());
                 let lists = lists.map(|(kind, jobs)| wrapped("  ", 4, &held_back(scene, kind, jobs)));

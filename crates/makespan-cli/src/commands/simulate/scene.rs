@@ -4,26 +4,37 @@ use std::path::Path;
 
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
-use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId};
-use makespan_formats::{Format, Replay, ReplayOptions, read_failures};
+use makespan_core::{Actual, Estimate, Estimation, Instance, ProcSet, TaskId};
+use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
+use super::live;
 use crate::args::{EstimatesName, SimulateOptions, Teachers};
 use crate::input::{Machines, replay_at};
-use crate::machine;
 use crate::past::kinds;
+use crate::{machine, present};
 
 /// A log as all policies meet it.
+#[derive(Clone)]
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
     pub remarks: Vec<String>,
     /// The second of the week at instant 0, where the log tells.
     pub week: Option<i64>,
+    /// What really happened, where a log tells.
+    pub past: Past,
+    /// What runs when it begins, and where.
+    pub running: Vec<(TaskId, ProcSet)>,
+    /// The policy of the cluster that it is from, where that is known.
+    pub usual: Option<String>,
 }
 
 /// Reads the log on the machines that the options name.
 pub fn read(options: &SimulateOptions) -> Result<Log> {
+    if let Some(from) = present::meant(&options.trace, &options.machines)? {
+        return live::read(&from, options);
+    }
     let machines = Machines::of(&options.machines)?;
     let usual = ReplayOptions::default();
     let reading = ReplayOptions {
@@ -40,7 +51,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         machine: Some(machine::platform()?),
         ..usual
     };
-    let Replay { instance, actual, mut remarks, format, week, .. } = replay_at(&options.trace, &reading)?;
+    let Replay { instance, actual, mut remarks, format, past, week, .. } = replay_at(&options.trace, &reading)?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
@@ -50,7 +61,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Log { instance, actual, remarks, week })
+    Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None })
 }
 
 /// Refuses to end jobs at walltimes where that would end none.
@@ -104,14 +115,16 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, mut remarks, week, .. } = log;
+    let Log { instance, mut remarks, week, past, running, usual, .. } = log;
+    // What is drawn is not what was logged.
+    let past = Past { starts: Vec::new(), ..past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
         options.seed
     ));
     let actual = deviation.draw(instance.tasks() as usize);
-    Ok(Log { instance, actual, remarks, week })
+    Ok(Log { instance, actual, remarks, week, past, running, usual })
 }
 
 /// The same log where nobody tells the times, if that is asked for.
@@ -119,14 +132,14 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
     }
-    let Log { instance, actual, mut remarks, week } = log;
+    let Log { instance, actual, mut remarks, week, past, running, usual } = log;
     let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    Ok(Log { instance, actual, remarks, week })
+    Ok(Log { instance, actual, remarks, week, past, running, usual })
 }
 
 /// What learns times while the simulation goes on, if that is asked for.
@@ -147,11 +160,13 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
 }
 
 /// What happens besides jobs and a policy.
-pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
+pub fn rules(options: &SimulateOptions, log: &Log) -> Result<SimulationOptions> {
+    let instance = &log.instance;
     refuse_idle_walltimes(options, instance)?;
     let estimation = estimation(options, instance)?;
     let kill_at_walltime = options.kill_at_walltime;
-    let mut rules = SimulationOptions { kill_at_walltime, estimation, ..SimulationOptions::default() };
+    let running = log.running.clone();
+    let mut rules = SimulationOptions { kill_at_walltime, estimation, running, ..SimulationOptions::default() };
     if let Some(times) = options.breakdowns.requeue {
         rules.requeues = times;
     }

@@ -1,0 +1,416 @@
+//! What nodes have left over time, and where a job has room.
+
+use std::collections::BTreeSet;
+
+use makespan_core::{Demand, Instance, Platform, ProcSet, ResourceKind, Site, TaskId, Time, View};
+use rustc_hash::FxHashMap;
+
+use super::asked::Asked;
+use super::fit::{choose, room};
+use super::steps::Steps;
+use crate::kernel::packing::{Machines, Node};
+
+/// Nodes and what belongs to none over time, as far as jobs and other things hold it.
+#[derive(Debug)]
+pub(super) struct Board {
+    machines: std::sync::Arc<Machines>,
+    /// For each node its cells, and then its resources.
+    nodes: Vec<Steps>,
+    /// What belongs to no node.
+    common: Steps,
+    /// For each node the reservations on it: from, until, which.
+    kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
+    /// When something is given back.
+    ends: BTreeSet<i64>,
+    running: FxHashMap<TaskId, Held>,
+}
+
+/// What a job holds.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub processors: u32,
+    /// Of each node how many of each cell.
+    parts: Vec<(u32, Vec<u32>)>,
+    demands: Vec<Demand>,
+    exclusive: bool,
+    from: i64,
+    pub until: i64,
+}
+
+impl Held {
+    /// How many nodes.
+    pub fn nodes(&self) -> u32 {
+        self.parts.len() as u32
+    }
+}
+
+/// Where a job has room from an instant on.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    pub start: i64,
+    held: Held,
+}
+
+impl Board {
+    /// An empty platform, from an instant on.
+    pub fn new(instance: &Instance, from: i64) -> Self {
+        let machines = Machines::new(instance);
+        let node = |(at, node): (usize, &Node)| {
+            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            let own = &machines.amounts[at * machines.resources..][..machines.resources];
+            let row = cells.iter().map(|cell| i64::from(cell.ids.len())).chain(own.iter().map(|&it| it as i64));
+            Steps::new(from, row.collect())
+        };
+        let nodes = machines.nodes.iter().enumerate().map(node).collect();
+        let common =
+            Steps::new(from, machines.common.iter().map(|&amount| amount.min(i64::MAX as u64) as i64).collect());
+        let kept = kept(instance.platform(), &machines);
+        let ends = kept.iter().flatten().map(|one| one.1).collect();
+        let (machines, kept) = (std::sync::Arc::new(machines), std::sync::Arc::new(kept));
+        let mut board = Self { machines, nodes, common, kept, ends, running: FxHashMap::default() };
+        board.close();
+        board
+    }
+
+    /// What others hold, and when processors are closed.
+    fn close(&mut self) {
+        let machines = self.machines.clone();
+        for (at, node) in machines.nodes.iter().enumerate() {
+            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            for (index, cell) in cells.iter().enumerate() {
+                let row = self.only(at, index, cell.ids.len().into());
+                for &(from, until) in &cell.closed {
+                    self.nodes[at].add(from, until, &row, -1);
+                    self.ends.insert(until);
+                }
+            }
+        }
+        for &(until, node, resource, amount) in &machines.held {
+            let amount = amount.min(i64::MAX as u64) as i64;
+            let (steps, column) = match node {
+                Some(node) => {
+                    let own = &machines.nodes[node];
+                    (&mut self.nodes[node], (own.cells.1 - own.cells.0) as usize + resource.index())
+                }
+                None => (&mut self.common, resource.index() - machines.resources),
+            };
+            let mut row = vec![0; steps.row(0).len()];
+            row[column] = amount;
+            steps.add(i64::MIN, until, &row, -1);
+            self.ends.insert(until);
+        }
+    }
+
+    /// A row of a node with one amount.
+    fn only(&self, node: usize, column: usize, amount: i64) -> Vec<i64> {
+        let mut row = vec![0; self.nodes[node].row(0).len()];
+        row[column] = amount;
+        row
+    }
+
+    /// The numbers here of these nodes of a platform.
+    pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
+        // Nodes of equal speed are in the order of the platform, without switches.
+        let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
+        if plain {
+            return nodes.map(|node| node as u32).collect();
+        }
+        let mut numbers = vec![u32::MAX; platform.node_count()];
+        let mut next = 0;
+        for (node, number) in numbers.iter_mut().enumerate() {
+            if !platform.processors_of(node).is_empty() {
+                *number = next;
+                next += 1;
+            }
+        }
+        nodes.map(|node| numbers[node]).filter(|&number| number < u32::MAX).collect()
+    }
+
+    /// Makes it again as a view shows it: what runs, `asked` of each, and what is down.
+    pub fn see(view: &View<'_>, asked: impl Fn(TaskId) -> Option<(i64, bool)>) -> Self {
+        let now = view.now.ticks();
+        let mut board = Self::new(view.instance, now);
+        for down in view.down {
+            let until = down.end.ticks();
+            for (node, cells) in board.parts_of(&down.processors) {
+                for (cell, count) in cells.into_iter().enumerate().filter(|part| part.1 > 0) {
+                    let row = board.only(node as usize, cell, count.into());
+                    board.nodes[node as usize].add(now, until, &row, -1);
+                }
+            }
+            if until < i64::MAX / 2 {
+                board.ends.insert(until);
+            }
+        }
+        for run in view.running {
+            let estimate = view.instance.time(run.task, &run.processors).ticks();
+            let (limit, exclusive) = asked(run.task).unwrap_or((estimate, false));
+            let until = makespan_core::believed_end(run.start, run.start + Time::from_ticks(limit), view.now).ticks();
+            let demands = view.instance.demands(run.task).iter();
+            let demands = demands.filter(|demand| demand.kind != ResourceKind::Consumable).cloned().collect();
+            let parts = board.parts_of(&run.processors);
+            let processors = run.processors.len();
+            board.begin(run.task, Held { processors, parts, demands, exclusive, from: now, until });
+        }
+        board
+    }
+
+    /// The same to plan on, where nothing ends otherwise than believed.
+    pub fn for_plans(&self) -> Self {
+        Self {
+            machines: self.machines.clone(),
+            nodes: self.nodes.clone(),
+            common: self.common.clone(),
+            kept: self.kept.clone(),
+            ends: self.ends.clone(),
+            running: FxHashMap::default(),
+        }
+    }
+
+    fn parts_of(&self, processors: &ProcSet) -> Vec<(u32, Vec<u32>)> {
+        let mut parts: Vec<(u32, Vec<u32>)> = Vec::new();
+        for (at, node) in self.machines.nodes.iter().enumerate() {
+            let cells = &self.machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            let own: Vec<u32> = cells.iter().map(|cell| cell.ids.intersection(processors).len()).collect();
+            if own.iter().any(|&count| count > 0) {
+                parts.push((at as u32, own));
+            }
+        }
+        parts
+    }
+
+    /// How many tasks run.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// The past is of no interest. What should have ended and has not takes longer.
+    pub fn advance(&mut self, now: Time, start: impl Fn(TaskId) -> Option<Time>) {
+        let at = now.ticks();
+        let mut late: Vec<TaskId> =
+            self.running.iter().filter(|(_, held)| held.until <= at).map(|(&task, _)| task).collect();
+        late.sort_unstable();
+        for task in late {
+            let Some(mut held) = self.running.get(&task).cloned() else { continue };
+            let begun = start(task).unwrap_or(now);
+            held.from = held.until;
+            held.until = makespan_core::believed_end(begun, Time::from_ticks(held.until), now).ticks();
+            self.begin(task, held);
+        }
+        self.nodes.iter_mut().for_each(|steps| steps.forget(at));
+        self.common.forget(at);
+        while self.ends.first().is_some_and(|&end| end <= at) {
+            self.ends.pop_first();
+        }
+    }
+
+    /// A task runs.
+    pub fn begin(&mut self, task: TaskId, held: Held) {
+        self.take(&held, 1);
+        self.running.insert(task, held);
+    }
+
+    /// A task runs no more.
+    pub fn end(&mut self, task: TaskId, now: i64) -> Option<Held> {
+        let held = self.running.remove(&task)?;
+        self.take(&Held { from: now, ..held.clone() }, -1);
+        Some(held)
+    }
+
+    /// Plans a job.
+    pub fn plan(&mut self, fit: &Fit, resolution: i64) {
+        let until = fit.held.until;
+        // A beginning is not moved: until then others hold what the job is to get, and counted with them it would be held twice.
+        let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
+        self.take(&Held { until: end, ..fit.held.clone() }, 1);
+    }
+
+    fn take(&mut self, held: &Held, sign: i64) {
+        let of_nodes = self.machines.resources;
+        for (node, cells) in &held.parts {
+            let steps = &mut self.nodes[*node as usize];
+            let mut row = vec![0; steps.row(0).len()];
+            let here: u32 = cells.iter().sum();
+            let own = &self.machines.nodes[*node as usize];
+            for (index, &count) in cells.iter().enumerate() {
+                let all = || self.machines.cells[own.cells.0 as usize + index].ids.len();
+                row[index] = i64::from(if held.exclusive { all() } else { count });
+            }
+            for demand in held.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+                row[cells.len() + demand.resource.index()] = demand.need.share(here, held.processors) as i64;
+            }
+            steps.add(held.from, held.until, &row, -sign);
+        }
+        let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
+        let mut row = vec![0; self.common.row(0).len()];
+        common.for_each(|demand| row[demand.resource.index() - of_nodes] = demand.need.total(held.processors) as i64);
+        if row.iter().any(|&amount| amount > 0) {
+            self.common.add(held.from, held.until, &row, -sign);
+        }
+        if sign > 0 {
+            self.ends.insert(held.until);
+        }
+    }
+
+    /// Whether there would be room for a job on these nodes if nothing else ran.
+    pub fn could_hold(&self, asked: &Asked, nodes: &[u32]) -> bool {
+        let machines = &self.machines;
+        let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
+        let mut licences = licences.map(|demand| (demand.need.total(asked.processors), demand.resource));
+        if licences.any(|(total, resource)| total > machines.common[resource.index() - machines.resources]) {
+            return false;
+        }
+        let empty = |number: &u32| {
+            let node = &machines.nodes[*number as usize];
+            let cells = (node.cells.1 - node.cells.0) as usize;
+            let mut row = vec![0; cells];
+            row[0] = i64::from(node.processors);
+            let own = &machines.amounts[*number as usize * machines.resources..][..machines.resources];
+            row.extend(own.iter().map(|&amount| amount as i64));
+            room(asked, &row, cells, node.processors)
+        };
+        let rooms: Vec<(u32, u32)> = nodes.iter().map(|number| (*number, empty(number))).collect();
+        choose(asked, rooms).is_some()
+    }
+
+    /// The first instant, from one on and until another, from which a job has room for its time.
+    pub fn earliest(&self, asked: &Asked, nodes: &[u32], from: i64, until: i64) -> Option<Fit> {
+        let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
+            Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
+            None => (from, until),
+        };
+        if from > until {
+            return None;
+        }
+        let simple = nodes.len() == 1 && self.common.len() == 1 && !asked.exclusive && self.is_one_cell(nodes[0]);
+        if simple && asked.reservation.is_none() && self.kept[nodes[0] as usize].is_empty() {
+            let start = self.first_on(asked, nodes[0], from, until)?;
+            return self.fit_at(asked, nodes, start);
+        }
+        let found = self.fit_at(asked, nodes, from);
+        found
+            .or_else(|| self.ends.range(from + 1..=until.max(from + 1)).find_map(|&at| self.fit_at(asked, nodes, at)))
+            .filter(|fit| fit.start <= until)
+    }
+
+    fn is_one_cell(&self, number: u32) -> bool {
+        let (begin, end) = self.machines.nodes[number as usize].cells;
+        end == begin + 1
+    }
+
+    /// Whether the reservation of a job is over before it could run.
+    pub fn is_over(&self, asked: &Asked, now: i64) -> bool {
+        let period = asked.reservation.and_then(|at| self.period_of(at));
+        period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
+    }
+
+    /// The same on one node, step by step.
+    fn first_on(&self, asked: &Asked, number: u32, from: i64, until: i64) -> Option<i64> {
+        let steps = &self.nodes[number as usize];
+        let all = self.machines.nodes[number as usize].processors;
+        let mut start = from;
+        let mut step = steps.step_at(from);
+        loop {
+            if room(asked, steps.row(step), 1, all) < asked.processors {
+                start = steps.ends(step);
+                if start > until {
+                    return None;
+                }
+            } else if steps.ends(step) >= start.saturating_add(asked.limit) {
+                return Some(start);
+            }
+            step += 1;
+        }
+    }
+
+    fn period_of(&self, reservation: usize) -> Option<(i64, i64)> {
+        self.kept.iter().flatten().find(|one| one.2 == reservation).map(|one| (one.0, one.1))
+    }
+
+    /// Whether there are the licences of a job from one instant to another.
+    pub fn has_licences(&self, asked: &Asked, start: i64, until: i64) -> bool {
+        let mut licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes).peekable();
+        if licences.peek().is_none() {
+            return true;
+        }
+        let mut least = Vec::new();
+        self.common.least(start, until, &mut least);
+        let there = |demand: &Demand| least[demand.resource.index() - self.machines.resources];
+        licences.all(|demand| demand.need.total(asked.processors) as i64 <= there(demand))
+    }
+
+    /// Room for a job from this instant on.
+    fn fit_at(&self, asked: &Asked, nodes: &[u32], start: i64) -> Option<Fit> {
+        let until = start.saturating_add(asked.limit);
+        if !self.has_licences(asked, start, until) {
+            return None;
+        }
+        let mut least = Vec::new();
+        let mut rooms = Vec::with_capacity(nodes.len());
+        for &number in nodes {
+            let meets = |one: &(i64, i64, usize)| one.0 < until && start < one.1 && Some(one.2) != asked.reservation;
+            if self.kept[number as usize].iter().any(meets) {
+                continue;
+            }
+            let node = &self.machines.nodes[number as usize];
+            self.nodes[number as usize].least(start, until, &mut least);
+            let room = room(asked, &least, (node.cells.1 - node.cells.0) as usize, node.processors);
+            if room > 0 {
+                rooms.push((number, room));
+            }
+        }
+        let chosen = choose(asked, rooms)?;
+        let parts = chosen.into_iter().map(|(number, count)| (number, self.cells(number, count, start, until)));
+        let held = Held {
+            processors: asked.processors,
+            parts: parts.collect(),
+            demands: asked.demands.clone(),
+            exclusive: asked.exclusive,
+            from: start,
+            until,
+        };
+        Some(Fit { start, held })
+    }
+
+    /// So many processors of a node, of the cells that have them, those with the fewest first.
+    fn cells(&self, number: u32, mut count: u32, start: i64, until: i64) -> Vec<u32> {
+        let node = &self.machines.nodes[number as usize];
+        let cells = (node.cells.1 - node.cells.0) as usize;
+        let mut least = Vec::new();
+        self.nodes[number as usize].least(start, until, &mut least);
+        let mut order: Vec<usize> = (0..cells).collect();
+        order.sort_by_key(|&cell| (least[cell], cell));
+        let mut taken = vec![0; cells];
+        for cell in order {
+            let here = count.min(least[cell].max(0) as u32);
+            taken[cell] = here;
+            count -= here;
+        }
+        taken
+    }
+
+    /// The processors of a job that starts now, of those that are free; what is taken is free no more. `None` where they are not.
+    pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, Held)> {
+        let mut own = ProcSet::new();
+        for (number, counts) in &fit.held.parts {
+            let node = &self.machines.nodes[*number as usize];
+            let cells = &self.machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            for (cell, &count) in cells.iter().zip(counts).filter(|part| *part.1 > 0) {
+                own.insert(&cell.ids.intersection(free).take(count)?);
+            }
+        }
+        free.remove(&own);
+        Some((own, fit.held.clone()))
+    }
+}
+
+/// For each node the reservations on it.
+fn kept(platform: &Platform, machines: &Machines) -> Vec<Vec<(i64, i64, usize)>> {
+    let mut kept = vec![Vec::new(); machines.nodes.len()];
+    for (at, one) in platform.site().map_or(&[][..], |site: &Site| &site.reservations).iter().enumerate() {
+        for number in Board::numbers(platform, one.nodes.iter().copied()) {
+            kept[number as usize].push((one.start.ticks(), one.end.ticks(), at));
+        }
+    }
+    kept
+}

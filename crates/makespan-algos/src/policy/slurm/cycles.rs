@@ -1,0 +1,292 @@
+//! The main cycle and the backfill cycle.
+
+use std::sync::Arc;
+
+use makespan_core::{Instance, Time};
+
+use super::asked::Asked;
+use super::board::{Board, Fit};
+use super::rules::SlurmRules;
+use super::{Moment, State, Waiting};
+
+/// What is blocked in a main cycle for jobs of a lower priority.
+struct Blocked {
+    partitions: Vec<bool>,
+    /// Nodes by their numbers on the board.
+    nodes: Vec<bool>,
+    any: bool,
+}
+
+impl Blocked {
+    fn new(instance: &Instance) -> Self {
+        let partitions = instance.platform().site().map_or(1, |site| site.partitions.len().max(1));
+        Self { partitions: vec![false; partitions], nodes: Vec::new(), any: false }
+    }
+
+    /// A partition has no room for a job.
+    fn block(&mut self, instance: &Instance, partition: usize) {
+        let platform = instance.platform();
+        self.partitions[partition] = true;
+        self.any = true;
+        let own = platform.site().and_then(|site| site.partitions.get(partition));
+        let Some(own) = own else { return };
+        if self.nodes.is_empty() {
+            self.nodes = vec![false; platform.node_count()];
+        }
+        Board::numbers(platform, own.nodes.iter().copied())
+            .into_iter()
+            .for_each(|node| self.nodes[node as usize] = true);
+    }
+
+    /// Those of some nodes that are not blocked.
+    fn open(&self, nodes: &[u32]) -> Vec<u32> {
+        let is_open = |node: &u32| !self.nodes.get(*node as usize).copied().unwrap_or(false);
+        nodes.iter().copied().filter(is_open).collect()
+    }
+
+    fn all(&self) -> bool {
+        self.partitions.iter().all(|&blocked| blocked)
+    }
+}
+
+/// Counts jobs of one partition or user.
+#[derive(Default)]
+struct Counts(rustc_hash::FxHashMap<usize, usize>);
+
+impl Counts {
+    /// Counts one more; whether there are more than the limit, which is none at 0.
+    fn is_beyond(&mut self, of: usize, limit: usize) -> bool {
+        let count = self.0.entry(of).or_insert(0);
+        *count += 1;
+        limit > 0 && *count > limit
+    }
+}
+
+/// Starts that were found within a cycle. In a plan there is only ever less room, so that no job which asks for as much or more, on the
+/// same nodes, has room earlier.
+#[derive(Default)]
+struct Known(Vec<Found>);
+
+/// Nodes, processors, time and the first start.
+struct Found {
+    nodes: Arc<[u32]>,
+    processors: u32,
+    limit: i64,
+    start: i64,
+}
+
+impl Known {
+    /// Whether processors and time say all that a job asks for.
+    fn says_all(asked: &Asked) -> bool {
+        let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX;
+        spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
+    }
+
+    /// An instant before which a job has no room.
+    fn start(&self, asked: &Asked, nodes: &Arc<[u32]>) -> i64 {
+        if !Self::says_all(asked) {
+            return i64::MIN;
+        }
+        let less = |one: &&Found| {
+            one.processors <= asked.processors && one.limit <= asked.limit && Arc::ptr_eq(&one.nodes, nodes)
+        };
+        self.0.iter().filter(less).map(|one| one.start).max().unwrap_or(i64::MIN)
+    }
+
+    fn learn(&mut self, asked: &Asked, nodes: &Arc<[u32]>, start: i64) {
+        if Self::says_all(asked) {
+            let Asked { processors, limit, .. } = *asked;
+            let says_less = |one: &Found| {
+                one.processors >= processors
+                    && one.limit >= limit
+                    && one.start <= start
+                    && Arc::ptr_eq(&one.nodes, nodes)
+            };
+            self.0.retain(|one| !says_less(one));
+            self.0.push(Found { nodes: nodes.clone(), processors, limit, start });
+        }
+    }
+}
+
+impl State {
+    /// Starts jobs by priority until each partition is blocked.
+    pub(super) fn main_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
+        let now = moment.view.now;
+        let all = self.looked_at_all.is_none_or(|before| now >= before + rules.sched_interval);
+        let mut blocked = Blocked::new(moment.view.instance);
+        let mut by_partition = Counts::default();
+        if all {
+            (self.looked_at_all, self.cut) = (Some(now), false);
+        }
+        let queue = std::mem::take(&mut self.queue);
+        let mut started = Vec::new();
+        for (at, waiting) in queue.iter().enumerate() {
+            if blocked.all() {
+                break;
+            }
+            if !all && at >= rules.default_queue_depth {
+                self.cut = true;
+                break;
+            }
+            let first = waiting.asked.places[0].partition;
+            let is_beyond = by_partition.is_beyond(first, rules.partition_job_depth);
+            if !is_beyond && self.try_now(&waiting.asked, &mut blocked, moment) {
+                started.push(at);
+            }
+        }
+        self.put_back(queue, &started);
+    }
+
+    /// The queue again, without those that have started; these ascend.
+    fn put_back(&mut self, queue: Vec<Waiting>, started: &[usize]) {
+        self.queue = queue;
+        if let (Some(&first), Some(&last)) = (started.first(), started.last()) {
+            let mut at = first;
+            let those = self.queue.extract_if(first..=last, |_| {
+                at += 1;
+                started.binary_search(&(at - 1)).is_ok()
+            });
+            for gone in those {
+                self.queued.remove(&gone.asked.task);
+            }
+        }
+    }
+
+    /// Starts a job now if one of its partitions has room; else these are blocked.
+    fn try_now(&mut self, asked: &Asked, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
+        let now = moment.view.now.ticks();
+        for (at, place) in asked.places.iter().enumerate() {
+            if blocked.partitions[place.partition] || !self.limits.have_room(&place.limits, &asked.amounts) {
+                continue;
+            }
+            if !self.board.has_licences(asked, now, now.saturating_add(asked.limit)) {
+                continue;
+            }
+            let open = if blocked.any { blocked.open(&place.nodes) } else { place.nodes.to_vec() };
+            let fit = self.board.earliest(asked, &open, now, now);
+            if fit.is_some_and(|fit| self.start(asked, at, &fit, moment)) {
+                self.changed = true;
+                return true;
+            }
+            // Those in a reservation keep others from no node that is theirs.
+            if asked.reservation.is_none() {
+                blocked.block(moment.view.instance, place.partition);
+            }
+        }
+        false
+    }
+
+    /// Plans jobs by priority and starts those that have room now.
+    pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
+        let now = moment.view.now;
+        (self.cycle, self.changed, self.due) = (now, false, None);
+        let mut plan = self.board.for_plans();
+        let (mut by_partition, mut by_user) = (Counts::default(), Counts::default());
+        let queue = std::mem::take(&mut self.queue);
+        let mut least = narrowest(&queue, rules.bf_max_job_test);
+        let (mut started, mut known) = (Vec::new(), Known::default());
+        for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
+            // Who comes behind has no room now, and what is planned is forgotten.
+            if moment.free.len() < least.pop().unwrap_or(u32::MAX) {
+                break;
+            }
+            let asked = &waiting.asked;
+            if self.is_over(asked, now) {
+                self.hopeless.push(asked.task);
+                started.push(at);
+                continue;
+            }
+            if by_partition.is_beyond(asked.places[0].partition, rules.bf_max_job_part)
+                || by_user.is_beyond(asked.user, rules.bf_max_job_user)
+            {
+                continue;
+            }
+            let Some((place, fit)) = self.earliest(asked, &plan, &mut known, now, rules) else { continue };
+            if fit.start > now.ticks() {
+                if is_reserved(waiting, rules, now) {
+                    plan.plan(&fit, rules.bf_resolution.ticks());
+                }
+            } else if self.start(asked, place, &fit, moment) {
+                plan.plan(&fit, rules.bf_resolution.ticks());
+                started.push(at);
+                if rules.bf_max_job_start > 0 && started.len() >= rules.bf_max_job_start {
+                    self.changed = true;
+                    break;
+                }
+            }
+        }
+        self.put_back(queue, &started);
+    }
+
+    /// Whether the reservation of a job is over before it could run.
+    fn is_over(&self, asked: &Asked, now: Time) -> bool {
+        asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
+    }
+
+    /// Where and when a job has room first, in any of its partitions whose limits have room.
+    fn earliest(
+        &self,
+        asked: &Asked,
+        plan: &Board,
+        known: &mut Known,
+        now: Time,
+        rules: &SlurmRules,
+    ) -> Option<(usize, Fit)> {
+        let window = (now + rules.bf_window).ticks();
+        let mut best: Option<(usize, Fit)> = None;
+        for (at, place) in asked.places.iter().enumerate() {
+            if !self.limits.have_room(&place.limits, &asked.amounts) {
+                continue;
+            }
+            let until = best.as_ref().map_or(window, |best| best.1.start - 1);
+            let from = known.start(asked, &place.nodes).max(now.ticks());
+            if from > until {
+                continue;
+            }
+            let found = plan.earliest(asked, &place.nodes, from, until);
+            match &found {
+                Some(fit) if fit.start > from => known.learn(asked, &place.nodes, fit.start),
+                None if until == window => known.learn(asked, &place.nodes, i64::MAX),
+                _ => {}
+            }
+            best = found.map(|fit| (at, fit)).or(best);
+        }
+        best
+    }
+
+    /// Something has changed, and the next backfill cycle will look at it. Cycles keep their pace.
+    pub(super) fn see_change(&mut self, rules: &SlurmRules, now: Time) {
+        if self.changed && self.due.is_none() {
+            let interval = rules.bf_interval.ticks();
+            let passed = (now - self.origin).ticks();
+            let cycles = passed / interval + i64::from(passed % interval > 0);
+            let next = self.origin + Time::from_ticks(cycles.saturating_mul(interval));
+            self.due = Some(if next > self.cycle { next } else { self.cycle + rules.bf_interval });
+        }
+    }
+
+    /// When to look again, if nothing happens before.
+    pub(super) fn wake(&self, rules: &SlurmRules) -> Option<Time> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let all = self.looked_at_all.filter(|_| self.cut).map(|before| before + rules.sched_interval);
+        [self.due, all, self.silent.first().copied()].into_iter().flatten().min()
+    }
+}
+
+/// Whether a job is planned for later: not where it is too young or of too low a priority.
+fn is_reserved(waiting: &Waiting, rules: &SlurmRules, now: Time) -> bool {
+    now - waiting.asked.submitted >= rules.bf_min_age_reserve && waiting.priority >= rules.bf_min_prio_reserve
+}
+
+/// For each of the first jobs, from the last to the first, the fewest processors of those from it on.
+fn narrowest(queue: &[Waiting], first: usize) -> Vec<u32> {
+    let mut least = u32::MAX;
+    let queue = &queue[..queue.len().min(first)];
+    let from_behind = queue.iter().rev().map(|waiting| {
+        least = least.min(waiting.asked.processors);
+        least
+    });
+    from_behind.collect()
+}

@@ -1,0 +1,71 @@
+//! How many processors of which nodes a job gets.
+
+use makespan_core::ResourceKind;
+
+use super::asked::Asked;
+
+/// How many processors a job may have on a node that has this left.
+pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
+    let free: i64 = row[..cells].iter().map(|&count| count.max(0)).sum();
+    if asked.exclusive && free < i64::from(all) {
+        return 0;
+    }
+    let most = (free as u32).min(asked.per_node).min(asked.processors);
+    let fits = |here: u32| {
+        let of_node = asked.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
+        of_node.into_iter().all(|demand| {
+            i64::try_from(demand.need.share(here, asked.processors))
+                .is_ok_and(|share| share <= row[cells + demand.resource.index()])
+        })
+    };
+    if most == 0 || asked.demands.is_empty() || fits(most) {
+        return most;
+    }
+    // Shares grow with the processors.
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// How many processors on which nodes, of those that have so much room: on one node that has the least to spare, else on as few as
+/// can be, the roomiest first.
+pub(super) fn choose(asked: &Asked, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
+    let (least, most) = asked.nodes;
+    let wanted = asked.processors;
+    if least <= 1 {
+        let enough = rooms.iter().filter(|one| one.1 >= wanted);
+        if let Some(&(number, _)) = enough.min_by_key(|one| (one.1, one.0)) {
+            return Some(vec![(number, wanted)]);
+        }
+    }
+    rooms.sort_by_key(|one| (std::cmp::Reverse(one.1), one.0));
+    let (mut sum, mut count) = (0_u64, 0);
+    while (sum < wanted.into() || count < least as usize) && count < rooms.len() && count < most as usize {
+        sum += u64::from(rooms[count].1);
+        count += 1;
+    }
+    if sum < wanted.into() || count < least as usize || u64::from(wanted) < count as u64 {
+        return None;
+    }
+    rooms.truncate(count);
+    if least > 1 {
+        // Evenly, and more on the roomier ones where others are full.
+        rooms.reverse();
+    }
+    // One on each, and the rest where there is room.
+    let mut left = wanted - count as u32;
+    for (at, one) in rooms.iter_mut().enumerate() {
+        let share = left.div_ceil((count - at) as u32);
+        let more = (one.1 - 1).min(if least > 1 { share } else { left });
+        one.1 = 1 + more;
+        left -= more;
+    }
+    if left > 0 {
+        return None;
+    }
+    rooms.sort_unstable();
+    Some(rooms)
+}

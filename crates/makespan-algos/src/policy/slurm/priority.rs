@@ -1,0 +1,50 @@
+//! The multifactor priority.
+
+use makespan_core::{Platform, Time};
+
+use super::asked::Asked;
+use super::limits::position;
+use super::rules::PriorityRules;
+use super::shares::Shares;
+
+/// Makes priorities of what jobs are.
+#[derive(Debug)]
+pub(super) struct Priorities {
+    rules: PriorityRules,
+    /// Weights by the number of the amount, and how much there is of it.
+    tres: Vec<(usize, f64, f64)>,
+}
+
+impl Priorities {
+    /// For a platform; weights of what it does not have count nothing.
+    pub fn new(rules: PriorityRules, platform: &Platform) -> Self {
+        let tres = rules.tres.iter().filter_map(|(name, weight)| {
+            let at = position(platform, name)?;
+            let all = match at {
+                1 => f64::from(platform.processors()),
+                2 => platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>()
+                    as f64,
+                _ => platform.total(platform.resource(name)?) as f64,
+            };
+            (all > 0.0).then_some((at, f64::from(*weight), all))
+        });
+        Self { tres: tres.collect(), rules }
+    }
+
+    /// The priority of a job now, by the fair shares as they were last computed.
+    pub fn of(&self, asked: &Asked, shares: &Shares, now: Time) -> u64 {
+        if let Some(fixed) = asked.fixed {
+            return fixed.into();
+        }
+        let rules = &self.rules;
+        let age = ((now - asked.submitted).seconds() / rules.max_age.seconds()).clamp(0.0, 1.0);
+        let tres = self.tres.iter().map(|&(at, weight, all)| weight * (asked.amounts[at] as f64 / all).min(1.0));
+        let sum = f64::from(rules.age) * age
+            + f64::from(rules.fairshare) * shares.factor(asked.user)
+            + f64::from(rules.size) * asked.size
+            + f64::from(rules.partition) * asked.partition_factor
+            + f64::from(rules.qos) * asked.qos_factor
+            + tres.sum::<f64>();
+        (sum - asked.nice as f64).clamp(1.0, f64::from(u32::MAX)) as u64
+    }
+}

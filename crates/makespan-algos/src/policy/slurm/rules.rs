@@ -1,0 +1,228 @@
+//! The parameters of the policy, as in `slurm.conf`.
+
+use makespan_core::Time;
+
+use crate::catalogue::{Parameter, Spec, SpecError};
+use crate::policy::order::Request;
+
+/// What the two cycles do, and how priorities are made. Names are those of `slurm.conf`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlurmRules {
+    /// `bf_interval`: from one backfill cycle to the next.
+    pub bf_interval: Time,
+    /// `bf_window`: how far ahead jobs are planned.
+    pub bf_window: Time,
+    /// `bf_resolution`: plans end at multiples of it.
+    pub bf_resolution: Time,
+    /// `bf_max_job_test`: jobs that a backfill cycle looks at.
+    pub bf_max_job_test: usize,
+    /// `bf_max_job_part`: those of one partition; 0: all.
+    pub bf_max_job_part: usize,
+    /// `bf_max_job_user`: those of one user; 0: all.
+    pub bf_max_job_user: usize,
+    /// `bf_max_job_start`: jobs that it starts; 0: all.
+    pub bf_max_job_start: usize,
+    /// `bf_min_age_reserve`: younger jobs are not planned for later.
+    pub bf_min_age_reserve: Time,
+    /// `bf_min_prio_reserve`: nor are those of a lower priority.
+    pub bf_min_prio_reserve: u64,
+    /// `default_queue_depth`: jobs that the main cycle looks at when something happens.
+    pub default_queue_depth: usize,
+    /// `partition_job_depth`: those of one partition; 0: all.
+    pub partition_job_depth: usize,
+    /// `sched_interval`: how soon the main cycle looks at all jobs.
+    pub sched_interval: Time,
+    /// The multifactor priority.
+    pub priority: PriorityRules,
+}
+
+/// The weights of the multifactor priority, and what its factors are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriorityRules {
+    /// `PriorityWeightAge`.
+    pub age: u32,
+    /// `PriorityWeightFairshare`.
+    pub fairshare: u32,
+    /// `PriorityWeightJobSize`.
+    pub size: u32,
+    /// `PriorityWeightPartition`.
+    pub partition: u32,
+    /// `PriorityWeightQOS`.
+    pub qos: u32,
+    /// `PriorityWeightTRES`: of `cpu`, `node` and resources by name.
+    pub tres: Vec<(Box<str>, u32)>,
+    /// `PriorityMaxAge`: at this age the factor of the age is 1.
+    pub max_age: Time,
+    /// `PriorityDecayHalfLife`: after it half of what was used is forgotten; 0: nothing ever is.
+    pub half_life: Time,
+    /// `PriorityCalcPeriod`: how often usage and priorities are computed.
+    pub calc_period: Time,
+    /// Whether the factor of the fair share is that of the fair tree, and not the classic one (`NO_FAIR_TREE`).
+    pub fair_tree: bool,
+    /// `PriorityFavorSmall`: whether small jobs have the higher factor of the size.
+    pub favor_small: bool,
+}
+
+impl Default for SlurmRules {
+    fn default() -> Self {
+        let seconds = Time::from_seconds;
+        Self {
+            bf_interval: seconds(30),
+            bf_window: seconds(86_400),
+            bf_resolution: seconds(60),
+            bf_max_job_test: 500,
+            bf_max_job_part: 0,
+            bf_max_job_user: 0,
+            bf_max_job_start: 0,
+            bf_min_age_reserve: Time::ZERO,
+            bf_min_prio_reserve: 0,
+            default_queue_depth: 100,
+            partition_job_depth: 0,
+            sched_interval: seconds(60),
+            priority: PriorityRules {
+                age: 0,
+                fairshare: 0,
+                size: 0,
+                partition: 0,
+                qos: 0,
+                tres: Vec::new(),
+                max_age: seconds(7 * 86_400),
+                half_life: seconds(7 * 86_400),
+                calc_period: seconds(300),
+                fair_tree: true,
+                favor_small: false,
+            },
+        }
+    }
+}
+
+impl PriorityRules {
+    /// Whether priorities differ by what jobs are and not only by what operators set.
+    pub(super) fn weighs(&self) -> bool {
+        self.age > 0
+            || self.fairshare > 0
+            || self.size > 0
+            || self.partition > 0
+            || self.qos > 0
+            || self.tres.iter().any(|weight| weight.1 > 0)
+    }
+}
+
+const SECONDS: &str = "a positive time in seconds, or with a unit, such as 30 or 5m";
+const MINUTES: &str = "a positive number of minutes, or a time with a unit, such as 1440 or 2d";
+const SPAN: &str = "a time from 0 in seconds, or with a unit, such as 0 or 7d";
+const COUNT: &str = "a whole number from 1";
+const UNLIMITED: &str = "a whole number, 0 for no limit";
+const WEIGHT: &str = "a whole number from 0 to 4294967295";
+const TRES: &str = "weights by name, such as cpu:1000+memory:10+gpus:5000";
+const FAIR: &str = "tree or classic";
+const FAVOR: &str = "large or small";
+
+const fn parameter(name: &'static str, values: &'static str, default: &'static str) -> Parameter {
+    Parameter { name, values, default }
+}
+
+impl SlurmRules {
+    pub(in crate::policy) const PARAMETERS: &'static [Parameter] = &[
+        parameter("bf_interval", SECONDS, "30"),
+        parameter("bf_window", MINUTES, "1440"),
+        parameter("bf_resolution", SECONDS, "60"),
+        parameter("bf_max_job_test", COUNT, "500"),
+        parameter("bf_max_job_part", UNLIMITED, "0"),
+        parameter("bf_max_job_user", UNLIMITED, "0"),
+        parameter("bf_max_job_start", UNLIMITED, "0"),
+        parameter("bf_min_age_reserve", SPAN, "0"),
+        parameter("bf_min_prio_reserve", UNLIMITED, "0"),
+        parameter("default_queue_depth", COUNT, "100"),
+        parameter("partition_job_depth", UNLIMITED, "0"),
+        parameter("sched_interval", SECONDS, "60"),
+        parameter("weight_age", WEIGHT, "0"),
+        parameter("weight_fairshare", WEIGHT, "0"),
+        parameter("weight_job_size", WEIGHT, "0"),
+        parameter("weight_partition", WEIGHT, "0"),
+        parameter("weight_qos", WEIGHT, "0"),
+        parameter("weight_tres", TRES, "cpu:0"),
+        parameter("max_age", SECONDS, "7d"),
+        parameter("half_life", SPAN, "7d"),
+        parameter("calc_period", SECONDS, "5m"),
+        parameter("fair", FAIR, "tree"),
+        parameter("favor", FAVOR, "large"),
+        parameter("request", Request::VALUES, "efficient"),
+    ];
+
+    /// Reads the parameters of a spec.
+    pub(in crate::policy) fn read(spec: &mut Spec) -> Result<Self, SpecError> {
+        let usual = Self::default();
+        let own = &usual.priority;
+        Ok(Self {
+            bf_interval: spec.take("bf_interval", usual.bf_interval, seconds)?,
+            bf_window: spec.take("bf_window", usual.bf_window, minutes)?,
+            bf_resolution: spec.take("bf_resolution", usual.bf_resolution, seconds)?,
+            bf_max_job_test: spec.take("bf_max_job_test", usual.bf_max_job_test, count)?,
+            bf_max_job_part: spec.take("bf_max_job_part", usual.bf_max_job_part, unlimited)?,
+            bf_max_job_user: spec.take("bf_max_job_user", usual.bf_max_job_user, unlimited)?,
+            bf_max_job_start: spec.take("bf_max_job_start", usual.bf_max_job_start, unlimited)?,
+            bf_min_age_reserve: spec.take("bf_min_age_reserve", usual.bf_min_age_reserve, span)?,
+            bf_min_prio_reserve: spec
+                .take("bf_min_prio_reserve", usual.bf_min_prio_reserve, |text| unlimited(text).map(|it| it as u64))?,
+            default_queue_depth: spec.take("default_queue_depth", usual.default_queue_depth, count)?,
+            partition_job_depth: spec.take("partition_job_depth", usual.partition_job_depth, unlimited)?,
+            sched_interval: spec.take("sched_interval", usual.sched_interval, seconds)?,
+            priority: PriorityRules {
+                age: spec.take("weight_age", own.age, weight)?,
+                fairshare: spec.take("weight_fairshare", own.fairshare, weight)?,
+                size: spec.take("weight_job_size", own.size, weight)?,
+                partition: spec.take("weight_partition", own.partition, weight)?,
+                qos: spec.take("weight_qos", own.qos, weight)?,
+                tres: spec.take("weight_tres", own.tres.clone(), weights)?,
+                max_age: spec.take("max_age", own.max_age, seconds)?,
+                half_life: spec.take("half_life", own.half_life, span)?,
+                calc_period: spec.take("calc_period", own.calc_period, seconds)?,
+                fair_tree: spec.take("fair", own.fair_tree, |text| either(text, FAIR, "tree", "classic"))?,
+                favor_small: !spec.take("favor", !own.favor_small, |text| either(text, FAVOR, "large", "small"))?,
+            },
+        })
+    }
+}
+
+fn either(text: &str, values: &str, yes: &str, no: &str) -> Result<bool, String> {
+    if text == yes {
+        return Ok(true);
+    }
+    if text == no { Ok(false) } else { Err(values.to_owned()) }
+}
+
+fn span(text: &str) -> Result<Time, String> {
+    Time::parse(text).ok().filter(|time| time.ticks() >= 0).ok_or_else(|| SPAN.to_owned())
+}
+
+fn seconds(text: &str) -> Result<Time, String> {
+    span(text).ok().filter(|time| time.ticks() > 0).ok_or_else(|| SECONDS.to_owned())
+}
+
+fn minutes(text: &str) -> Result<Time, String> {
+    let bare = text.parse::<u32>().ok().filter(|&count| count > 0);
+    let time = bare.map(|count| Time::from_seconds(60 * i64::from(count)));
+    time.map_or_else(|| seconds(text).map_err(|_| MINUTES.to_owned()), Ok)
+}
+
+fn unlimited(text: &str) -> Result<usize, String> {
+    text.parse::<u32>().map(|count| count as usize).map_err(|_| UNLIMITED.to_owned())
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    unlimited(text).ok().filter(|&count| count > 0).ok_or_else(|| COUNT.to_owned())
+}
+
+fn weight(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| WEIGHT.to_owned())
+}
+
+fn weights(text: &str) -> Result<Vec<(Box<str>, u32)>, String> {
+    let one = |part: &str| {
+        let (name, weight) = part.split_once(':')?;
+        (!name.is_empty()).then_some(())?;
+        Some((name.into(), weight.parse().ok()?))
+    };
+    text.split('+').map(one).collect::<Option<Vec<_>>>().ok_or_else(|| TRES.to_owned())
+}

@@ -1,0 +1,299 @@
+//! Fair shares: who has used how much, compared with what he may.
+
+use std::cmp::Ordering;
+
+use makespan_core::{Site, Time};
+use rustc_hash::FxHashMap;
+
+/// An account or a user in one.
+#[derive(Clone, Debug)]
+struct Member {
+    parent: Option<usize>,
+    children: Vec<usize>,
+    is_user: bool,
+    shares: f64,
+    /// Processor seconds, decayed, as of the instant of the tree.
+    usage: f64,
+    /// Processors that the user holds.
+    rate: f64,
+    /// The factor of the fair share, in [0, 1].
+    factor: f64,
+}
+
+/// The tree of accounts and users. Who is not in it has one share, below the root or below an account that is.
+#[derive(Debug)]
+pub(super) struct Shares {
+    /// The root first.
+    members: Vec<Member>,
+    accounts: FxHashMap<Box<str>, usize>,
+    users: FxHashMap<(usize, Box<str>), usize>,
+    half_life: f64,
+    at: Time,
+}
+
+impl Shares {
+    /// The accounts of a site; usage decays with this half-life, or never where it is zero.
+    pub fn new(site: Option<&Site>, half_life: Time) -> Self {
+        let root =
+            Member { parent: None, children: vec![], is_user: false, shares: 1.0, usage: 0.0, rate: 0.0, factor: 1.0 };
+        let mut shares = Self {
+            members: vec![root],
+            accounts: FxHashMap::default(),
+            users: FxHashMap::default(),
+            half_life: half_life.seconds(),
+            at: Time::ZERO,
+        };
+        let associations = site.map_or(&[][..], |site| &site.associations);
+        for one in associations.iter().filter(|one| one.user.is_none()) {
+            let at = shares.add(0, f64::from(one.shares), false);
+            shares.accounts.insert(one.account.clone(), at);
+        }
+        for one in associations {
+            let Some(&account) = shares.accounts.get(&one.account) else { continue };
+            if let Some(user) = &one.user {
+                let at = shares.add(account, f64::from(one.shares), true);
+                shares.members[at].usage = one.usage;
+                shares.users.insert((account, user.clone()), at);
+            } else if let Some(&parent) = one.parent.as_ref().and_then(|parent| shares.accounts.get(parent)) {
+                shares.members[0].children.retain(|&child| child != account);
+                shares.members[account].parent = Some(parent);
+                shares.members[parent].children.push(account);
+            }
+        }
+        shares
+    }
+
+    fn add(&mut self, parent: usize, shares: f64, is_user: bool) -> usize {
+        let at = self.members.len();
+        let (children, parent_of) = (Vec::new(), Some(parent));
+        self.members.push(Member { parent: parent_of, children, is_user, shares, usage: 0.0, rate: 0.0, factor: 1.0 });
+        self.members[parent].children.push(at);
+        at
+    }
+
+    /// The number of a user in an account, which is made where it is new.
+    pub fn user(&mut self, account: Option<&str>, user: &str) -> usize {
+        let account = match account {
+            None => 0,
+            Some(name) => self.accounts.get(name).copied().unwrap_or_else(|| {
+                let at = self.add(0, 1.0, false);
+                self.accounts.insert(name.into(), at);
+                at
+            }),
+        };
+        match self.users.get(&(account, Box::from(user))) {
+            Some(&known) => known,
+            None => {
+                let at = self.add(account, 1.0, true);
+                self.users.insert((account, user.into()), at);
+                at
+            }
+        }
+    }
+
+    /// The user holds so many processors more, or fewer, from now on.
+    pub fn change(&mut self, user: usize, processors: f64, now: Time) {
+        self.advance(now);
+        self.members[user].rate += processors;
+    }
+
+    /// Usage as of now: what was held since is added, and all decays.
+    fn advance(&mut self, now: Time) {
+        let passed = (now - self.at).seconds();
+        if passed <= 0.0 {
+            return;
+        }
+        self.at = now;
+        let (kept, gained) = if self.half_life > 0.0 {
+            let kept = (-passed / self.half_life).exp2();
+            (kept, (1.0 - kept) * self.half_life / std::f64::consts::LN_2)
+        } else {
+            (1.0, passed)
+        };
+        for member in self.members.iter_mut().filter(|member| member.is_user) {
+            member.usage = member.usage * kept + member.rate * gained;
+        }
+    }
+
+    /// Computes the factors.
+    pub fn compute(&mut self, now: Time, fair_tree: bool) {
+        self.advance(now);
+        self.sum_up(0);
+        if fair_tree { self.rank() } else { self.classic() }
+    }
+
+    fn sum_up(&mut self, at: usize) -> f64 {
+        if !self.members[at].is_user {
+            let children = self.members[at].children.clone();
+            self.members[at].usage = children.into_iter().map(|child| self.sum_up(child)).sum();
+        }
+        self.members[at].usage
+    }
+
+    /// `2^(-U / S)` of the effective usage U, which takes the share of what siblings have used, and the normalised shares S.
+    fn classic(&mut self) {
+        let total = self.members[0].usage;
+        let mut stack = vec![(0, 1.0, if total > 0.0 { 1.0 } else { 0.0 })];
+        while let Some((at, share, effective)) = stack.pop() {
+            self.members[at].factor = if share > 0.0 { f64::exp2(-effective / share) } else { 0.0 };
+            let children = self.members[at].children.clone();
+            let all: f64 = children.iter().map(|&child| self.members[child].shares).sum();
+            for child in children {
+                let part = if all > 0.0 { self.members[child].shares / all } else { 0.0 };
+                let own = if total > 0.0 { self.members[child].usage / total } else { 0.0 };
+                let effective_of = if at == 0 { own } else { own + (effective - own) * part };
+                stack.push((child, share * part, effective_of));
+            }
+        }
+    }
+
+    /// The fair tree: users by rank, depth first.
+    fn rank(&mut self) {
+        let users = self.members.iter().filter(|member| member.is_user).count();
+        let mut ranks = Ranks { left: users, ties: 0, users };
+        let children = self.members[0].children.clone();
+        self.rank_below(children, &mut ranks);
+    }
+
+    /// Accounts of equal level are merged, and users of equal level have one rank.
+    fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks) {
+        let mut levels: Vec<(f64, usize)> = siblings.into_iter().map(|at| (self.level(at), at)).collect();
+        let is_account = |shares: &Self, at: usize| !shares.members[at].is_user;
+        levels.sort_by(|a, b| {
+            let by_level = b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal);
+            by_level.then(is_account(self, a.1).cmp(&is_account(self, b.1))).then(a.1.cmp(&b.1))
+        });
+        let same = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0) == Ordering::Equal;
+        for tied in levels.chunk_by(same) {
+            let mut merged = Vec::new();
+            let mut first = true;
+            for &(_, at) in tied {
+                if self.members[at].is_user {
+                    ranks.give(&mut self.members[at], first);
+                    first = false;
+                } else {
+                    merged.extend_from_slice(&self.members[at].children);
+                }
+            }
+            if !merged.is_empty() {
+                self.rank_below(merged, ranks);
+            }
+        }
+    }
+
+    /// Shares over usage, both among siblings; who has used nothing is first.
+    fn level(&self, at: usize) -> f64 {
+        let member = &self.members[at];
+        if member.shares <= 0.0 {
+            return 0.0;
+        }
+        let siblings = member.parent.map_or(&[][..], |parent| &self.members[parent].children);
+        let sum = |of: fn(&Member) -> f64| siblings.iter().map(|&sibling| of(&self.members[sibling])).sum::<f64>();
+        let usage = member.usage / sum(|one| one.usage);
+        if usage > 0.0 { member.shares / sum(|one| one.shares) / usage } else { f64::INFINITY }
+    }
+
+    /// The factor of a user as it was last computed; 1 of one who is new.
+    pub fn factor(&self, user: usize) -> f64 {
+        self.members[user].factor
+    }
+}
+
+/// Ranks that are given from the highest to the lowest.
+struct Ranks {
+    left: usize,
+    ties: usize,
+    users: usize,
+}
+
+impl Ranks {
+    /// Gives the next rank, or the one before to a user who is tied with the one before.
+    fn give(&mut self, user: &mut Member, is_new: bool) {
+        if is_new {
+            self.left -= self.ties;
+            self.ties = 0;
+        }
+        self.ties += 1;
+        user.factor = self.left as f64 / self.users as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::Association;
+
+    use super::*;
+
+    fn seconds(count: i64) -> Time {
+        Time::from_seconds(count)
+    }
+
+    #[test]
+    fn usage_halves_with_its_half_life() {
+        let mut shares = Shares::new(None, seconds(100));
+        let (ann, bob) = (shares.user(None, "ann"), shares.user(None, "bob"));
+        shares.change(ann, 4.0, seconds(0));
+        shares.change(ann, -4.0, seconds(100));
+        shares.change(bob, 0.0, seconds(200));
+        let expected = 4.0 * 0.5 * 100.0 / std::f64::consts::LN_2 * 0.5;
+        assert!((shares.members[ann].usage - expected).abs() < 1e-9);
+        let mut kept = Shares::new(None, Time::ZERO);
+        let ann = kept.user(None, "ann");
+        kept.change(ann, 4.0, seconds(0));
+        kept.change(ann, -4.0, seconds(100));
+        kept.compute(seconds(100_000), true);
+        assert!((kept.members[ann].usage - 400.0).abs() < 1e-9);
+    }
+
+    /// Two accounts of equal shares, users of one of which have used all.
+    #[test]
+    fn the_fair_tree_ranks_accounts_before_their_users() {
+        let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
+        let associations = vec![
+            Association::account("physics"),
+            Association::account("biology"),
+            user("heavy", "physics", 900.0),
+            user("light", "physics", 1.0),
+            user("some", "biology", 300.0),
+            user("none", "biology", 0.0),
+            user("nobody", "biology", 0.0),
+        ];
+        let site = Site { associations, ..Site::default() };
+        let mut shares = Shares::new(Some(&site), Time::ZERO);
+        shares.compute(Time::ZERO, true);
+        let mut factor = |account: &str, user: &str| {
+            let at = shares.user(Some(account), user);
+            shares.factor(at)
+        };
+        assert_eq!((factor("biology", "none"), factor("biology", "nobody")), (1.0, 1.0), "users who are tied");
+        assert_eq!(factor("biology", "some"), 0.6);
+        assert_eq!((factor("physics", "light"), factor("physics", "heavy")), (0.4, 0.2));
+        shares.compute(Time::ZERO, false);
+        let light = shares.user(Some("physics"), "light");
+        // 1 of 1201, and half of what physics has used beside it; a quarter of all shares.
+        let (own, above) = (1.0 / 1201.0, 901.0 / 1201.0);
+        let effective = own + (above - own) * 0.5;
+        assert!((shares.factor(light) - f64::exp2(-effective / 0.25)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn accounts_that_are_tied_are_merged() {
+        let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
+        let associations = vec![
+            Association::account("a"),
+            Association::account("b"),
+            user("a1", "a", 60.0),
+            user("a2", "a", 40.0),
+            user("b1", "b", 90.0),
+            user("b2", "b", 10.0),
+        ];
+        let site = Site { associations, ..Site::default() };
+        let mut shares = Shares::new(Some(&site), Time::ZERO);
+        shares.compute(Time::ZERO, true);
+        let factors = [("b", "b2"), ("a", "a2"), ("a", "a1"), ("b", "b1")].map(|(account, name)| {
+            let at = shares.user(Some(account), name);
+            shares.factor(at)
+        });
+        assert_eq!(factors, [1.0, 0.75, 0.5, 0.25]);
+    }
+}

@@ -1,0 +1,382 @@
+//! Each parameter, and each rule of a site, has an effect.
+
+use makespan_core::{
+    Actual, Association, Instance, Job, Limits, Node, Partition, Platform, Policy, Profile, Qos, Resources, Site,
+    SiteReservation, Submission, Time,
+};
+
+use crate::policy::play::Play;
+use crate::policy::policy;
+
+fn seconds(count: i64) -> Time {
+    Time::from_seconds(count)
+}
+
+fn minutes(count: i64) -> Time {
+    seconds(60 * count)
+}
+
+/// A job of so many processors for so many minutes from a second on.
+fn job(name: &str, processors: u32, length: i64, release: i64) -> Job {
+    Job::new(name, Profile::rigid(processors, minutes(length)).unwrap()).with_release(seconds(release))
+}
+
+fn by(job: Job, user: &str, account: &str) -> Job {
+    submitted(job, |own| (own.user, own.account) = (Some(user.into()), Some(account.into())))
+}
+
+fn submitted(job: Job, change: impl FnOnce(&mut Submission)) -> Job {
+    let mut submission = job.submission.as_deref().cloned().unwrap_or_default();
+    change(&mut submission);
+    job.with_submission(submission)
+}
+
+fn flat(processors: u32, jobs: Vec<Job>) -> Instance {
+    Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap()
+}
+
+fn on_site(nodes: u32, each: u32, site: Site, jobs: Vec<Job>) -> Instance {
+    let platform = Platform::cluster(nodes, each).unwrap().with_site(site).unwrap();
+    Instance::new(platform, jobs, vec![]).unwrap()
+}
+
+/// When each job starts, in seconds, in the order of the instance; -1 of what is given up.
+fn starts(spec: &str, instance: &Instance) -> Vec<i64> {
+    let mut policy = policy(spec, 1).unwrap();
+    starts_by(policy.as_mut(), instance)
+}
+
+fn starts_by(policy: &mut dyn Policy, instance: &Instance) -> Vec<i64> {
+    let started = Play::starts(instance, policy, &|task, processors| instance.time(task, processors));
+    let mut starts = vec![-1; instance.tasks() as usize];
+    started.iter().for_each(|one| starts[one.task.index()] = one.start.ticks() / Time::TICKS_PER_SECOND);
+    starts
+}
+
+/// `a` holds 3 of 4 processors for 10 minutes, `b` waits for all, `c` fits beside for 10 minutes and `d` for 20.
+fn queue() -> Instance {
+    flat(4, vec![job("a", 3, 10, 0), job("b", 4, 5, 1), job("d", 1, 20, 2), job("c", 1, 9, 3)])
+}
+
+#[test]
+fn a_backfill_cycle_starts_what_delays_no_plan() {
+    // At 30 s `c` would end at 570 s, before `a` does; `d` starts when `b` has ended.
+    assert_eq!(starts("slurm", &queue()), [0, 600, 900, 30]);
+    assert_eq!(starts("slurm[bf_interval=40]", &queue())[3], 40);
+    // Only the first job behind the head is looked at.
+    assert_eq!(starts("slurm[bf_max_job_test=2]", &queue())[3], 900);
+    assert_eq!(starts("slurm[bf_max_job_part=2]", &queue())[3], 900);
+    // `b` begins beyond the window, so that nothing is kept for it.
+    assert_eq!(starts("slurm[bf_window=5]", &queue())[2], 30);
+    assert_eq!(starts("slurm[bf_window=30m]", &queue())[2], 900);
+    assert_eq!(starts("slurm[bf_min_age_reserve=5m]", &queue())[2], 30);
+    assert_eq!(starts("slurm[bf_min_prio_reserve=2]", &queue())[2], 30);
+    assert_eq!(starts("slurm[bf_min_prio_reserve=2,weight_age=1,weight_job_size=9]", &queue())[2], 900);
+}
+
+#[test]
+fn plans_end_at_multiples_of_the_resolution() {
+    // `b` is planned from 600 to 900 s and `q` behind it; `c` would end at 1050 s. On a grid of 20 minutes `q` is planned from 1200 s on.
+    let jobs = vec![job("a", 3, 10, 0), job("b", 3, 5, 1), job("q", 4, 10, 2), job("c", 1, 17, 3)];
+    let queue = flat(4, jobs);
+    assert_eq!(starts("slurm", &queue), [0, 600, 900, 1500]);
+    assert_eq!(starts("slurm[bf_resolution=20m]", &queue)[3], 30);
+}
+
+#[test]
+fn a_cycle_counts_jobs_of_users_and_starts() {
+    let jobs = vec![job("a", 3, 10, 0), job("b", 4, 5, 1), job("c", 1, 2, 2), job("d", 1, 2, 3)];
+    let mut jobs: Vec<Job> = jobs.into_iter().map(|job| by(job, "ann", "x")).collect();
+    let instance = flat(5, jobs.clone());
+    assert_eq!(starts("slurm", &instance)[2..], [30, 30]);
+    assert_eq!(starts("slurm[bf_max_job_start=1]", &instance)[2..], [30, 60]);
+    assert_eq!(starts("slurm[bf_max_job_user=2]", &instance)[3], 150, "when `c` has ended");
+    jobs[3] = by(jobs[3].clone(), "bob", "x");
+    assert_eq!(starts("slurm[bf_max_job_user=2]", &flat(5, jobs))[3], 30);
+}
+
+/// Two partitions of one node each; `b` is blocked in the first one.
+#[test]
+fn the_main_cycle_looks_at_so_many_jobs() {
+    let site = Site { partitions: vec![Partition::new("p", vec![0]), Partition::new("q", vec![1])], ..Site::default() };
+    let within = |job: Job, partition: &str| submitted(job, |own| own.partitions = vec![partition.into()]);
+    let jobs = vec![within(job("a", 2, 10, 0), "p"), within(job("b", 2, 10, 1), "p"), within(job("c", 2, 10, 2), "q")];
+    let instance = on_site(2, 2, site.clone(), jobs.clone());
+    let rare = "bf_interval=1h";
+    assert_eq!(starts(&format!("slurm[{rare}]"), &instance), [0, 600, 2]);
+    assert_eq!(starts(&format!("slurm[{rare},default_queue_depth=1]"), &instance)[2], 60);
+    assert_eq!(starts(&format!("slurm[{rare},default_queue_depth=1,sched_interval=90]"), &instance)[2], 90);
+    let more = vec![jobs[0].clone(), within(job("d", 1, 1, 1), "q"), within(job("e", 1, 1, 1), "q")];
+    let instance = on_site(2, 2, site, more);
+    assert_eq!(starts(&format!("slurm[{rare}]"), &instance)[1..], [1, 1]);
+    assert_eq!(starts(&format!("slurm[{rare},partition_job_depth=1]"), &instance)[1..], [1, 61]);
+}
+
+/// `x` holds all processors for ten minutes while the others come.
+fn contest(jobs: Vec<Job>) -> Instance {
+    flat(4, std::iter::once(job("x", 4, 10, 0)).chain(jobs).collect())
+}
+
+/// The order in which the others start.
+fn order(spec: &str, instance: &Instance) -> Vec<usize> {
+    let starts = starts(spec, instance);
+    let mut order: Vec<usize> = (1..starts.len()).collect();
+    order.sort_by_key(|&at| starts[at]);
+    order
+}
+
+#[test]
+fn each_factor_of_the_priority_counts() {
+    let sizes = contest(vec![job("wide", 4, 1, 1), job("narrow", 3, 1, 2)]);
+    assert_eq!(order("slurm", &sizes), [1, 2]);
+    assert_eq!(order("slurm[weight_job_size=100]", &sizes), [1, 2]);
+    assert_eq!(order("slurm[weight_job_size=100,favor=small]", &sizes), [2, 1]);
+    assert_eq!(
+        order("slurm[weight_tres=cpu:100]", &contest(vec![job("narrow", 3, 1, 1), job("wide", 4, 1, 2)])),
+        [2, 1]
+    );
+    // The age of the first one counts for more than its size, unless it counts only up to a second.
+    let ages = contest(vec![job("small", 3, 1, 1), job("large", 4, 1, 300)]);
+    assert_eq!(order("slurm[weight_age=100,max_age=10m,weight_job_size=10]", &ages), [1, 2]);
+    assert_eq!(order("slurm[weight_age=100,max_age=1,weight_job_size=10]", &ages), [2, 1]);
+    assert_eq!(order("slurm[weight_age=1,weight_job_size=100]", &ages), [2, 1]);
+}
+
+#[test]
+fn operators_and_users_set_priorities() {
+    let fixed = |name: &str, priority| submitted(job(name, 4, 1, 1), |own| own.priority = Some(priority));
+    assert_eq!(order("slurm", &contest(vec![fixed("low", 5), fixed("high", 9)])), [2, 1]);
+    let nice = |name: &str, nice| submitted(job(name, 4, 1, 1), |own| own.nice = nice);
+    assert_eq!(order("slurm[weight_job_size=100]", &contest(vec![nice("polite", 50), nice("plain", 0)])), [2, 1]);
+    let queues = contest(vec![job("later", 4, 1, 1), job("sooner", 4, 1, 2).with_priority(3)]);
+    assert_eq!(order("slurm", &queues), [2, 1]);
+}
+
+/// `ann` has used the machine for ten minutes, and both come at the same time.
+#[test]
+fn who_has_used_less_is_first() {
+    let mut jobs = vec![by(job("x", 4, 10, 0), "ann", "a")];
+    jobs.extend([by(job("anns", 4, 1, 200), "ann", "a"), by(job("bobs", 4, 1, 201), "bob", "a")]);
+    let instance = flat(4, jobs.clone());
+    assert_eq!(order("slurm", &instance), [1, 2]);
+    assert_eq!(order("slurm[weight_fairshare=1000]", &instance), [2, 1]);
+    assert_eq!(order("slurm[weight_fairshare=1000,fair=classic]", &instance), [2, 1]);
+    // Computed once at the beginning, when nobody had used anything.
+    assert_eq!(order("slurm[weight_fairshare=1000,calc_period=1d]", &instance), [1, 2]);
+    // Long after, what was used before is forgotten, and what was used lately is not.
+    let mut jobs = vec![by(job("old", 4, 100, 0), "ann", "a"), by(job("new", 4, 20, 90_000), "bob", "a")];
+    jobs.extend([by(job("anns", 4, 1, 91_000), "ann", "a"), by(job("bobs", 4, 1, 90_999), "bob", "a")]);
+    let instance = flat(4, jobs);
+    let last = |spec: &str| order(spec, &instance).into_iter().filter(|&at| at > 1).collect::<Vec<_>>();
+    assert_eq!(last("slurm[weight_fairshare=1000,half_life=1h]"), [2, 3]);
+    assert_eq!(last("slurm[weight_fairshare=1000,half_life=0]"), [3, 2]);
+}
+
+#[test]
+fn an_account_that_has_used_much_holds_its_users_back() {
+    let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
+    // `light` has used little in an account that has used much, `new` a bit more in one that has used nothing else.
+    let associations = vec![
+        Association::account("a"),
+        Association::account("b"),
+        user("heavy", "a", 3000.0),
+        user("light", "a", 1.0),
+        user("new", "b", 200.0),
+    ];
+    let site = Site { associations, ..Site::default() };
+    let jobs =
+        || vec![job("x", 4, 10, 0), by(job("light", 4, 1, 1), "light", "a"), by(job("new", 4, 1, 2), "new", "b")];
+    let instance = on_site(1, 4, site, jobs());
+    for fair in ["tree", "classic"] {
+        let spec = format!("slurm[weight_fairshare=1000,half_life=0,fair={fair}]");
+        assert_eq!(order(&spec, &instance), [2, 1], "{fair}");
+    }
+}
+
+#[test]
+fn partitions_and_classes_of_service_add_to_priorities() {
+    let mut low = Partition::new("low", vec![0]);
+    let mut high = Partition { job_factor: 10, ..Partition::new("high", vec![0]) };
+    let qos = |name: &str, priority| Qos { name: name.into(), priority, ..Qos::default() };
+    let site =
+        |partitions: Vec<Partition>| Site { partitions, qos: vec![qos("slow", 1), qos("fast", 9)], ..Site::default() };
+    let own = |name: &str, release, partition: &str, qos: &str| {
+        submitted(job(name, 4, 1, release), |own| {
+            (own.partitions, own.qos) = (vec![partition.into()], Some(qos.into()));
+        })
+    };
+    let jobs = |partitions: [&str; 2], qos: [&str; 2]| {
+        let others = [own("a", 1, partitions[0], qos[0]), own("b", 2, partitions[1], qos[1])];
+        std::iter::once(job("x", 4, 10, 0)).chain(others).collect::<Vec<_>>()
+    };
+    let of = |site: Site, partitions, qos| on_site(1, 4, site, jobs(partitions, qos));
+    let both = site(vec![low.clone(), high.clone()]);
+    assert_eq!(order("slurm", &of(both.clone(), ["low", "high"], ["slow", "slow"])), [1, 2]);
+    assert_eq!(order("slurm[weight_partition=9]", &of(both.clone(), ["low", "high"], ["slow", "slow"])), [2, 1]);
+    assert_eq!(order("slurm[weight_qos=9]", &of(both, ["low", "low"], ["slow", "fast"])), [2, 1]);
+    (low.tier, high.tier) = (1, 2);
+    assert_eq!(order("slurm", &of(site(vec![low, high]), ["low", "high"], ["slow", "slow"])), [2, 1]);
+}
+
+#[test]
+fn limits_hold_jobs_back_and_block_nobody() {
+    let with = |site: Site, change: fn(&mut Submission)| {
+        let own = |name: &str| submitted(by(job(name, 1, 10, 0), "ann", "a"), change);
+        on_site(1, 4, site, vec![own("a"), own("b"), by(job("c", 1, 10, 1), "bob", "b")])
+    };
+    let one = || Limits { jobs: Some(1), ..Limits::default() };
+    let cpus = || Limits { held: Resources::new([("cpu", 1)]).unwrap(), ..Limits::default() };
+    let accounts = |change: fn(&mut Association, Limits), limits: Limits| {
+        let mut all = vec![Association::account("a"), Association::account("b"), Association::user("ann", "a")];
+        let at = if limits.jobs.is_some() { 2 } else { 0 };
+        change(&mut all[at], limits);
+        Site { associations: all, ..Site::default() }
+    };
+    let held = [0, 600, 1];
+    assert_eq!(starts("slurm", &with(Site::default(), |_| ())), [0, 0, 1]);
+    assert_eq!(starts("slurm", &with(accounts(|own, limits| own.own = limits, one()), |_| ())), held);
+    assert_eq!(starts("slurm", &with(accounts(|own, limits| own.group = limits, cpus()), |_| ())), held);
+    assert_eq!(starts("slurm", &with(accounts(|own, limits| own.own = limits, cpus()), |_| ())), held);
+    let qos = |change: fn(&mut Qos)| {
+        let mut qos = Qos { name: "q".into(), ..Qos::default() };
+        change(&mut qos);
+        Site { qos: vec![qos], ..Site::default() }
+    };
+    let in_qos: fn(&mut Submission) = |own| own.qos = Some("q".into());
+    let changes: [fn(&mut Qos); 3] = [
+        |qos| qos.group.jobs = Some(1),
+        |qos| qos.per_user.jobs = Some(1),
+        |qos| qos.per_account.held = Resources::new([("node", 1)]).unwrap(),
+    ];
+    for change in changes {
+        assert_eq!(starts("slurm", &with(qos(change), in_qos)), held);
+    }
+    let array: fn(&mut Submission) = |own| own.array = Some(("7".into(), Some(1)));
+    assert_eq!(starts("slurm", &with(Site::default(), array)), held);
+}
+
+#[test]
+fn what_can_never_start_is_given_up() {
+    let never = |site: Site, change: fn(&mut Submission)| {
+        let jobs = vec![submitted(by(job("a", 2, 10, 0), "ann", "a"), change), job("b", 4, 1, 5)];
+        starts("slurm", &on_site(2, 2, site, jobs))
+    };
+    let site = || Site {
+        partitions: vec![
+            Partition { is_default: true, ..Partition::new("p", vec![0, 1]) },
+            Partition { max_time: Some(minutes(5)), ..Partition::new("short", vec![0, 1]) },
+            Partition { is_up: false, ..Partition::new("down", vec![0, 1]) },
+            Partition { max_nodes: Some(1), ..Partition::new("narrow", vec![0, 1]) },
+        ],
+        qos: vec![
+            Qos { name: "small".into(), per_job: Resources::new([("cpu", 1)]).unwrap(), ..Qos::default() },
+            Qos { name: "brief".into(), max_wall: Some(minutes(9)), ..Qos::default() },
+        ],
+        features: vec![vec!["ib".into()]],
+        ..Site::default()
+    };
+    let changes: [fn(&mut Submission); 10] = [
+        |own| own.held = Some("JobHeldUser".into()),
+        |own| own.partitions = vec!["short".into()],
+        |own| own.partitions = vec!["down".into()],
+        |own| own.partitions = vec!["nowhere".into()],
+        |own| (own.partitions, own.nodes) = (vec!["narrow".into()], Some((2, 2))),
+        |own| own.qos = Some("small".into()),
+        |own| own.qos = Some("brief".into()),
+        |own| own.constraint = Some("ssd".into()),
+        |own| own.constraint = Some("ib*2".into()),
+        |own| own.except = vec!["n0".into(), "n1".into()],
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        assert_eq!(never(site(), change), [-1, 5], "{at}");
+    }
+    assert_eq!(never(site(), |_| ()), [0, 600]);
+}
+
+/// Nodes of two processors: `n0` with a feature.
+#[test]
+fn jobs_go_where_their_nodes_are() {
+    let nodes = ["n0", "n1", "n2"].map(|name| Node::new(name, 2)).to_vec();
+    let site = Site { features: vec![vec!["ib".into()]], ..Site::default() };
+    let platform = Platform::new(nodes).unwrap().with_site(site).unwrap();
+    let at = |change: fn(&mut Submission)| {
+        let jobs = vec![submitted(job("a", 2, 10, 0), change), submitted(job("b", 2, 10, 1), change)];
+        starts("slurm", &Instance::new(platform.clone(), jobs, vec![]).unwrap())
+    };
+    assert_eq!(at(|_| ()), [0, 1]);
+    assert_eq!(at(|own| own.constraint = Some("ib".into())), [0, 600]);
+    assert_eq!(at(|own| own.only = vec!["n2".into()]), [0, 600]);
+    assert_eq!(at(|own| own.except = vec!["n0".into(), "n1".into()]), [0, 600]);
+    // One processor each on two nodes: the third node is free, and one processor of each of the others.
+    assert_eq!(at(|own| own.nodes = Some((2, 2))), [0, 1]);
+    assert_eq!(at(|own| (own.nodes, own.exclusive) = (Some((2, 2)), true)), [0, 600]);
+    assert_eq!(at(|own| own.per_node = Some(1)), [0, 1]);
+}
+
+#[test]
+fn reservations_keep_nodes_for_some() {
+    let reservation = SiteReservation {
+        name: "r".into(),
+        nodes: vec![0],
+        start: minutes(5),
+        end: minutes(30),
+        users: vec!["ann".into()],
+        accounts: vec![],
+    };
+    let site = Site { reservations: vec![reservation], ..Site::default() };
+    let within = |job: Job| submitted(by(job, "ann", "a"), |own| own.reservation = Some("r".into()));
+    let stranger = submitted(by(job("stranger", 1, 1, 0), "bob", "b"), |own| own.reservation = Some("r".into()));
+    let mut jobs = vec![stranger, job("long", 2, 10, 0), job("short", 2, 4, 0)];
+    jobs.extend([within(job("in", 2, 10, 0)), within(job("late", 2, 26, 0))]);
+    let instance = on_site(1, 2, site, jobs);
+    // The long one would run into the reservation, and the last one out of it.
+    assert_eq!(starts("slurm", &instance), [-1, 1800, 30, 300, -1]);
+}
+
+#[test]
+fn limits_are_whole_minutes() {
+    // 61 s are two minutes: `b` is planned at 120 s, and `c`, which ends at 31 + 60 s, is believed to end before that.
+    let second = |name: &str, processors, length, release| {
+        Job::new(name, Profile::rigid(processors, seconds(length)).unwrap()).with_release(seconds(release))
+    };
+    let instance = flat(4, vec![second("a", 3, 61, 0), second("b", 4, 10, 1), second("c", 1, 59, 2)]);
+    assert_eq!(starts("slurm[bf_resolution=1]", &instance), [0, 89, 30]);
+}
+
+/// Two licences: all that need one run one after the other, and who needs none passes.
+#[test]
+fn licences_and_memory_are_held() {
+    use makespan_core::{Need, Needs};
+    let licences = Resources::new([("ansys", 2)]).unwrap();
+    let memory = Resources::new([("memory", 8)]).unwrap();
+    let platform =
+        Platform::cluster(2, 4).unwrap().with_node_resources(&memory).unwrap().with_licences(licences).unwrap();
+    let needs = |job: Job, name: &str, amount| job.with_needs(Needs::new([(name, Need::whole(amount))]).unwrap());
+    let jobs = vec![
+        needs(job("a", 1, 10, 0), "ansys", 2),
+        needs(job("b", 1, 10, 0), "ansys", 1),
+        needs(job("c", 1, 10, 0), "memory", 8),
+        needs(job("d", 1, 10, 0), "memory", 8),
+        needs(job("e", 1, 10, 0), "memory", 1),
+    ];
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let starts = starts("slurm", &instance);
+    assert_eq!((starts[0], starts[1]), (0, 600));
+    assert!(starts[2] < 600 && starts[3] < 600 && starts[4] >= 600, "{starts:?}");
+}
+
+/// What ends early gives its processors back at once.
+#[test]
+fn ends_are_heard_whenever_they_are() {
+    let instance = queue();
+    let actual = Actual::Profiles(
+        [(3, 100), (4, 100), (1, 100), (1, 100)]
+            .map(|(width, time)| Profile::rigid(width, seconds(time)).unwrap())
+            .to_vec(),
+    );
+    let mut policy = policy("slurm", 1).unwrap();
+    let started =
+        Play::starts(&instance, policy.as_mut(), &|task, processors| actual.time(&instance, task, processors));
+    let start = |at: usize| started.iter().find(|one| one.task.index() == at).unwrap().start;
+    assert_eq!((start(3), start(1), start(2)), (seconds(30), seconds(130), seconds(230)));
+}

@@ -1,0 +1,165 @@
+//! A log as a scenario changes it.
+
+use std::collections::HashSet;
+
+use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time, Unavailable};
+use makespan_formats::Estimates;
+use miette::{Result, miette};
+
+use super::super::live;
+use super::super::scene::Log;
+use super::parse::{Change, Scenario, Whose};
+use super::platform::resized;
+
+/// What is simulated for a scenario.
+pub struct Variant {
+    pub name: String,
+    pub policy: String,
+    pub log: Log,
+    /// What the user should know.
+    pub remarks: Vec<String>,
+}
+
+impl Variant {
+    /// The log as the scenario has it, under its policy, or the usual one.
+    pub fn of(scenario: &Scenario, log: &Log, usual: &str) -> Result<Self> {
+        let wrong = |problem: String| miette!("--scenario '{}': {problem}", scenario.name);
+        let mut variant =
+            Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
+        // Who is left out first is not counted as too wide.
+        let mut changes: Vec<&Change> = scenario.changes.iter().collect();
+        changes.sort_by_key(|change| !matches!(change, Change::Without(..)));
+        for change in changes {
+            variant.change(change).map_err(wrong)?;
+        }
+        Ok(variant)
+    }
+
+    fn change(&mut self, change: &Change) -> Result<(), String> {
+        match change {
+            Change::Policy(policy) => self.policy.clone_from(policy),
+            Change::Without(whose, name) => {
+                let keep = |_: &Instance, job: &Job<Rows>| !is_of(job, *whose, name);
+                let left = self.keep(keep)?;
+                if left == 0 {
+                    return Err(format!("there is no job of {} `{name}`", whose.word()));
+                }
+                self.remarks.push(format!("{}: {}", self.name, counted(left, "left out")));
+            }
+            Change::Nodes(amount) => {
+                let platform = resized(self.log.instance.platform(), *amount)?;
+                let most = platform.processors();
+                let too_wide = self
+                    .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
+                if too_wide > 0 {
+                    self.remarks.push(format!(
+                        "{}: {}, wider than what is left",
+                        self.name,
+                        counted(too_wide, "left out")
+                    ));
+                }
+                let jobs = self.log.instance.all_submitted();
+                let closed = within(self.log.instance.unavailable(), platform.processors());
+                self.log.instance = Instance::new(platform, jobs, closed).map_err(|error| error.to_string())?;
+                let (left, again) = live::left(&self.log.running, &self.log.instance);
+                if again > 0 {
+                    self.remarks
+                        .push(format!("{}: {again} jobs run on nodes that are taken away and start again", self.name));
+                }
+                self.log.running = left;
+            }
+            Change::Load(factor) => {
+                let first = self.log.instance.first_release();
+                let jobs = self.log.instance.all_submitted().into_iter().map(|job| {
+                    let after = Time::from_ticks(((job.release - first).ticks() as f64 / factor).round() as i64);
+                    job.with_release(first + after)
+                });
+                self.log.instance = self.log.instance.with_jobs(jobs.collect());
+            }
+            Change::Estimates(Estimates::User) => {}
+            Change::Estimates(Estimates::Clairvoyant) => self.tell()?,
+        }
+        Ok(())
+    }
+
+    /// The policy is told how long jobs really take.
+    fn tell(&mut self) -> Result<(), String> {
+        let Log { instance, actual, .. } = &self.log;
+        let Actual::Profiles(profiles) = actual else { return Ok(()) };
+        let mut jobs = instance.all_submitted();
+        for (job, id) in jobs.iter_mut().zip(instance.ids()) {
+            let first = instance.job(id).first().index();
+            let own = &profiles[first..];
+            job.work.tasks_mut().zip(own).for_each(|(task, profile)| task.profile = profile.clone());
+            // Who ran for longer than asked would have no room.
+            if job.walltime.is_some_and(|limit| own[0].longest() > limit) {
+                job.walltime = None;
+            }
+        }
+        let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
+        self.log.instance = Instance::new(platform, jobs, closed).map_err(|error| error.to_string())?;
+        self.log.actual = Actual::AsEstimated;
+        Ok(())
+    }
+
+    /// Leaves out jobs; how many.
+    fn keep(&mut self, keep: impl Fn(&Instance, &Job<Rows>) -> bool) -> Result<usize, String> {
+        let instance = &self.log.instance;
+        let kept: Vec<JobId> = instance.ids().filter(|&id| keep(instance, instance.job(id))).collect();
+        let left = instance.jobs().len() - kept.len();
+        if left == 0 {
+            return Ok(0);
+        }
+        if kept.is_empty() {
+            return Err("no job is left".to_owned());
+        }
+        let tasks: Vec<usize> = kept.iter().flat_map(|&id| instance.job(id).task_ids()).map(TaskId::index).collect();
+        let actual = match &self.log.actual {
+            Actual::AsEstimated => Actual::AsEstimated,
+            Actual::Profiles(all) => Actual::Profiles(tasks.iter().map(|&at| all[at].clone()).collect()),
+            Actual::Factors(all) => Actual::Factors(tasks.iter().map(|&at| all[at]).collect()),
+        };
+        let names: HashSet<&str> = kept.iter().map(|&id| instance.job(id).name.as_str()).collect();
+        let jobs = kept.iter().map(|&id| {
+            let mut job = instance.submitted(id);
+            job.after.retain(|name| names.contains(name.as_ref()));
+            job
+        });
+        let new = instance.with_jobs(jobs.collect());
+        (self.log.instance, self.log.actual) = (new, actual);
+        let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
+        let running = std::mem::take(&mut self.log.running);
+        self.log.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
+        // They are of the log as it was.
+        self.log.past.starts.clear();
+        Ok(left)
+    }
+}
+
+/// `1 job is left out`, `4 jobs are left out`.
+fn counted(jobs: usize, what: &str) -> String {
+    if jobs == 1 { format!("1 job is {what}") } else { format!("{jobs} jobs are {what}") }
+}
+
+/// Closed periods of the processors that there are.
+fn within(closed: &[Unavailable], processors: u32) -> Vec<Unavailable> {
+    let all = ProcSet::first(processors);
+    let own = |period: &Unavailable| Unavailable { processors: period.processors.intersection(&all), ..period.clone() };
+    closed.iter().map(own).filter(|period| !period.processors.is_empty()).collect()
+}
+
+/// Whether a job belongs to this user, account, ..
+fn is_of(job: &Job<Rows>, whose: Whose, name: &str) -> bool {
+    let submission = job.submission.as_deref();
+    let is = |text: Option<&str>| text == Some(name);
+    match whose {
+        Whose::Job => job.name == name,
+        Whose::User => match submission.and_then(|own| own.user.as_deref()) {
+            Some(user) => user == name,
+            None => job.user.is_some_and(|user| user.to_string() == name),
+        },
+        Whose::Account => is(submission.and_then(|own| own.account.as_deref())),
+        Whose::Qos => is(submission.and_then(|own| own.qos.as_deref())),
+        Whose::Partition => submission.is_some_and(|own| own.partitions.iter().any(|one| **one == *name)),
+    }
+}

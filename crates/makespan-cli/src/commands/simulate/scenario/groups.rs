@@ -1,0 +1,140 @@
+//! Who waits: by user, by partition, by size.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Instance, Run, TaskId};
+use makespan_formats::length;
+use serde_json::{Value, json};
+
+/// Groups that are listed.
+const LISTED: usize = 10;
+
+/// By what jobs are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    User,
+    Partition,
+    Size,
+}
+
+impl By {
+    pub const ALL: [Self; 3] = [Self::User, Self::Partition, Self::Size];
+
+    /// The word for a group.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Partition => "partition",
+            Self::Size => "processors",
+        }
+    }
+}
+
+/// Jobs of a group, and how long they waited in all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    jobs: usize,
+    wait: f64,
+    area: f64,
+}
+
+impl Sum {
+    fn mean(self) -> Option<f64> {
+        (self.jobs > 0).then(|| self.wait / self.jobs as f64)
+    }
+}
+
+/// Mean waits of groups, one column for each outcome.
+pub struct Groups {
+    pub by: By,
+    rows: Vec<(String, Vec<Sum>)>,
+    /// Groups behind those that are listed, together.
+    others: usize,
+}
+
+impl Groups {
+    /// The groups with the most work first, sizes ascending; `None` where there is only one.
+    pub fn of(by: By, outcomes: &[(&Instance, Vec<&Run>)]) -> Option<Self> {
+        let mut groups: BTreeMap<(u64, String), Vec<Sum>> = BTreeMap::new();
+        for (column, (instance, runs)) in outcomes.iter().enumerate() {
+            for run in runs {
+                let key = key(by, instance, run.task, run.processors.len());
+                let sums = groups.entry(key).or_insert_with(|| vec![Sum::default(); outcomes.len()]);
+                let sum = &mut sums[column];
+                sum.jobs += 1;
+                sum.wait += (run.start - instance.release(run.task)).seconds();
+                sum.area += (run.end - run.start).seconds() * f64::from(run.processors.len());
+            }
+        }
+        if groups.len() < 2 {
+            return None;
+        }
+        let mut rows: Vec<(String, Vec<Sum>)> = groups.into_iter().map(|((_, name), sums)| (name, sums)).collect();
+        if by != By::Size {
+            let work = |sums: &[Sum]| sums.iter().map(|sum| sum.area).fold(0.0, f64::max);
+            rows.sort_by(|a, b| work(&b.1).total_cmp(&work(&a.1)));
+        }
+        let others = rows.len().saturating_sub(LISTED);
+        if by != By::Size && others > 1 {
+            let mut all = vec![Sum::default(); outcomes.len()];
+            for (_, sums) in rows.drain(LISTED..) {
+                for (all, sum) in all.iter_mut().zip(sums) {
+                    *all = Sum { jobs: all.jobs + sum.jobs, wait: all.wait + sum.wait, area: all.area + sum.area };
+                }
+            }
+            rows.push((format!("{others} others"), all));
+        }
+        Some(Self { by, rows, others })
+    }
+
+    /// Cells: the group, its jobs in the first outcome that has any, and its mean wait in each.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        let row = |(name, sums): &(String, Vec<Sum>)| {
+            let jobs = sums.iter().map(|sum| sum.jobs).max().unwrap_or(0);
+            let waits = sums.iter().map(|sum| sum.mean().map_or("-".to_owned(), waited));
+            [name.clone(), jobs.to_string()].into_iter().chain(waits).collect()
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let row = |(name, sums): &(String, Vec<Sum>)| {
+            let waits: Vec<Value> =
+                sums.iter().map(|sum| json!({ "jobs": sum.jobs, "mean_wait": sum.mean() })).collect();
+            json!({ "group": name, "outcomes": waits })
+        };
+        json!({
+            "by": self.by.word(),
+            "groups_not_listed": if self.by == By::Size { 0 } else { self.others },
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// A wait for people: what is short in seconds, so that a difference is seen.
+fn waited(seconds: f64) -> String {
+    if seconds < 600.0 { format!("{seconds:.0} s") } else { length(seconds) }
+}
+
+/// The group of a job, behind a number by which groups are sorted.
+fn key(by: By, instance: &Instance, task: TaskId, processors: u32) -> (u64, String) {
+    let job = instance.job_of(task);
+    let submission = job.submission.as_deref();
+    let unknown = || "(none)".to_owned();
+    match by {
+        By::User => {
+            let name = submission.and_then(|own| own.user.as_deref().map(str::to_owned));
+            (0, name.or_else(|| job.user.map(|user| user.to_string())).unwrap_or_else(unknown))
+        }
+        By::Partition => {
+            let names = submission.map(|own| own.partitions.join(",")).filter(|names| !names.is_empty());
+            (0, names.unwrap_or_else(unknown))
+        }
+        By::Size => {
+            let top = u64::from(processors).next_power_of_two();
+            let name = if top <= 2 { top.to_string() } else { format!("{}-{top}", top / 2 + 1) };
+            (top, name)
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What if: scenarios side by side, with what was logged as the baseline.
+
+mod change;
+mod groups;
+mod parse;
+mod platform;
+mod starts;
+mod waits;
+
+use std::collections::HashSet;
+
+use makespan::policy::policy_for;
+use makespan::{Scene, Simulated, SimulationOptions};
+use makespan_core::{Instance, Outcome as Ending, Run, TaskId};
+use makespan_formats::report::Section;
+use miette::{Result, miette};
+use serde_json::{Value, json};
+
+use self::change::Variant;
+use self::groups::{By, Groups};
+pub use self::parse::Scenario;
+use self::starts::Starts;
+use super::logged::as_logged;
+use super::outputs::Target;
+use super::scene::Log;
+use super::{comparison, outputs, page, play, scene};
+use crate::args::{Format, SimulateOptions};
+use crate::output::{columns, csv_names, emit, table};
+use crate::summary;
+
+/// The scenarios that the options name.
+pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scenario>> {
+    let parsed = options.scenarios.iter().map(|text| Scenario::parse(text).map_err(|problem| miette!("{problem}")));
+    let scenarios: Vec<Scenario> = parsed.collect::<Result<_>>()?;
+    if !scenarios.is_empty() && specs.len() > 1 {
+        return Err(miette!(
+            "--policy names {} policies beside --scenario; name one, and others in scenarios of their own, such as \
+             --scenario 'policy={}'",
+            specs.len(),
+            specs[1]
+        ));
+    }
+    for (at, one) in scenarios.iter().enumerate() {
+        if scenarios[..at].iter().any(|other| other.name == one.name) {
+            return Err(miette!("--scenario '{}' is there twice; name each scenario once", one.name));
+        }
+    }
+    Ok(scenarios)
+}
+
+/// Simulates all scenarios and tells of them.
+pub fn simulate(
+    options: &SimulateOptions,
+    scenarios: &[Scenario],
+    usual: &str,
+    threads: usize,
+    targets: &[Target],
+    log: &Log,
+) -> Result<()> {
+    let variants: Vec<Variant> =
+        scenarios.iter().map(|scenario| Variant::of(scenario, log, usual)).collect::<Result<_>>()?;
+    let rules: Vec<SimulationOptions> =
+        variants.iter().map(|variant| scene::rules(options, &variant.log)).collect::<Result<_>>()?;
+    for variant in &variants {
+        policy_for(&variant.policy, &variant.log.instance, options.seed)
+            .map_err(|error| miette!("--scenario '{}': {error}", variant.name))?;
+    }
+    let scenes: Vec<(Scene<'_>, &str)> = variants
+        .iter()
+        .zip(&rules)
+        .map(|(variant, rules)| {
+            let Log { instance, actual, .. } = &variant.log;
+            (Scene { instance, actual, options: rules, seed: options.seed }, variant.policy.as_str())
+        })
+        .collect();
+    let mut simulated = play::play(&scenes, threads)?;
+    let instances: Vec<&Instance> = scenes.iter().map(|(scene, _)| scene.instance).collect();
+    let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
+    outputs::write(&instances, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
+    simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
+    let (mut all, mut of, mut running) = (vec![], vec![], vec![]);
+    if let Some(logged) = as_logged(log) {
+        all.push(logged);
+        of.push(&log.instance);
+        running.push(HashSet::new());
+    }
+    all.extend(simulated);
+    of.extend(instances);
+    running.extend(variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()));
+    let mut remarks = log.remarks.clone();
+    remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
+    remarks.extend(of.iter().zip(&all).filter_map(|(instance, one)| given_up(instance, one)));
+    let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
+    if let Some(path) = &options.outputs.report {
+        let usual = scenes[0].0;
+        let scene = Scene { instance: &log.instance, actual: &log.actual, ..usual };
+        page::write_scenarios(
+            path,
+            &title,
+            &scene,
+            (&outcome.remarks, log.week),
+            &outcome.columns(),
+            &outcome.sections(),
+        )?;
+    }
+    match options.format {
+        Format::Json => emit(&format!("{:#}\n", outcome.json(options.seed))),
+        Format::Text => emit(&outcome.text(columns())),
+    }
+}
+
+/// Jobs that are given up, some by name.
+fn given_up(instance: &Instance, outcome: &Simulated) -> Option<String> {
+    const NAMED: usize = 4;
+    let gone = &outcome.simulation.cancelled;
+    let named: Vec<_> = gone.iter().take(NAMED).map(|&task| instance.name(task)).collect();
+    let more = gone.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let jobs = if gone.len() == 1 { "job" } else { "jobs" };
+    (!gone.is_empty()).then(|| {
+        format!("{}: {jobs} {}{more} can never start there and will be given up", outcome.policy, named.join(", "))
+    })
+}
+
+/// The last runs of jobs that had to be started.
+fn waited<'a>(outcome: &'a Simulated, running: &HashSet<TaskId>) -> Vec<&'a Run> {
+    let is_last = |run: &&Run| !matches!(run.outcome, Ending::Interrupted | Ending::NotStarted);
+    outcome.simulation.trace.runs.iter().filter(is_last).filter(|run| !running.contains(&run.task)).collect()
+}
+
+/// Each scenario with its policy, where they differ from each other.
+fn policies(variants: &[Variant]) -> Vec<(String, String)> {
+    variants.iter().map(|variant| (variant.name.clone(), variant.policy.clone())).collect()
+}
+
+/// What came of all scenarios, behind what was logged.
+struct Outcome<'a> {
+    log: &'a Log,
+    instances: Vec<&'a Instance>,
+    all: Vec<Simulated>,
+    /// What ran from the beginning in each: it has not waited.
+    running: Vec<HashSet<TaskId>>,
+    policies: Vec<(String, String)>,
+    remarks: Vec<String>,
+}
+
+impl Outcome<'_> {
+    fn columns(&self) -> Vec<(&Instance, &Simulated)> {
+        self.instances.iter().copied().zip(&self.all).collect()
+    }
+
+    fn groups(&self) -> Vec<Groups> {
+        let plain = self.instances.iter().all(|instance| !instance.has_compound_jobs());
+        let all = if plain { &By::ALL[..] } else { &[] };
+        all.iter().filter_map(|&by| Groups::of(by, &self.waited())).collect()
+    }
+
+    fn waits(&self) -> Vec<[usize; 8]> {
+        self.waited().iter().map(waits::counts).collect()
+    }
+
+    /// Of each outcome the last run of each job that had to be started.
+    fn waited(&self) -> Vec<(&Instance, Vec<&Run>)> {
+        let outcomes = self.instances.iter().zip(&self.all).zip(&self.running);
+        outcomes.map(|((&instance, one), running)| (instance, waited(one, running))).collect()
+    }
+
+    /// When each job starts, where the present of a cluster is played.
+    fn starts(&self) -> Option<Starts<'_>> {
+        let is_live = self.log.usual.is_some();
+        is_live.then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.all.iter().map(|one| one.policy.clone()).collect()
+    }
+
+    /// Tables below each other, none wider than so many characters unless a column alone is.
+    fn text(&self, width: usize) -> String {
+        let mut text = summary::instance(&self.log.instance) + "; times in seconds\n";
+        if let Some(clock) = &self.log.past.clock {
+            let begins = if self.log.usual.is_some() { "time 0, which is now:" } else { "the log begins" };
+            text += &format!("{begins} {}\n", clock.shows(makespan_core::Time::ZERO));
+        }
+        text += &(summary::remarks(&self.remarks) + "\n");
+        text += &comparison::text(&self.all, width);
+        let names = self.names();
+        if let Some(starts) = self.starts() {
+            text += "\nstarts\n";
+            text += &blocks(&["job", "user", "processors"], &names, &starts.cells(), width);
+            if starts.more() > 0 {
+                text += &format!("and {} more jobs (--format json has all)\n", starts.more());
+            }
+        }
+        text += "\njobs by their wait\n";
+        text += &blocks(&["wait"], &names, &waits::cells(&self.waits(), true), width);
+        for groups in self.groups() {
+            text += &format!("\nmean wait by {}\n", groups.by.word());
+            text += &blocks(&[groups.by.word(), "jobs"], &names, &groups.cells(), width);
+        }
+        text
+    }
+
+    /// The same tables for a page.
+    fn sections(&self) -> Vec<Section> {
+        let heading = |first: &[&str]| first.iter().map(|&word| word.to_owned()).chain(self.names()).collect();
+        let mut sections: Vec<Section> = Vec::new();
+        sections.extend(self.starts().map(|starts| Section {
+            title: "Starts".into(),
+            columns: heading(&["Job", "User", "Processors"]),
+            rows: starts.cells(),
+            ..Section::default()
+        }));
+        sections.push(Section {
+            title: "Jobs by their wait".into(),
+            text: "The share of jobs that waited for up to so long, and longer than in the row above.".into(),
+            columns: heading(&["Wait"]),
+            rows: waits::cells(&self.waits(), false),
+            ..Section::default()
+        });
+        sections.extend(self.groups().iter().map(|groups| Section {
+            title: format!("Mean wait by {}", groups.by.word()),
+            columns: heading(&[groups.by.word(), "jobs"]),
+            rows: groups.cells(),
+            ..Section::default()
+        }));
+        sections
+    }
+
+    fn json(&self, seed: u64) -> Value {
+        let outcome = |((instance, one), waits): ((&Instance, &Simulated), [usize; 8])| {
+            let given_up = one.simulation.cancelled.iter().map(|&task| instance.name(task));
+            json!({
+                "scenario": one.policy,
+                "policy": self.policies.iter().find(|(name, _)| *name == one.policy).map(|(_, policy)| policy),
+                "jobs": instance.tasks(),
+                "processors": instance.processors(),
+                "metrics": one.measures,
+                "waits": waits::json(&waits),
+                "given_up": given_up.collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "jobs": self.log.instance.tasks(),
+            "processors": self.log.instance.processors(),
+            "seed": seed,
+            "begin": self.log.past.clock.as_ref().map(|clock| clock.shows(makespan_core::Time::ZERO)),
+            "remarks": self.remarks,
+            "scenarios": self.columns().into_iter().zip(self.waits()).map(outcome).collect::<Vec<_>>(),
+            "starts": self.starts().map(|starts| starts.json()),
+            "groups": self.groups().iter().map(Groups::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// A table in several parts where it would be too wide; each has the first columns.
+fn blocks(first: &[&str], names: &[String], rows: &[Vec<String>], width: usize) -> String {
+    let fixed = first.len();
+    let length = |at: usize, heading: &str| {
+        let cells = rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        cells.max(heading.chars().count()) + 2
+    };
+    let own: usize = first.iter().enumerate().map(|(at, word)| length(at, word)).sum();
+    let (mut parts, mut from) = (Vec::new(), 0);
+    while from < names.len() {
+        let (mut to, mut left) = (from, width.saturating_sub(own));
+        while to < names.len() && (to == from || length(fixed + to, &names[to]) <= left) {
+            left = left.saturating_sub(length(fixed + to, &names[to]));
+            to += 1;
+        }
+        let heading: Vec<&str> = first.iter().copied().chain(names[from..to].iter().map(String::as_str)).collect();
+        let cells = rows.iter().map(|row| [&row[..fixed], &row[fixed + from..fixed + to]].concat());
+        parts.push(table(&heading, 1, cells));
+        from = to;
+    }
+    parts.join("\n")
+}

@@ -1,0 +1,175 @@
+//! What a scenario says.
+
+use makespan_formats::Estimates;
+
+/// A scenario: what is other than now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scenario {
+    /// As it was written.
+    pub name: String,
+    pub changes: Vec<Change>,
+}
+
+/// One thing that is other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Nodes: so many in all, or so many more or fewer.
+    Nodes(Amount),
+    Policy(String),
+    Estimates(Estimates),
+    /// Jobs of whom, or which, are left out.
+    Without(Whose, String),
+    /// Jobs come so many times as fast.
+    Load(f64),
+}
+
+/// A number, or a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    All(u32),
+    More(u32),
+    Fewer(u32),
+}
+
+/// By what jobs are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    User,
+    Account,
+    Partition,
+    Qos,
+    Job,
+}
+
+const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, policy=conservative, estimates=clairvoyant, load=1.2, or without user=ann \
+                     (account=, partition=, qos=, job=)";
+
+impl Scenario {
+    /// Reads words that are separated by spaces outside brackets: `nodes=+20 policy=easy[order=saf] without user=ann`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = |problem: String| format!("--scenario '{text}': {problem}; write words such as {WORDS}");
+        let words = words(text);
+        if words.is_empty() {
+            return Err(wrong("it says nothing".into()));
+        }
+        let mut changes = Vec::new();
+        let mut left = words.iter().peekable();
+        while let Some(word) = left.next() {
+            match word.as_str() {
+                "now" if words.len() == 1 => {}
+                "now" => return Err(wrong("`now` stands beside changes".into())),
+                "without" => {
+                    let next = left.next().ok_or_else(|| wrong("`without` stands at the end".into()))?;
+                    changes.push(without(next).map_err(wrong)?);
+                }
+                word => {
+                    let change = change(word).map_err(wrong)?;
+                    let same = |other: &Change| std::mem::discriminant(other) == std::mem::discriminant(&change);
+                    if changes.iter().any(same) {
+                        return Err(wrong(format!("`{word}` is the second of its kind")));
+                    }
+                    changes.push(change);
+                }
+            }
+        }
+        Ok(Self { name: text.trim().to_owned(), changes })
+    }
+}
+
+/// The words between spaces outside brackets.
+fn words(text: &str) -> Vec<String> {
+    let mut depth = 0_i32;
+    let parts = text.split(|c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c.is_whitespace() && depth <= 0
+    });
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn change(word: &str) -> Result<Change, String> {
+    let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no such word"))?;
+    match key {
+        "nodes" => amount(value).map(Change::Nodes).ok_or_else(|| format!("`{value}` is no number of nodes")),
+        "policy" if !value.is_empty() => Ok(Change::Policy(value.to_owned())),
+        "estimates" => value.parse().map(Change::Estimates),
+        "load" => {
+            let factor = value.parse::<f64>().ok().filter(|factor| (1e-3..=1e3).contains(factor));
+            factor.map(Change::Load).ok_or_else(|| format!("`{value}` is no load from 0.001 to 1000"))
+        }
+        "user" | "account" | "partition" | "qos" | "job" => Err(format!("`{word}` stands without `without`")),
+        _ => Err(format!("`{word}` is no such word")),
+    }
+}
+
+fn amount(text: &str) -> Option<Amount> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match text.as_bytes().first()? {
+        b'+' => number(&text[1..]).map(Amount::More),
+        b'-' => number(&text[1..]).map(Amount::Fewer),
+        _ => number(text).filter(|&all| all > 0).map(Amount::All),
+    }
+}
+
+fn without(word: &str) -> Result<Change, String> {
+    let wrong = || format!("`without {word}` names nobody");
+    let (key, value) = word.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
+    let whose = match key {
+        "user" => Whose::User,
+        "account" => Whose::Account,
+        "partition" => Whose::Partition,
+        "qos" => Whose::Qos,
+        "job" => Whose::Job,
+        _ => return Err(wrong()),
+    };
+    Ok(Change::Without(whose, value.to_owned()))
+}
+
+impl Whose {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Partition => "partition",
+            Self::Qos => "QOS",
+            Self::Job => "job",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_are_words() {
+        let changes = |text: &str| Scenario::parse(text).unwrap().changes;
+        assert_eq!(changes("now"), []);
+        assert_eq!(
+            changes(" nodes=+20  policy=replan[scheduler=list, keep=oldest] without user=ann without job=3"),
+            [
+                Change::Nodes(Amount::More(20)),
+                Change::Policy("replan[scheduler=list, keep=oldest]".into()),
+                Change::Without(Whose::User, "ann".into()),
+                Change::Without(Whose::Job, "3".into()),
+            ]
+        );
+        assert_eq!(changes("nodes=-4 load=1.5"), [Change::Nodes(Amount::Fewer(4)), Change::Load(1.5)]);
+        for (bad, part) in [
+            ("", "nothing"),
+            ("now nodes=3", "beside"),
+            ("nodes=0", "no number"),
+            ("nodes=++3", "no number"),
+            ("nodes=3 nodes=4", "second"),
+            ("without", "at the end"),
+            ("without ann", "nobody"),
+            ("user=ann", "without `without`"),
+            ("load=0", "no load"),
+            ("estimates=good", "no kind"),
+            ("faster", "no such word"),
+        ] {
+            let error = Scenario::parse(bad).unwrap_err();
+            assert!(error.contains(part) && error.contains("nodes=+20"), "{bad}: {error}");
+        }
+    }
+}

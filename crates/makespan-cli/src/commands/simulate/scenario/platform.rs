@@ -1,0 +1,123 @@
+//! More nodes, or fewer.
+
+use makespan_core::{Link, Node, Platform, Site};
+
+use super::parse::Amount;
+
+/// The platform with another number of nodes; processors, where it is one node. New nodes are like the last one, and in all partitions in
+/// which that is; nodes are taken from the end.
+pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
+    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count() as u32;
+    let flat = computing == 1 && platform.node_count() == 1;
+    let before = if flat { platform.processors() } else { computing };
+    let after = match amount {
+        Amount::All(all) => Some(all),
+        Amount::More(more) => before.checked_add(more),
+        Amount::Fewer(fewer) => before.checked_sub(fewer).filter(|&left| left > 0),
+    };
+    let after = after.ok_or_else(|| format!("there are {before}, and some have to be left"))?;
+    if platform.is_tree() {
+        return Err("the nodes form a tree, and where more of them would be is not told; name a --platform".into());
+    }
+    let mut nodes = platform.nodes().to_vec();
+    let mut site = platform.site().cloned();
+    if flat {
+        nodes[0].processors = after;
+    } else {
+        resize(&mut nodes, site.as_mut(), before, after);
+    }
+    rebuilt(platform, nodes, site, platform.interconnect()).map_err(|error| error.to_string())
+}
+
+fn resize(nodes: &mut Vec<Node>, mut site: Option<&mut Site>, before: u32, after: u32) {
+    for _ in after..before {
+        let Some(last) = nodes.iter().rposition(|node| node.processors > 0) else { return };
+        nodes.remove(last);
+        if let Some(site) = site.as_deref_mut() {
+            let lists = site.partitions.iter_mut().map(|one| &mut one.nodes);
+            for list in lists.chain(site.reservations.iter_mut().map(|one| &mut one.nodes)) {
+                list.retain(|&node| node != last);
+                list.iter_mut().filter(|node| **node > last).for_each(|node| *node -= 1);
+            }
+            site.partitions.retain(|one| !one.nodes.is_empty());
+            site.reservations.retain(|one| !one.nodes.is_empty());
+            if last < site.features.len() {
+                site.features.remove(last);
+            }
+        }
+    }
+    let Some(last) = nodes.iter().rposition(|node| node.processors > 0) else { return };
+    let mut number = 0;
+    for _ in before..after {
+        let at = nodes.len();
+        let name = loop {
+            number += 1;
+            let name = format!("new{number}");
+            if nodes.iter().all(|node| node.name != name) {
+                break name;
+            }
+        };
+        let new = Node { name, ..nodes[last].clone() };
+        nodes.push(new);
+        if let Some(site) = site.as_deref_mut() {
+            site.partitions.iter_mut().filter(|one| one.nodes.contains(&last)).for_each(|one| one.nodes.push(at));
+            if let Some(features) = site.features.get(last).cloned() {
+                site.features.resize(at, Vec::new());
+                site.features.push(features);
+            }
+        }
+    }
+}
+
+fn rebuilt(
+    platform: &Platform,
+    nodes: Vec<Node>,
+    site: Option<Site>,
+    link: Option<Link>,
+) -> Result<Platform, Box<dyn std::error::Error>> {
+    let mut new = Platform::new(nodes)?.with_licences(platform.licences().clone())?;
+    new = new.with_consumables(platform.consumables().clone())?;
+    if let Some(link) = link {
+        new = new.with_interconnect(link)?;
+    }
+    if platform.has_local_transfers() {
+        new = new.with_local_transfers();
+    }
+    if platform.is_compact() {
+        new = new.requiring_compact();
+    }
+    Ok(match site {
+        Some(site) => new.with_site(site)?,
+        None => new,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Partition, Resources};
+
+    use super::*;
+
+    #[test]
+    fn nodes_come_and_go_with_what_they_have() {
+        let memory = Resources::new([("memory", 64)]).unwrap();
+        let platform = Platform::cluster(3, 4).unwrap().with_node_resources(&memory).unwrap();
+        let site = Site {
+            partitions: vec![Partition::new("all", vec![0, 1, 2]), Partition::new("last", vec![2])],
+            features: vec![vec![], vec![], vec!["ib".into()]],
+            ..Site::default()
+        };
+        let platform = platform.with_site(site).unwrap();
+        let more = resized(&platform, Amount::More(2)).unwrap();
+        assert_eq!((more.node_count(), more.processors()), (5, 20));
+        assert_eq!(more.nodes()[4].resources.amount("memory"), 64);
+        let site = more.site().unwrap();
+        assert_eq!((&site.partitions[1].nodes, site.features[4].len()), (&vec![2, 3, 4], 1));
+        let fewer = resized(&platform, Amount::Fewer(1)).unwrap();
+        assert_eq!((fewer.node_count(), fewer.site().unwrap().partitions.len()), (2, 1));
+        assert!(resized(&platform, Amount::Fewer(3)).is_err());
+        let flat = resized(&Platform::flat(100).unwrap(), Amount::More(20)).unwrap();
+        assert_eq!((flat.processors(), flat.node_count()), (120, 1));
+        assert_eq!(resized(&Platform::flat(100).unwrap(), Amount::All(7)).unwrap().processors(), 7);
+    }
+}

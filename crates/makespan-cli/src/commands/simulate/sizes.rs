@@ -1,0 +1,216 @@
+//! Which jobs would have started earlier on another number of processors.
+
+use makespan::Simulated;
+use makespan_core::{Instance, Outcome, TaskId, Time};
+use makespan_formats::length;
+use miette::{Result, miette};
+use serde_json::{Value, json};
+
+use crate::output::{shown, table, wrapped};
+use crate::summary::figure;
+
+/// Jobs that are listed.
+const LISTED: usize = 10;
+/// Sizes of a job that are asked about, spread over all it accepts.
+const MAX_SIZES: usize = 64;
+
+/// A start that another size would have had.
+struct Earlier {
+    task: TaskId,
+    had: (u32, Time),
+    other: (u32, Time),
+    /// When it ended, and when it would have.
+    ends: (Time, Time),
+}
+
+/// What other sizes would have given the jobs of a simulation, while all other jobs ran when and where they did.
+pub struct Sizes {
+    policy: String,
+    /// Jobs that accept several sizes and had to wait.
+    asked: usize,
+    /// By how much earlier, the most first.
+    earlier: Vec<Earlier>,
+}
+
+impl Sizes {
+    /// Asks of each job that waited and accepts several sizes when it could have started first on each of them, from its release on, in
+    /// processors that nobody used for as long as it would have run.
+    pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
+        check(instance)?;
+        let free = Free::of(instance, simulated);
+        let runs = simulated.simulation.trace.runs.iter();
+        let (mut asked, mut earlier) = (0, Vec::new());
+        for run in runs.filter(|run| matches!(run.outcome, Outcome::Succeeded)) {
+            let (profile, release) = (instance.profile(run.task), instance.release(run.task));
+            if profile.is_rigid() || run.start <= release {
+                continue;
+            }
+            asked += 1;
+            let own = (run.processors.len(), run.start, run.end);
+            let candidates = sizes(profile.allotments().filter(|&size| size != own.0).collect());
+            let first = candidates.into_iter().filter_map(|size| {
+                let start = free.first_fit(size, profile.time(size), (release, run.start), own)?;
+                Some((start, start + profile.time(size), size))
+            });
+            // The earliest start; of equals the earliest end.
+            if let Some((start, end, size)) = first.min() {
+                let ends = (run.end, end);
+                earlier.push(Earlier { task: run.task, had: (own.0, run.start), other: (size, start), ends });
+            }
+        }
+        earlier.sort_by_key(|one| (std::cmp::Reverse(one.had.1 - one.other.1), one.task));
+        Ok(Self { policy: simulated.policy.clone(), asked, earlier })
+    }
+
+    /// A few lines and a table.
+    pub fn text(&self, instance: &Instance) -> String {
+        let sooner = self.earlier.iter().filter(|one| one.ends.1 < one.ends.0).count();
+        let told = format!(
+            "of {} jobs that waited and accept several sizes {} would have started earlier at another, delaying nobody; {sooner} of them \
+             would have ended earlier, too",
+            self.asked,
+            self.earlier.len()
+        );
+        let mut text = "\n".to_owned() + &wrapped(&format!("{}: ", self.policy), 2, &told);
+        if self.earlier.is_empty() {
+            return text;
+        }
+        let row = |one: &Earlier| {
+            vec![
+                shown(&instance.name(one.task)).into_owned(),
+                one.had.0.to_string(),
+                figure(one.had.1.seconds()),
+                one.other.0.to_string(),
+                figure(one.other.1.seconds()),
+                length((one.had.1 - one.other.1).seconds()),
+                length((one.ends.0 - one.ends.1).seconds()),
+            ]
+        };
+        let heading = ["job", "size", "start", "other", "start then", "earlier by", "end earlier by"];
+        text += &table(&heading, 1, self.earlier.iter().take(LISTED).map(row));
+        text
+    }
+
+    /// For programs; all jobs.
+    pub fn json(&self, instance: &Instance) -> Value {
+        let job = |one: &Earlier| {
+            json!({
+                "job": instance.name(one.task),
+                "processors": one.had.0,
+                "start": one.had.1.seconds(),
+                "end": one.ends.0.seconds(),
+                "other_processors": one.other.0,
+                "other_start": one.other.1.seconds(),
+                "other_end": one.ends.1.seconds(),
+            })
+        };
+        json!({ "policy": self.policy, "asked": self.asked, "earlier": self.earlier.iter().map(job).collect::<Vec<_>>() })
+    }
+}
+
+/// Refuses instances in which numbers of processors do not say whether a job fits.
+pub fn check(instance: &Instance) -> Result<()> {
+    let platform = instance.platform();
+    let plain = platform.has_unit_speed() && !platform.restricts_placement() && !instance.has_machine_times();
+    if !plain || instance.has_demands() || !instance.unavailable().is_empty() {
+        return Err(miette!(
+            "--sizes counts processors: jobs that need memory or other resources, processors of several speeds, unavailable periods and \
+             best placement are more than counts; leave it out"
+        ));
+    }
+    if instance.task_ids().all(|task| instance.profile(task).is_rigid()) {
+        return Err(miette!(
+            "--sizes: no job accepts several numbers of processors; make the jobs of a log moldable with --speedup"
+        ));
+    }
+    Ok(())
+}
+
+/// At most so many of these, the first and the last among them.
+fn sizes(all: Vec<u32>) -> Vec<u32> {
+    if all.len() <= MAX_SIZES {
+        return all;
+    }
+    (0..MAX_SIZES).map(|at| all[at * (all.len() - 1) / (MAX_SIZES - 1)]).collect()
+}
+
+/// How many processors nobody used, step by step.
+struct Free {
+    begins: Vec<Time>,
+    free: Vec<i64>,
+}
+
+impl Free {
+    fn of(instance: &Instance, simulated: &Simulated) -> Self {
+        let mut changes: Vec<(Time, i64)> = Vec::new();
+        for run in simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start) {
+            let width = i64::from(run.processors.len());
+            changes.extend([(run.start, -width), (run.end, width)]);
+        }
+        for down in &simulated.simulation.down {
+            let width = i64::from(down.processors.len());
+            changes.extend([(down.start, -width), (down.end, width)]);
+        }
+        changes.sort_unstable();
+        let mut free = i64::from(instance.processors());
+        let (mut begins, mut all) = (vec![Time::ZERO], vec![free]);
+        for (at, change) in changes {
+            free += change;
+            if begins.last() == Some(&at) {
+                all.pop();
+            } else {
+                begins.push(at);
+            }
+            all.push(free);
+        }
+        Self { begins, free: all }
+    }
+
+    /// The first start within a period for so many processors and so long, where a job gives its own back from its start to its end.
+    fn first_fit(&self, size: u32, time: Time, (from, until): (Time, Time), own: (u32, Time, Time)) -> Option<Time> {
+        let (mut start, mut at) = (from, self.begins.partition_point(|&begin| begin <= from).max(1) - 1);
+        while start < until {
+            let begin = self.begins[at].max(start);
+            let end = self.begins.get(at + 1).copied().unwrap_or(Time::MAX);
+            let back = if own.1 < own.2 && begin >= own.1 && begin < own.2 { i64::from(own.0) } else { 0 };
+            if self.free[at] + back < i64::from(size) {
+                if end == Time::MAX {
+                    return None;
+                }
+                start = end;
+            } else if end >= start + time {
+                return Some(start);
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan::Scene;
+    use makespan_core::{Job, Platform, Profile};
+
+    use super::*;
+
+    /// `a` holds 3 of 4 processors for 10 s; `b`, which would take 4 s on 2 and 7 s on 1, waits for two.
+    #[test]
+    fn a_job_would_have_started_earlier_on_fewer() {
+        let seconds = Time::from_seconds;
+        let wide = Job::new("a", Profile::rigid(3, seconds(10)).unwrap());
+        let moldable = Profile::table([7, 4].map(seconds).to_vec()).unwrap();
+        let other = Job::new("b", moldable).with_release(seconds(1));
+        let instance = Instance::new(Platform::flat(4).unwrap(), vec![wide, other], vec![]).unwrap();
+        let done = makespan::simulate(&Scene::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent).unwrap();
+        let sizes = Sizes::of(&instance, &done).unwrap();
+        assert_eq!((sizes.asked, sizes.earlier.len()), (1, 1));
+        let one = &sizes.earlier[0];
+        assert_eq!((one.had, one.other), ((2, seconds(10)), (1, seconds(1))));
+        assert_eq!(one.ends, (seconds(14), seconds(8)));
+        assert!(sizes.text(&instance).replace("\n  ", " ").contains("1 would have started earlier"));
+        let rigid =
+            Instance::new(Platform::flat(4).unwrap(), vec![instance.submitted(makespan_core::JobId(0))], vec![]);
+        assert!(check(&rigid.unwrap()).unwrap_err().to_string().contains("--speedup"));
+    }
+}

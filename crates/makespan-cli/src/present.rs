@@ -1,0 +1,67 @@
+//! The queue of a cluster where an instance is asked for.
+
+use std::path::Path;
+
+use makespan_slurm::queue::{Present, Queue};
+use miette::{Result, miette};
+
+use crate::args::{MachineOptions, QUEUE};
+use crate::commands::queue::source::{self, SLURM};
+use crate::input::Loaded;
+
+/// Days of ended jobs from which run times are learned.
+const DAYS: u32 = 7;
+
+/// The cluster whose queue is meant: `--from` without a file, a folder instead of a file, or `slurm` where there is no such file.
+///
+/// # Errors
+/// Machines are stated beside it.
+pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
+    let from = match (path.to_str(), &machines.from) {
+        (Some(QUEUE), Some(from)) => from.clone(),
+        _ if is_saved(path) => path.display().to_string(),
+        (Some(SLURM), _) if !path.exists() => SLURM.to_owned(),
+        _ => return Ok(None),
+    };
+    if from.starts_with("slurm:") {
+        return Err(miette!(
+            "--from {from} names machines for the jobs of a file, and there is no file; the queue of the whole cluster is --from slurm"
+        ));
+    }
+    let stated = machines.processors.is_some() || machines.platform.is_some() || machines.bandwidth.is_some();
+    if stated || machines.stage_in.is_some() || (path.as_os_str() != QUEUE && machines.from.is_some()) {
+        return Err(miette!(
+            "{from} is the queue of a cluster, which has machines of its own; leave out --processors, --platform, --from, --bandwidth and \
+             --stage-in"
+        ));
+    }
+    Ok(Some(from))
+}
+
+/// Whether it is a folder with what Slurm's commands printed.
+fn is_saved(path: &Path) -> bool {
+    let Ok(folder) = path.read_dir() else { return false };
+    let is_of_slurm = |name: &str| ["scontrol.", "squeue.", "sinfo."].iter().any(|start| name.starts_with(start));
+    folder.flatten().any(|entry| is_of_slurm(&entry.file_name().to_string_lossy()))
+}
+
+/// The queue, and the same as an instance.
+pub fn read(from: &str) -> Result<(Queue, Present)> {
+    let queue = source::read(from, None, DAYS)?;
+    let present = queue.present().map_err(|error| miette!("{from}: {error}"))?;
+    Ok((queue, present))
+}
+
+/// What waits, where what runs keeps its processors until its limit.
+pub fn waiting(from: &str) -> Result<Loaded> {
+    let (queue, present) = read(from)?;
+    let running = present.running.len();
+    let instance = present.waiting().map_err(|error| miette!("{from}: {error}"))?;
+    let mut remarks = [queue.remarks, present.remarks].concat();
+    remarks.push(format!(
+        "{running} jobs run and keep their processors until their limits; a plan keeps to nodes, memory, GPUs and licences, and to no \
+         partition, feature or limit of a user"
+    ));
+    remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
+    Ok(Loaded { instance, remarks, has_made_up_names: false })
+}

@@ -1,0 +1,129 @@
+//! What a clock on the wall shows at the times of a log.
+
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SpanRound, Timestamp, Unit};
+use makespan_core::Time;
+
+/// The instant at which the times of a log begin, and the zone of its clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clock {
+    /// Seconds after 1970 at time 0.
+    begin: i64,
+    zone: TimeZone,
+}
+
+impl Clock {
+    /// A clock that shows so many seconds after 1970 at time 0, in no zone: what Slurm writes is local time.
+    pub fn local(begin: i64) -> Option<Self> {
+        Self::of(begin, TimeZone::UTC)
+    }
+
+    /// The clock of this machine (`TZ`).
+    pub fn here(begin: i64) -> Option<Self> {
+        Self::of(begin, TimeZone::system())
+    }
+
+    /// The same in the zone of this name, such as `Europe/Stockholm`; the error says that it is not known.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn named(begin: i64, zone: &str) -> Result<Option<Self>, String> {
+        let zone = TimeZone::get(zone).map_err(|_| format!("the time zone `{zone}` is not known"))?;
+        Ok(Self::of(begin, zone))
+    }
+
+    /// The same so many seconds east of Greenwich, all the year.
+    pub fn east(begin: i64, seconds: i32) -> Option<Self> {
+        Self::of(begin, Offset::from_seconds(seconds).ok()?.to_time_zone())
+    }
+
+    fn of(begin: i64, zone: TimeZone) -> Option<Self> {
+        Timestamp::from_second(begin).ok().map(|_| Self { begin, zone })
+    }
+
+    /// The second of the week that it shows at time 0, from Monday on.
+    pub fn week(&self) -> i64 {
+        let Ok(instant) = Timestamp::from_second(self.begin) else { return 0 };
+        let shown = instant.to_zoned(self.zone.clone());
+        let of_day = i64::from(shown.hour()) * 3600 + i64::from(shown.minute()) * 60 + i64::from(shown.second());
+        i64::from(shown.weekday().to_monday_zero_offset()) * 86_400 + of_day
+    }
+
+    /// What the clock shows, to the second, such as `1996-10-01 12:30:00`.
+    pub fn shows(&self, time: Time) -> String {
+        let second = self.begin.saturating_add(time.ticks() / Time::TICKS_PER_SECOND);
+        let Ok(instant) = Timestamp::from_second(second) else { return "a date beyond the year 9999".to_owned() };
+        let shown = instant.to_zoned(self.zone.clone()).datetime();
+        format!("{} {}", shown.date(), shown.time())
+    }
+
+    /// The time at which the clock shows a date, such as `1996-10-01` or `1996-10-01T12:30`; `None` where the text is no date at all.
+    ///
+    /// # Errors
+    /// A sentence, for a date that the clock never shows.
+    pub fn read(&self, text: &str) -> Option<Result<Time, String>> {
+        let date: DateTime = text.trim().parse().ok()?;
+        let zoned = match date.to_zoned(self.zone.clone()) {
+            Ok(zoned) => zoned,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        let second = zoned.timestamp().as_second();
+        let time = second.checked_sub(self.begin).filter(|seconds| seconds.abs() < i64::MAX / Time::TICKS_PER_SECOND);
+        Some(time.map(Time::from_seconds).ok_or_else(|| "it is too far from the log".to_owned()))
+    }
+}
+
+/// A length of time for people, to the unit that counts: `12 s`, `3 min`, `2 h 5 min`, `3 d 4 h`.
+pub fn length(seconds: f64) -> String {
+    let whole = seconds.round().clamp(-9e15, 9e15) as i64;
+    let unit = if whole.abs() < 60 {
+        return format!("{whole} s");
+    } else if whole.abs() < 86_400 {
+        Unit::Minute
+    } else {
+        Unit::Hour
+    };
+    let rounded = jiff::Span::new()
+        .try_seconds(whole)
+        .ok()
+        .and_then(|span| span.round(SpanRound::new().smallest(unit).largest(Unit::Day).days_are_24_hours()).ok());
+    let Some(span) = rounded else { return format!("{whole} s") };
+    let parts = [(i64::from(span.get_days()), "d"), (i64::from(span.get_hours()), "h"), (span.get_minutes(), "min")];
+    let parts: Vec<String> =
+        parts.iter().filter(|part| part.0 != 0).map(|(count, unit)| format!("{count} {unit}")).collect();
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(count: i64) -> Time {
+        Time::from_seconds(count)
+    }
+
+    #[test]
+    fn a_clock_shows_the_time_of_its_zone() {
+        // The KTH log begins at 14:00:31 in summer; a month later clocks are set.
+        let clock = Clock::named(843_480_031, "Europe/Stockholm").unwrap().unwrap();
+        assert_eq!(clock.shows(Time::ZERO), "1996-09-23 14:00:31");
+        let october = clock.read("1996-10-01").unwrap().unwrap();
+        assert_eq!(october, seconds(843_480_031_i64.abs_diff(844_120_800) as i64));
+        for text in ["1996-10-01 00:00", "1996-12-24T18:30", "1996-12-24T18:30:59"] {
+            let at = clock.read(text).unwrap().unwrap();
+            assert!(clock.shows(at).starts_with(&text.replace('T', " ")), "{text}");
+        }
+        assert!(clock.read("36h").is_none() && clock.read("1996-02-30").is_none() && clock.read("7").is_none());
+        assert!(Clock::named(0, "Middle/Earth").unwrap_err().contains("Middle/Earth"));
+        assert_eq!(Clock::east(0, 3600).unwrap().shows(Time::ZERO), "1970-01-01 01:00:00");
+        assert!(Clock::local(i64::MAX).is_none());
+    }
+
+    #[test]
+    fn lengths_have_two_units_at_most() {
+        let all = [0.4, 59.0, 61.0, 3_600.0, 7_500.0, 86_400.0, 100_000.0, -120.0].map(length);
+        assert_eq!(all, ["0 s", "59 s", "1 min", "1 h", "2 h 5 min", "1 d", "1 d 4 h", "-2 min"]);
+        assert_eq!(length(1e300).is_empty(), false);
+    }
+}

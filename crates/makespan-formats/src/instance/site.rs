@@ -1,0 +1,430 @@
+//! The rules of a shared cluster and how jobs were submitted to it, as the native file has them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use makespan_core::{Association, Limits, Partition, Platform, Qos, Resources, Site, SiteReservation, Time};
+use serde::de::Deserializer;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::resources::ResourcesEntry;
+use super::write::ResourcesOut;
+use crate::sacct::hosts;
+use crate::scalar::Scalar;
+use crate::suggest::nearest;
+
+/// A length of time or an instant.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Span(Time);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Scalar::<Time>::deserialize(deserializer).map(|time| Self(time.0))
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}s", self.0))
+    }
+}
+
+/// Amounts by name.
+#[derive(Clone, Default, PartialEq)]
+struct Amounts(Resources);
+
+impl<'de> Deserialize<'de> for Amounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ResourcesEntry::deserialize(deserializer).map(|entry| Self(entry.0))
+    }
+}
+
+impl Serialize for Amounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ResourcesOut(&self.0).serialize(serializer)
+    }
+}
+
+impl Amounts {
+    fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// `site` of a platform.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SiteEntry {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partitions: Vec<PartitionEntry>,
+    /// By lists of nodes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    features: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    qos: Vec<QosEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    accounts: Vec<AccountEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reservations: Vec<ReservationEntry>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct PartitionEntry {
+    name: String,
+    /// Absent: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    default: bool,
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    up: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_factor: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_time: Option<Span>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_time: Option<Span>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    min_nodes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_nodes: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    exclusive: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qos: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_yes(up: &bool) -> bool {
+    *up
+}
+
+#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+struct LimitsEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<u32>,
+    #[serde(skip_serializing_if = "Amounts::is_none")]
+    held: Amounts,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct QosEntry {
+    name: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    priority: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_time: Option<Span>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    group: LimitsEntry,
+    #[serde(default, skip_serializing_if = "is_default")]
+    per_user: LimitsEntry,
+    #[serde(default, skip_serializing_if = "is_default")]
+    per_account: LimitsEntry,
+    #[serde(default, skip_serializing_if = "Amounts::is_none")]
+    per_job: Amounts,
+}
+
+/// An account, or a user in one.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct AccountEntry {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shares: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    usage: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_time: Option<Span>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    group: LimitsEntry,
+    #[serde(default, skip_serializing_if = "is_default")]
+    own: LimitsEntry,
+    #[serde(default, skip_serializing_if = "Amounts::is_none")]
+    per_job: Amounts,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    users: Vec<AccountEntry>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ReservationEntry {
+    name: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<String>,
+    start: Span,
+    end: Span,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    users: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    accounts: Vec<String>,
+}
+
+/// The numbers of nodes by name.
+struct Names<'a>(HashMap<&'a str, usize>);
+
+impl Names<'_> {
+    /// Those of lists of nodes such as `n[0-3]`; all where there is no list.
+    fn of(&self, what: &str, name: &str, lists: &[String]) -> Result<Vec<usize>, String> {
+        let mut numbers: Vec<usize> = if lists.is_empty() { self.0.values().copied().collect() } else { Vec::new() };
+        for list in lists {
+            let names =
+                hosts(list).ok_or_else(|| format!("{what} `{name}`: `{list}` is no list of nodes such as n[0-3]"))?;
+            for node in names {
+                let known = self.0.get(node.as_str()).ok_or_else(|| {
+                    let near = nearest(&node, self.0.keys().copied());
+                    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    format!("{what} `{name}`: `{node}` is no node of the platform{hint}")
+                })?;
+                numbers.push(*known);
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+}
+
+impl SiteEntry {
+    /// The platform under these rules.
+    pub(super) fn on(self, platform: Platform) -> Result<Platform, String> {
+        let names = Names(platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect());
+        let mut features = Vec::new();
+        for (list, own) in &self.features {
+            for node in names.of("features of", list, std::slice::from_ref(list))? {
+                if features.len() <= node {
+                    features.resize(node + 1, Vec::new());
+                }
+                features[node].extend(own.iter().map(|feature| feature.as_str().into()));
+            }
+        }
+        let partitions =
+            self.partitions.into_iter().map(|one| partition(one, &names)).collect::<Result<_, String>>()?;
+        let reservations = self.reservations.into_iter().map(|one| {
+            let nodes = names.of("reservation", &one.name, &one.nodes)?;
+            let boxed = |names: Vec<String>| names.into_iter().map(Into::into).collect();
+            let (users, accounts) = (boxed(one.users), boxed(one.accounts));
+            Ok(SiteReservation { name: one.name.into(), nodes, start: one.start.0, end: one.end.0, users, accounts })
+        });
+        let reservations = reservations.collect::<Result<_, String>>()?;
+        let mut associations = Vec::new();
+        for mut account in self.accounts {
+            let users = std::mem::take(&mut account.users);
+            let name = account.name.clone();
+            associations.push(association(account, None)?);
+            for user in users {
+                associations.push(association(user, Some(&name))?);
+            }
+        }
+        let qos = self.qos.into_iter().map(qos).collect();
+        let site = Site { partitions, features, qos, associations, reservations };
+        platform.with_site(site).map_err(|error| error.to_string())
+    }
+
+    /// The rules of a platform, where it has any.
+    pub(super) fn of(platform: &Platform) -> Option<Self> {
+        let site = platform.site()?;
+        let name = |&node: &usize| platform.nodes()[node].name.clone();
+        let named = |nodes: &[usize]| match nodes.len() {
+            all if all == platform.node_count() => Vec::new(),
+            _ => nodes.iter().map(name).collect::<Vec<String>>(),
+        };
+        let features = site.features.iter().enumerate().filter(|(_, own)| !own.is_empty());
+        let features = features.map(|(node, own)| (name(&node), own.iter().map(ToString::to_string).collect()));
+        let accounts = site.associations.iter().filter(|one| one.user.is_none()).map(|account| {
+            let users = site.associations.iter().filter(|one| one.user.is_some() && one.account == account.account);
+            AccountEntry { users: users.map(account_out).collect(), ..account_out(account) }
+        });
+        let reservations = site.reservations.iter().map(|one| ReservationEntry {
+            name: one.name.to_string(),
+            nodes: named(&one.nodes),
+            start: Span(one.start),
+            end: Span(one.end),
+            users: one.users.iter().map(ToString::to_string).collect(),
+            accounts: one.accounts.iter().map(ToString::to_string).collect(),
+        });
+        Some(Self {
+            partitions: site.partitions.iter().map(|one| partition_out(one, named(&one.nodes))).collect(),
+            features: features.collect(),
+            qos: site.qos.iter().map(qos_out).collect(),
+            accounts: accounts.collect(),
+            reservations: reservations.collect(),
+        })
+    }
+}
+
+fn partition(one: PartitionEntry, names: &Names<'_>) -> Result<Partition, String> {
+    let nodes = names.of("partition", &one.name, &one.nodes)?;
+    let plain = Partition::new(one.name, nodes);
+    Ok(Partition {
+        is_default: one.default,
+        is_up: one.up,
+        tier: one.tier.unwrap_or(plain.tier),
+        job_factor: one.job_factor.unwrap_or(plain.job_factor),
+        max_time: one.max_time.map(|span| span.0),
+        default_time: one.default_time.map(|span| span.0),
+        min_nodes: one.min_nodes,
+        max_nodes: one.max_nodes,
+        exclusive: one.exclusive,
+        qos: one.qos.map(Into::into),
+        ..plain
+    })
+}
+
+fn partition_out(one: &Partition, nodes: Vec<String>) -> PartitionEntry {
+    PartitionEntry {
+        name: one.name.to_string(),
+        nodes,
+        default: one.is_default,
+        up: one.is_up,
+        tier: Some(one.tier).filter(|&tier| tier != 1),
+        job_factor: Some(one.job_factor).filter(|&factor| factor != 1),
+        max_time: one.max_time.map(Span),
+        default_time: one.default_time.map(Span),
+        min_nodes: one.min_nodes,
+        max_nodes: one.max_nodes,
+        exclusive: one.exclusive,
+        qos: one.qos.as_ref().map(ToString::to_string),
+    }
+}
+
+fn limits(entry: LimitsEntry) -> Limits {
+    Limits { jobs: entry.jobs, held: entry.held.0 }
+}
+
+fn limits_out(limits: &Limits) -> LimitsEntry {
+    LimitsEntry { jobs: limits.jobs, held: Amounts(limits.held.clone()) }
+}
+
+fn qos(one: QosEntry) -> Qos {
+    Qos {
+        name: one.name.into(),
+        priority: one.priority,
+        group: limits(one.group),
+        per_user: limits(one.per_user),
+        per_account: limits(one.per_account),
+        per_job: one.per_job.0,
+        max_wall: one.max_time.map(|span| span.0),
+    }
+}
+
+fn qos_out(one: &Qos) -> QosEntry {
+    QosEntry {
+        name: one.name.to_string(),
+        priority: one.priority,
+        max_time: one.max_wall.map(Span),
+        group: limits_out(&one.group),
+        per_user: limits_out(&one.per_user),
+        per_account: limits_out(&one.per_account),
+        per_job: Amounts(one.per_job.clone()),
+    }
+}
+
+fn association(one: AccountEntry, account: Option<&str>) -> Result<Association, String> {
+    if account.is_some() && (!one.users.is_empty() || one.parent.is_some()) {
+        return Err(format!("user `{}` of an account has users or a parent; only accounts do", one.name));
+    }
+    let plain = match account {
+        Some(account) => Association::user(one.name, account),
+        None => Association::account(one.name),
+    };
+    Ok(Association {
+        parent: one.parent.map(Into::into),
+        shares: one.shares.unwrap_or(plain.shares),
+        usage: one.usage,
+        group: limits(one.group),
+        own: limits(one.own),
+        per_job: one.per_job.0,
+        max_wall: one.max_time.map(|span| span.0),
+        ..plain
+    })
+}
+
+fn account_out(one: &Association) -> AccountEntry {
+    AccountEntry {
+        name: one.user.as_ref().unwrap_or(&one.account).to_string(),
+        parent: one.parent.as_ref().map(ToString::to_string),
+        shares: Some(one.shares).filter(|&shares| shares != 1),
+        usage: one.usage,
+        max_time: one.max_wall.map(Span),
+        group: limits_out(&one.group),
+        own: limits_out(&one.own),
+        per_job: Amounts(one.per_job.clone()),
+        users: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::instance::{Language, read_json, read_toml, write_instance};
+
+    const FILE: &str = r#"{"version": 2, "platform": {"nodes": 4, "processors_per_node": 8, "site": {
+        "partitions": [
+            {"name": "all", "default": true, "max_time": "2h", "tier": 2, "qos": "p"},
+            {"name": "ib", "nodes": ["n[0-1]"], "exclusive": true, "max_nodes": 1, "job_factor": 7, "up": false}],
+        "features": {"n[0-1]": ["ib", "ssd"]},
+        "qos": [{"name": "p", "priority": 5, "group": {"jobs": 9, "held": {"cpu": 16}}, "per_job": {"node": 2}}],
+        "accounts": [
+            {"name": "root"},
+            {"name": "lab", "parent": "root", "shares": 3, "group": {"held": {"memory": "64GiB"}},
+             "users": [{"name": "ann", "usage": 12.5, "own": {"jobs": 2}, "max_time": 60}]}],
+        "reservations": [{"name": "r", "nodes": ["n3"], "start": 10, "end": "1h", "users": ["ann"]}]}},
+        "jobs": [{"name": "a", "time": 5, "submission": {"user": "ann", "account": "lab", "partitions": ["all", "ib"],
+            "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"],
+            "array": "7", "at_a_time": 2, "reservation": "r", "nice": -3, "priority": 99, "held": "JobHeldUser", "qos": "p"}},
+            {"name": "b", "time": 5}]}"#;
+
+    /// What is written is what was read, in both languages.
+    #[test]
+    fn rules_and_submissions_are_written_as_they_were_read() {
+        let read = read_json("f", FILE.as_bytes(), None).unwrap();
+        let site = read.platform().site().unwrap();
+        assert_eq!((site.partitions[0].nodes.len(), &site.partitions[1].nodes), (4, &vec![0, 1]));
+        assert_eq!((site.features.len(), site.associations.len(), site.associations[2].usage), (2, 3, 12.5));
+        assert!(read.jobs()[0].submission.is_some() && read.jobs()[1].submission.is_none());
+        let written = |language| {
+            let mut out = Vec::new();
+            write_instance(&read, language, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let json = read_json("f", written(Language::Json).as_bytes(), None).unwrap();
+        let toml = read_toml("f", &written(Language::Toml), None).unwrap();
+        for again in [json, toml] {
+            assert_eq!(again.platform().site(), read.platform().site());
+            assert_eq!(again.jobs()[0].submission, read.jobs()[0].submission);
+        }
+    }
+
+    #[test]
+    fn rules_that_are_wrong_are_named() {
+        let refused = |from: &str, to: &str, part: &str| {
+            let text = FILE.replacen(from, to, 1);
+            assert_ne!(text, FILE);
+            let error = read_json("f", text.as_bytes(), None).unwrap_err().to_string();
+            assert!(error.contains(part), "{to}: {error}");
+        };
+        refused("n[0-1]", "n[0-9]", "`n4` is no node");
+        refused("n[0-1]", "n[1-0]", "no list of nodes");
+        refused("\"tier\"", "\"teir\"", "teir");
+        refused("\"name\": \"ib\"", "\"name\": \"all\"", "two partitions");
+        refused("\"parent\": \"root\"", "\"parent\": \"rot\"", "`rot`, which is not there");
+        refused("\"end\": \"1h\"", "\"end\": 3", "ends before it begins");
+        refused("[1, 2]", "[3, 2]", "3 to 2 nodes");
+        refused("\"array\": \"7\", ", "", "name the array");
+        refused("\"tier\": 2", "\"tier\": -2", "tier");
+        refused("\"usage\": 12.5", "\"usage\": -1", "usage");
+    }
+}

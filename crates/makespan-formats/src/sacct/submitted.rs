@@ -1,0 +1,181 @@
+//! How a job was submitted: partition, account, class of service, constraint, and why it waited.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use makespan_core::Submission;
+use rustc_hash::FxHashSet;
+
+use super::columns::Columns;
+
+/// Submissions, equal ones once, and what is to be said of them.
+#[derive(Default)]
+pub(super) struct Submissions {
+    known: FxHashSet<Arc<Submission>>,
+    names: FxHashSet<Arc<str>>,
+    /// Why jobs waited, other than for resources and for their turn, and how many.
+    reasons: BTreeMap<String, usize>,
+    /// The nodes on which jobs ran.
+    nodes: FxHashSet<String>,
+    /// How many jobs tell of each: partition, account, class of service, constraint, reservation.
+    tell: [usize; 5],
+}
+
+/// What stands for nothing.
+fn said(cell: &str) -> Option<&str> {
+    (!matches!(cell, "" | "None" | "none" | "(null)" | "N/A" | "Unknown" | "None assigned")).then_some(cell)
+}
+
+impl Submissions {
+    fn name(&mut self, text: &str) -> Arc<str> {
+        match self.names.get(text) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<str> = text.into();
+                self.names.insert(new.clone());
+                new
+            }
+        }
+    }
+
+    /// That of a record.
+    pub(super) fn of(
+        &mut self,
+        columns: &Columns,
+        cells: &[&str],
+        array: Option<(&str, Option<u32>)>,
+    ) -> Arc<Submission> {
+        let cell = |column: Option<usize>| column.and_then(|column| said(cells[column]));
+        let told =
+            [columns.partition, columns.account, columns.qos, columns.constraints, columns.reservation].map(cell);
+        self.tell.iter_mut().zip(&told).for_each(|(count, told)| *count += usize::from(told.is_some()));
+        let [partition, account, qos, constraint, reservation] = told;
+        let reason = cell(columns.reason);
+        let held = reason.filter(|reason| reason.starts_with("JobHeld"));
+        if let Some(reason) = reason.filter(|reason| !matches!(*reason, "Priority" | "Resources")) {
+            *self.reasons.entry(reason.to_owned()).or_insert(0) += 1;
+        }
+        if let Some(list) = cell(columns.node_list) {
+            self.nodes.extend(hosts(list).into_iter().flatten());
+        }
+        let submission = Submission {
+            user: cell(columns.user).map(|name| self.name(name)),
+            account: account.map(|name| self.name(name)),
+            qos: qos.map(|name| self.name(name)),
+            partitions: partition.into_iter().flat_map(|names| names.split(',')).map(|name| self.name(name)).collect(),
+            constraint: constraint.map(|text| self.name(text)),
+            array: array.map(|(array, parts)| (self.name(array), parts)),
+            reservation: reservation.map(|name| self.name(name)),
+            held: held.map(|reason| self.name(reason)),
+            ..Submission::default()
+        };
+        match self.known.get(&submission) {
+            Some(known) => known.clone(),
+            None => {
+                let new = Arc::new(submission);
+                self.known.insert(new.clone());
+                new
+            }
+        }
+    }
+
+    /// What its user should know.
+    pub(super) fn remarks(&self, columns: &Columns) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let names = ["partition", "account", "QOS", "constraint", "reservation"];
+        let told = names.iter().zip(&self.tell).filter(|told| *told.1 > 0);
+        let told: Vec<String> = told.map(|(name, count)| format!("{count} a {name}")).collect();
+        if !told.is_empty() {
+            remarks.push(format!(
+                "jobs name {}; the policy slurm keeps to what the platform states of these, other policies do not",
+                told.join(", ")
+            ));
+        }
+        if !self.reasons.is_empty() {
+            let mut reasons: Vec<(&String, &usize)> = self.reasons.iter().collect();
+            reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+            let more = reasons.len().saturating_sub(5);
+            let listed: Vec<String> =
+                reasons.iter().take(5).map(|(reason, count)| format!("{count} {reason}")).collect();
+            let more = if more > 0 { format!(" and {more} more reasons") } else { String::new() };
+            remarks.push(format!(
+                "jobs waited for other reasons than resources and priority: {}{more}",
+                listed.join(", ")
+            ));
+        }
+        if !self.nodes.is_empty() {
+            let count = self.nodes.len();
+            remarks.push(format!("jobs ran on {count} nodes (NodeList); a policy is free to choose others"));
+        }
+        if !columns.unused.is_empty() {
+            let (count, few) = (columns.unused.len(), columns.unused.iter().take(4));
+            let few: Vec<&str> = few.map(String::as_str).collect();
+            let more = if count > few.len() { format!(" and {} more", count - few.len()) } else { String::new() };
+            remarks.push(format!("{count} columns are not used: {}{more}", few.join(", ")));
+        }
+        remarks
+    }
+}
+
+/// More nodes than any cluster has.
+const MAX_NODES: usize = 1 << 20;
+
+/// The names in a list of nodes such as `n[1-4,7],login`; `None` where it cannot be understood.
+pub(crate) fn hosts(list: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut depth = 0;
+    let parts = list.split(|c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    });
+    for part in parts {
+        let Some((prefix, rest)) = part.split_once('[') else {
+            names.push(part.to_owned());
+            continue;
+        };
+        let (inner, suffix) = rest.split_once(']')?;
+        for number in numbers(inner, MAX_NODES)? {
+            names.push(format!("{prefix}{number}{suffix}"));
+        }
+        if names.len() > MAX_NODES {
+            return None;
+        }
+    }
+    Some(names)
+}
+
+/// The numbers of a list such as `1-4,7` or `0-9:3`, with the zeros before them; `None` of one that cannot be understood or is longer
+/// than `most`.
+pub(super) fn numbers(list: &str, most: usize) -> Option<Vec<String>> {
+    let mut numbers = Vec::new();
+    for part in list.split(',') {
+        let (range, step) = part.split_once(':').map_or((part, "1"), |(range, step)| (range, step));
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let digits = |text: &str| -> Option<u64> {
+            (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+        };
+        let (from, until, step) = (digits(first)?, digits(last)?, digits(step)?);
+        if step == 0 || until < from || (until - from) / step >= most as u64 || numbers.len() > most {
+            return None;
+        }
+        let width = first.len();
+        numbers.extend((from..=until).step_by(step as usize).map(|number| format!("{number:0width$}")));
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn lists_of_nodes_are_expanded() {
+        let hosts = |list: &str| hosts(list).map(|names| names.join(" "));
+        assert_eq!(hosts("n[1-3,7],login"), Some("n1 n2 n3 n7 login".to_owned()));
+        assert_eq!(hosts("n[08-10]-ib"), Some("n08-ib n09-ib n10-ib".to_owned()));
+        for bad in ["n[1-", "n[3-1]", "n[x]", "n[0-99999999999]"] {
+            assert_eq!(hosts(bad), None, "{bad}");
+        }
+        assert_eq!(numbers("0-9:3,20", 100), Some(["0", "3", "6", "9", "20"].map(str::to_owned).to_vec()));
+    }
+}

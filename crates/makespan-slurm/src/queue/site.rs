@@ -1,0 +1,192 @@
+//! The rules of a cluster, and what its jobs were submitted with, as core knows them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use makespan_core::{
+    Association as Member, Limits as Most, Partition as Part, Qos as Class, Resource, Resources, Site, SiteReservation,
+    Submission, Time,
+};
+
+use super::{Limits, Queue, QueueJob, Reservation};
+
+/// The names of core's resources for those of Slurm, with what an amount is multiplied by.
+fn resource(name: &str) -> Option<(&str, u64)> {
+    match name {
+        "cpu" => Some((Site::CPUS, 1)),
+        "node" => Some((Site::NODES, 1)),
+        "mem" => Some((Resource::MEMORY, 1 << 20)),
+        "gres/gpu" => Some((Resource::GPUS, 1)),
+        _ => name.strip_prefix("gres/").filter(|name| !name.contains(':')).map(|name| (name, 1)),
+    }
+}
+
+fn held(limits: &Limits) -> Resources {
+    let own = limits.tres.iter().filter_map(|(name, amount)| {
+        let (name, factor) = resource(name)?;
+        Some((name, amount.saturating_mul(factor)))
+    });
+    // A limit of none would be a resource that nobody may hold, which core writes as no entry.
+    Resources::new(own.filter(|&(_, amount)| amount > 0)).unwrap_or_default()
+}
+
+fn most(limits: &Limits) -> Most {
+    Most { jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)), held: held(limits) }
+}
+
+fn seconds(seconds: u64) -> Time {
+    Time::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX).min(super::present::FOR_EVER))
+}
+
+impl Queue {
+    /// The rules, for nodes of these numbers on the platform.
+    pub(super) fn site(&self, number: &HashMap<&str, usize>) -> Site {
+        Site {
+            partitions: self.site_partitions(number),
+            features: self.site_features(number),
+            qos: self.site_qos(),
+            associations: self.site_associations(),
+            reservations: self.site_reservations(number),
+        }
+    }
+
+    fn site_partitions(&self, number: &HashMap<&str, usize>) -> Vec<Part> {
+        let part = |own: &crate::Partition| {
+            let nodes: BTreeSet<usize> =
+                own.nodes.iter().filter_map(|name| number.get(name.as_str()).copied()).collect();
+            let says = |key: &str| own.record.get(key).filter(|text| !matches!(*text, "N/A" | "(null)" | ""));
+            Part {
+                is_default: own.is_default,
+                is_up: own.state == "UP",
+                tier: u32::try_from(own.priority_tier).unwrap_or(u32::MAX),
+                job_factor: says("PriorityJobFactor").and_then(|text| text.parse().ok()).unwrap_or(1),
+                max_time: own.max_time.value().map(seconds),
+                default_time: own.default_time.and_then(crate::Limit::value).map(seconds),
+                min_nodes: u32::try_from(own.min_nodes).unwrap_or(u32::MAX),
+                max_nodes: own.max_nodes.value().map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+                exclusive: says("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE")),
+                qos: says("QoS").filter(|name| self.qos.iter().any(|qos| qos.name == *name)).map(Into::into),
+                ..Part::new(own.name.as_str(), nodes.into_iter().collect())
+            }
+        };
+        // One whose nodes are all away starts nothing: jobs that name it have no place.
+        self.partitions.iter().map(part).filter(|part| !part.nodes.is_empty()).collect()
+    }
+
+    fn site_features(&self, number: &HashMap<&str, usize>) -> Vec<Vec<Box<str>>> {
+        let mut features = vec![Vec::new(); number.len()];
+        for node in &self.nodes {
+            if let Some(&at) = number.get(node.name.as_str()) {
+                features[at] = node.features.iter().map(|feature| feature.as_str().into()).collect();
+            }
+        }
+        features
+    }
+
+    fn site_qos(&self) -> Vec<Class> {
+        let mut seen = BTreeSet::new();
+        let first = self.qos.iter().filter(|qos| seen.insert(qos.name.as_str()));
+        let class = |qos: &super::Qos| Class {
+            name: qos.name.as_str().into(),
+            priority: 0,
+            group: most(&qos.all),
+            per_user: most(&qos.each_user),
+            per_account: most(&qos.each_account),
+            per_job: held(&qos.job),
+            max_wall: qos.max_time.map(seconds),
+        };
+        first.map(class).collect()
+    }
+
+    /// Accounts, and users whose account is there; what speaks of one partition only is left out.
+    fn site_associations(&self) -> Vec<Member> {
+        let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
+        let mut seen = BTreeSet::new();
+        let accounts: Vec<_> = own().filter(|one| one.user.is_none() && seen.insert(one.account.as_str())).collect();
+        let there = |name: &str| accounts.iter().any(|one| one.account == name);
+        let users = own().filter(|one| one.user.is_some() && there(&one.account));
+        let member = |one: &super::Association| Member {
+            parent: one.parent.as_deref().filter(|name| there(name) && *name != one.account).map(Into::into),
+            user: one.user.as_deref().map(Into::into),
+            group: most(&one.all),
+            own: most(&one.own),
+            per_job: held(&one.job),
+            ..Member::account(one.account.as_str())
+        };
+        accounts.iter().copied().chain(users).map(member).collect()
+    }
+
+    /// Those that jobs of the queue name; whom of their users it admits is listed.
+    fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
+        let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
+            let nodes: BTreeSet<usize> =
+                kept.nodes.iter().filter_map(|name| number.get(name.as_str()).copied()).collect();
+            let jobs =
+                self.jobs.iter().filter(|job| names(job, kept) && kept.admits(&job.user, job.account.as_deref()));
+            let users: BTreeSet<&str> = jobs.map(|job| job.user.as_str()).collect();
+            let time =
+                |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * super::present::FOR_EVER));
+            let (start, end) = (time(kept.start), time(kept.end));
+            (!nodes.is_empty() && start < end).then(|| SiteReservation {
+                name: kept.name.as_str().into(),
+                nodes: nodes.into_iter().collect(),
+                start,
+                end,
+                users: users.into_iter().map(Into::into).collect(),
+                accounts: Vec::new(),
+            })
+        });
+        let mut seen = BTreeSet::new();
+        kept.filter(|kept| seen.insert(kept.name.clone())).collect()
+    }
+
+    /// Whether a job that waits names the reservation: its nodes are then no closed ones.
+    pub(super) fn is_used(&self, kept: &Reservation) -> bool {
+        self.jobs.iter().any(|job| job.run.is_none() && names(job, kept))
+    }
+}
+
+fn names(job: &QueueJob, kept: &Reservation) -> bool {
+    job.request.reservation.as_deref() == Some(kept.name.as_str())
+}
+
+/// Texts that many jobs share, once each.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<String, Arc<str>>);
+
+impl Texts {
+    fn of(&mut self, text: &str) -> Arc<str> {
+        match self.0.get(text) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<str> = text.into();
+                self.0.insert(text.to_owned(), new.clone());
+                new
+            }
+        }
+    }
+
+    /// How a job was submitted.
+    pub(super) fn submission(&mut self, job: &QueueJob, gives_whole_nodes: bool) -> Submission {
+        let request = &job.request;
+        let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
+        let constraint = request.features.as_ref().map(ToString::to_string);
+        // More nodes than those that it has to have may be any.
+        let only = if request.required.len() as u64 >= request.min_nodes { &request.required[..] } else { &[] };
+        Submission {
+            user: Some(self.of(&job.user)),
+            account: job.account.as_deref().map(|account| self.of(account)),
+            qos: job.qos.as_deref().map(|qos| self.of(qos)),
+            partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
+            constraint: constraint.map(|text| self.of(&text)),
+            nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
+            exclusive: request.exclusive || gives_whole_nodes,
+            only: only.iter().map(|name| self.of(name)).collect(),
+            except: request.excluded.iter().map(|name| self.of(name)).collect(),
+            array: job.array.map(|member| (self.of(&member.array.to_string()), member.at_once.map(count))),
+            reservation: request.reservation.as_deref().map(|name| self.of(name)),
+            priority: Some(u32::try_from(job.priority).unwrap_or(u32::MAX)),
+            ..Submission::default()
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Which jobs of an instance wait for which, and what is said of jobs that are left out.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use makespan_core::Job as Work;
+
+use super::{Condition, Dependency, Queue, QueueJob};
+
+/// Jobs left out for one reason that are named.
+const MAX_NAMED: usize = 4;
+
+/// Why jobs are left out or changed, with those that are.
+#[derive(Default)]
+pub(super) struct Notes(BTreeMap<String, Vec<String>>);
+
+impl Notes {
+    pub(super) fn add(&mut self, job: &QueueJob, what: impl Into<String>) {
+        let jobs = self.0.entry(what.into()).or_default();
+        if jobs.last() != Some(&job.shown) {
+            jobs.push(job.shown.clone());
+        }
+    }
+
+    pub(super) fn remarks(self) -> Vec<String> {
+        let remark = |(what, jobs): (String, Vec<String>)| {
+            let named = jobs.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+            let more = jobs.len().saturating_sub(MAX_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} {named}{more}: {what}", if jobs.len() == 1 { "job" } else { "jobs" })
+        };
+        self.0.into_iter().map(remark).collect()
+    }
+}
+
+/// What jobs wait for.
+pub(super) struct Waits {
+    /// Jobs that will never start, by their place in the instance, and why.
+    never: Vec<(usize, &'static str)>,
+}
+
+/// Jobs of the instance by the numbers that dependencies name: their own, and that of their array.
+struct Places<'a> {
+    queue: &'a Queue,
+    /// Of each job of the instance, which of the queue it is.
+    jobs: &'a [usize],
+    by_number: HashMap<u64, Vec<usize>>,
+    /// Numbers of all that waits or runs, whether it is in the instance or not.
+    known: HashSet<u64>,
+}
+
+impl<'a> Places<'a> {
+    fn of(queue: &'a Queue, jobs: &'a [usize]) -> Self {
+        let numbers =
+            |job: &QueueJob| [Some(job.id), job.array.map(|member| member.array).filter(|&array| array != job.id)];
+        let mut by_number: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (place, &index) in jobs.iter().enumerate() {
+            let own = numbers(&queue.jobs[index]);
+            own.into_iter().flatten().for_each(|number| by_number.entry(number).or_default().push(place));
+        }
+        let known = queue.jobs.iter().flat_map(numbers).flatten().collect();
+        Self { queue, jobs, by_number, known }
+    }
+
+    fn job(&self, place: usize) -> &'a QueueJob {
+        &self.queue.jobs[self.jobs[place]]
+    }
+
+    /// The jobs of the instance that a dependency names.
+    fn named(&self, wait: &Dependency, by: usize) -> Vec<usize> {
+        let task = |place: usize| self.job(place).array.map(|member| member.task);
+        let is_meant = |place: usize| match (wait.condition, wait.task) {
+            (Condition::SameTask, _) => task(place) == task(by),
+            (_, Some(wanted)) => task(place) == Some(wanted),
+            (_, None) => true,
+        };
+        let all = self.by_number.get(&wait.job).map_or(&[][..], Vec::as_slice);
+        all.iter().copied().filter(|&place| place != by && is_meant(place)).collect()
+    }
+
+    /// Those of the same user and name before it.
+    fn same_name(&self, by: usize) -> Vec<usize> {
+        let own = self.job(by);
+        let is_same = |place: &usize| {
+            let other = self.job(*place);
+            other.user == own.user && other.name == own.name
+        };
+        (0..by).filter(is_same).collect()
+    }
+
+    /// What is to end before a job starts, or why it never will.
+    fn before(&self, wait: &Dependency, by: usize, notes: &mut Notes) -> Result<Vec<usize>, &'static str> {
+        if wait.has_failed {
+            return Err("what it waits for will never be");
+        }
+        if wait.condition == Condition::Singleton {
+            return Ok(self.same_name(by));
+        }
+        if self.known.contains(&wait.job) && !self.by_number.contains_key(&wait.job) {
+            return Err("it waits for a job that is left out");
+        }
+        let named = self.named(wait, by);
+        match wait.condition {
+            Condition::Failed => Err("it waits for another to fail, and all are supposed to succeed"),
+            Condition::Started(_) if named.iter().all(|&place| self.job(place).run.is_some()) => Ok(Vec::new()),
+            Condition::Started(_) => {
+                notes.add(self.job(by), "a start of others that is waited for is taken as their end");
+                Ok(named)
+            }
+            _ => Ok(named),
+        }
+    }
+}
+
+impl Waits {
+    /// Lets the jobs of an instance wait for others of it. What they wait for beside these has been already.
+    pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut Notes) -> Self {
+        let places = Places::of(queue, jobs);
+        let mut never = Vec::new();
+        for by in 0..jobs.len() {
+            let job = places.job(by);
+            if job.run.is_some() {
+                continue;
+            }
+            let mut before: Vec<usize> = Vec::new();
+            for wait in &job.waits_for {
+                match places.before(wait, by, notes) {
+                    Ok(named) => before.extend(named),
+                    Err(why) => never.push((by, why)),
+                }
+            }
+            if job.waits_for.len() > 1 && job.waits_for.iter().any(|wait| wait.any) {
+                notes.add(job, "one of several others that is waited for is taken as all of them");
+            }
+            if job.together.is_some() {
+                notes.add(job, "the parts of a heterogeneous job start one by one");
+            }
+            before.sort_unstable();
+            before.dedup();
+            if !before.is_empty() {
+                let names: Vec<String> = before.into_iter().map(|place| works[place].name.clone()).collect();
+                works[by] = works[by].clone().with_after(names);
+            }
+        }
+        Self { never }
+    }
+
+    /// Takes out what never starts, and all that waits for it.
+    pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut Notes) {
+        let named = self.never.into_iter().map(|(place, why)| (works[place].name.clone(), why));
+        let mut gone: HashMap<String, &'static str> = named.collect();
+        let mut before = 0;
+        while gone.len() > before {
+            before = gone.len();
+            for work in works.iter().filter(|work| !work.after.is_empty()) {
+                if !gone.contains_key(&work.name) && work.after.iter().any(|name| gone.contains_key(name.as_ref())) {
+                    gone.insert(work.name.clone(), "it waits for a job that is left out");
+                }
+            }
+        }
+        let mut kept = Vec::new();
+        for (&index, work) in jobs.iter().zip(works.iter()) {
+            match gone.get(&work.name) {
+                Some(why) => notes.add(&queue.jobs[index], format!("left out, {why}")),
+                None => kept.push(index),
+            }
+        }
+        works.retain(|work| !gone.contains_key(&work.name));
+        *jobs = kept;
+    }
+}
