@@ -48,8 +48,9 @@ impl TryFrom<Fields> for PlatformEntry {
 
     fn try_from(fields: Fields) -> Result<Self, String> {
         let compact = match fields.placement.as_deref() {
-            None | Some("any") => false,
-            Some("compact") if fields.nodes.is_some() => true,
+            None => None,
+            Some("any") => Some(false),
+            Some("compact") if fields.nodes.is_some() => Some(true),
             Some("compact") => {
                 return Err("`placement` is \"compact\" and there are no nodes to keep jobs within; give `nodes` and \
                             `processors_per_node`, or leave `placement` out"
@@ -57,7 +58,7 @@ impl TryFrom<Fields> for PlatformEntry {
             }
             Some(other) => {
                 return Err(format!(
-                    "`placement` is `{other}`; write \"compact\" (every job on whole nodes and a part of at most one) \
+                    "`placement` is `{other}`; write \"compact\" (every job on one node if one is large enough, and else on whole nodes and a part of at most one) \
                      or \"any\", the default"
                 ));
             }
@@ -97,7 +98,7 @@ impl TryFrom<Fields> for PlatformEntry {
             platform.with_licences(amounts(fields.licences))?.with_consumables(amounts(fields.consumables))
         });
         let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
-        let ruled = |platform: Platform| Self(if compact { platform.requiring_compact() } else { platform });
+        let ruled = |platform: Platform| Self(platform.with_placement(compact));
         platform.map(ruled).map_err(|error| error.to_string())
     }
 }
