@@ -47,7 +47,7 @@ fn said(sandbox: &Sandbox, arguments: &[&str], job: Option<&str>) -> Said {
     Said::new(&arguments.join(" "), &command.output().unwrap())
 }
 
-const ALL: [&str; 7] = ["sbatch", "srun", "scontrol", "squeue", "sinfo", "scancel", "sacct"];
+const ALL: [&str; 8] = ["sbatch", "srun", "scontrol", "squeue", "sinfo", "scancel", "sacct", "sacctmgr"];
 
 #[test]
 fn the_doctor_fits_on_80_columns_and_ends_without_success_where_runs_would_fail() {
@@ -69,7 +69,7 @@ fn the_doctor_speaks_json() {
     let value: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((&value["cluster"], &value["verdict"]), (&"east".into(), &"doubtful".into()));
     let first = &value["findings"][0];
-    assert_eq!((&first["topic"], &first["found"]), (&"commands".into(), &"sacct is missing".into()));
+    assert_eq!((&first["topic"], &first["found"]), (&"commands".into(), &"sacct, sacctmgr are missing".into()));
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
     assert!(!sandbox.read("h.json").contains("\"cost\""));
     let text = sandbox.makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html").succeeds();
     assert!(text.lines().any(|line| line.starts_with("cost ")), "{text}");
-    assert!(sandbox.read("r.html").contains("<dt>cost</dt>"));
+    assert!(sandbox.read("r.html").contains(">cost</span></dt>"));
     sandbox.makespan("verify g.toml p.json").succeeds();
     let plan = sandbox.read("p.json");
     let at = plan.find("\"cost\": ").unwrap() + "\"cost\": ".len();

@@ -31,7 +31,7 @@ fn drawn_projects_are_measured_over_their_own_bounds() {
     }
     assert!(first.claims.iter().all(|claim| claim.verdict == Verdict::NotMeasured));
     let svg = fs::read_to_string(folder.path().join("gaps-drawn-30.svg")).unwrap();
-    assert!(svg.contains("lft, serial") && svg.contains("verified bound"));
+    assert!(svg.contains("priority, lft, parallel") && svg.contains("verified bound"));
     let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((again.runs, again.reused, again.points), (10, 10, first.points));
 }

@@ -28,8 +28,14 @@ pub(super) fn programs(commands: &Commands) -> Finding {
     let names = |programs: &[Program]| programs.iter().map(|program| program.name()).collect::<Vec<_>>().join(", ");
     match missing.as_slice() {
         [] => Finding::good(TOPIC, names(&Program::ALL)),
-        [Program::Sacct] => {
-            Finding::doubtful(TOPIC, "sacct is missing", "nothing, unless the past of the cluster is asked for")
+        some if some.iter().all(|program| matches!(program, Program::Sacct | Program::Sacctmgr)) => {
+            let verb = if some.len() == 1 { "is" } else { "are" };
+            let found = format!("{} {verb} missing", names(some));
+            Finding::doubtful(
+                TOPIC,
+                found,
+                "runs need none of this; without it the cluster's past and its limits are unknown",
+            )
         }
         some => {
             let remedy =
