@@ -17,7 +17,7 @@ def arguments():
     for name in ("--makespan", "--cluster", "--output"):
         parser.add_argument(name, required=True, type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--python", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--parts", default="second,tenth,queue,moldable", help="which (default: %(default)s)")
+    parser.add_argument("--parts", default="second,tenth,queue,moldable", help="which, of these and `handed` (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=3, help="of the short parts (default: %(default)s)")
     parser.add_argument("--queued", type=int, default=10000, help="tasks of the long queue (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=40, help="moldable jobs (default: %(default)s)")
@@ -30,13 +30,14 @@ def say(*cells):
     print(" | ".join(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in cells), flush=True)
 
 
-def equal(cluster, options, count, seconds, nodes, name):
+def equal(cluster, options, count, seconds, nodes, name, handed=False):
     """So many equal tasks; the seconds of the whole process, those between the first start and the last end, its memory."""
     instance = cluster.folder / f"{name}.toml"
     job = '[[jobs]]\nname = "{}"\nprocessors = 1\ntime = {}\ncommand = ["sleep", "{}"]\n'
     jobs = "".join(job.format(f"job{number}", seconds, seconds) for number in range(count))
     instance.write_text("version = 1\n" + jobs)
-    words = ["run", instance, "--on", "slurm", "--nodes", nodes, "--folder", cluster.folder / name, "--no-history"]
+    where = ["--on", "slurm:jobs"] if handed else ["--on", "slurm", "--nodes", nodes]
+    words = ["run", instance, *where, "--folder", cluster.folder / name, "--no-history"]
     printed, wall, memory = cluster.measured(options.makespan, *words)
     said = dict(pair.split("=", 1) for pair in re.search(r"^result: (.*)$", printed, re.M)[1].split())
     assert int(said["succeeded"]) == count, said
@@ -72,6 +73,14 @@ def queue(options):
         many = equal(cluster, options, options.queued, 0.1, 64, "many")
     for count, (wall, span, memory) in ((options.queued // 10, few), (options.queued, many)):
         say(f"{count} tasks of 0.1 s on 64 nodes", "makespan", wall, span, count / span, f"{memory / 1e6:.0f} MB")
+
+
+def handed(options):
+    """The same queue, each task a job of Slurm."""
+    lines = ["SlurmdTimeout=300"]
+    with Cluster(options.cluster, 64, 4, lines) as cluster:
+        wall, span, memory = equal(cluster, options, options.queued, 0.1, 64, "handed", handed=True)
+    say(f"{options.queued} tasks of 0.1 s, each a job", "makespan", wall, span, options.queued / span, f"{memory / 1e6:.0f} MB")
 
 
 SIZES = (1, 2, 3, 4)
@@ -156,6 +165,8 @@ def main():
     if "queue" in parts:
         say("queue", "tool", "seconds", "first start to last end s", "tasks a second", "most memory of the planner")
         queue(options)
+    if "handed" in parts:
+        handed(options)
     if "moldable" in parts:
         say("jobs", "tool", "first start to last end s", "of the plan", "whole s")
         moldable(options)

@@ -30,6 +30,8 @@ pub struct Machines {
     pub platform: Option<Platform>,
     pub network: Option<Link>,
     pub storage: Option<String>,
+    /// Whether the platform is that of a cluster, which says nothing of where jobs are to be placed.
+    pub is_cluster: bool,
     /// What the user should know about them.
     pub remarks: Vec<String>,
     /// When they are not open.
@@ -49,7 +51,8 @@ impl Machines {
         let bandwidth = bandwidth.map_err(|problem| miette!("--bandwidth: {problem}"))?;
         let network = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::ZERO });
         let storage = options.stage_in.clone();
-        Ok(Self { processors: options.processors, platform, network, storage, remarks, closed })
+        let is_cluster = options.from.is_some();
+        Ok(Self { processors: options.processors, platform, network, storage, is_cluster, remarks, closed })
     }
 
     /// What was read for these machines, with what is to be said of them.
@@ -61,8 +64,9 @@ impl Machines {
     /// The same with those of a cluster, unless the options state any.
     #[must_use]
     pub fn or(mut self, cluster: Option<&Platform>) -> Self {
-        if self.processors.is_none() {
-            self.platform = self.platform.or_else(|| cluster.cloned());
+        if self.processors.is_none() && self.platform.is_none() {
+            self.is_cluster = cluster.is_some();
+            self.platform = cluster.cloned();
         }
         self
     }
@@ -97,6 +101,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path) -> Result<Loaded> {
         platform: machines.platform.clone(),
         network: machines.network,
         storage: machines.storage.clone(),
+        keeps_placement: machines.is_cluster,
         trace: options.nextflow_trace.as_deref().map(text_of).transpose()?,
         speedup,
         seed: speedup_seed,
@@ -161,6 +166,7 @@ pub fn load_to_run(
         platform: machines.platform.clone(),
         network: machines.network,
         storage: machines.storage.clone(),
+        keeps_placement: machines.is_cluster,
         machine: Some(cluster.map_or_else(machine::platform, |cluster| Ok(cluster.clone()))?),
         workflows_on_machine: true,
         ..ReadOptions::default()

@@ -5,16 +5,21 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Punctuality, Rows, Schedule,
-    Time, Value,
+    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows,
+    Schedule, Time, Value,
 };
 
 use makespan_formats::gantt::bound_word;
+use makespan_slurm::compress;
 
 use crate::output::{table, wrapped};
 
 /// Jobs up to this many are listed.
 const LISTED: usize = 40;
+/// Most nodes of a platform whose names are written into tables.
+const MAX_NODES: usize = 1 << 16;
+/// Longest list of nodes in a table.
+const MAX_NAMES: usize = 32;
 /// Intervals of processors that are kept before they are merged.
 const MAX_INTERVALS: usize = 1 << 16;
 
@@ -181,25 +186,36 @@ pub fn placements(instance: &Instance, schedule: &Schedule, elsewhere: &str) -> 
         if instance.job(id).is_bag() {
             bags.entry(id).or_insert_with(|| Bag::first(placement)).add(placement);
         } else if rows.len() <= LISTED {
-            rows.push((placement.start, row(instance.name(placement.task).into_owned(), placement)));
+            rows.push((placement.start, row(instance, placement)));
         }
     }
     if rows.len() + bags.len() > LISTED {
         return format!("{} placements; {elsewhere}\n", placements.len());
     }
-    rows.extend(bags.into_iter().map(|(id, bag)| (bag.start, bag.row(instance.job(id)))));
+    rows.extend(bags.into_iter().map(|(id, bag)| (bag.start, bag.row(instance, instance.job(id)))));
     rows.sort_by_key(|(start, _)| *start);
-    table(&["job", "processors", "allotment", "start", "end"], 2, rows.into_iter().map(|(_, cells)| cells))
+    let rows = rows.into_iter().map(|(_, cells)| cells);
+    if names_nodes(instance.platform()) {
+        return table(&["job", "nodes", "processors", "allotment", "start", "end"], 3, rows);
+    }
+    table(&["job", "processors", "allotment", "start", "end"], 2, rows)
 }
 
-fn row(name: String, placement: &Placement) -> Vec<String> {
-    vec![
-        name,
-        placement.processors.to_string(),
-        placement.processors.len().to_string(),
+fn row(instance: &Instance, placement: &Placement) -> Vec<String> {
+    let processors = &placement.processors;
+    let cells = [
+        processors.to_string(),
+        processors.len().to_string(),
         figure(placement.start.seconds()),
         figure(placement.end.seconds()),
-    ]
+    ];
+    named(instance, instance.name(placement.task).into_owned(), processors).chain(cells).collect()
+}
+
+/// The name of a job, and where they are told its nodes.
+fn named(instance: &Instance, name: String, processors: &ProcSet) -> impl Iterator<Item = String> {
+    let platform = instance.platform();
+    std::iter::once(name).chain(names_nodes(platform).then(|| node_names(platform, processors)))
 }
 
 /// The placements of a bag together.
@@ -233,12 +249,12 @@ impl Bag {
         }
     }
 
-    fn row(self, job: &Job<Rows>) -> Vec<String> {
+    fn row(self, instance: &Instance, job: &Job<Rows>) -> Vec<String> {
         let processors = ProcSet::from_intervals(self.processors);
         let ids = processors.to_string();
         let kind = if job.is_best_effort() { ", best effort" } else { "" };
-        vec![
-            format!("{}: {} task{}{kind}", job.name, self.tasks, if self.tasks == 1 { "" } else { "s" }),
+        let name = format!("{}: {} task{}{kind}", job.name, self.tasks, if self.tasks == 1 { "" } else { "s" });
+        let cells = [
             if ids.len() > 24 { format!("{} in all", processors.len()) } else { ids },
             if self.narrowest == self.widest {
                 self.widest.to_string()
@@ -247,8 +263,21 @@ impl Bag {
             },
             figure(self.start.seconds()),
             figure(self.end.seconds()),
-        ]
+        ];
+        named(instance, name, &processors).chain(cells).collect()
     }
+}
+
+/// Whether tables name nodes: there are several, and each job is on a few of them.
+pub fn names_nodes(platform: &Platform) -> bool {
+    (2..=MAX_NODES).contains(&platform.node_count())
+}
+
+/// The nodes of these processors in short form, `n[0-2],n5`.
+pub fn node_names(platform: &Platform, processors: &ProcSet) -> String {
+    let parts = platform.parts(processors);
+    let names = compress(parts.iter().map(|part| platform.nodes()[part.0].name.as_str()));
+    if names.chars().count() > MAX_NAMES { format!("{} nodes", parts.len()) } else { names }
 }
 
 /// One paragraph each.

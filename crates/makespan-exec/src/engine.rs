@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use makespan_core::{Outage, ProcSet, TaskId, Time};
+use makespan_core::{Outage, Platform, ProcSet, TaskId, Time};
 
 pub use crate::process::Identity;
 pub use crate::status::{has_succeeded, was_stopped};
@@ -172,6 +172,8 @@ pub enum Notice {
     },
     /// Something the user should know.
     Told(String),
+    /// The same, without which nobody understands why nothing happens.
+    Warned(String),
     /// No processor will be up again, for this reason, and no task runs: the run ends, and can be resumed.
     Over(String),
 }
@@ -290,4 +292,14 @@ pub trait Engine {
 
     /// Ends all that earlier sessions of the run left and that was not taken over. Returns when nothing of it lives.
     fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
+}
+
+/// Whether processors of several machines of an engine are held by a task that one of the machines has room for.
+pub(crate) fn is_spread(engine: &dyn Engine, platform: &Platform, processors: &ProcSet) -> bool {
+    let parts = platform.parts(processors);
+    if parts.len() < 2 || processors.len() > platform.largest_node() {
+        return false;
+    }
+    let host = |node: usize| engine.host(&processors.intersection(&platform.processors_of(node)));
+    parts.iter().any(|part| host(part.0) != host(parts[0].0))
 }

@@ -49,6 +49,11 @@ pub trait Observer {
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}
 
+    /// Something without which nobody understands why nothing happens.
+    fn warning(&mut self, text: &str) {
+        self.message(text);
+    }
+
     /// Time passed.
     fn tick(&mut self, _progress: &Progress<'_>) {}
 }
@@ -66,6 +71,8 @@ pub struct Measured<'a> {
     pub began: SystemTime,
     /// The name of the machine that it ran on.
     pub host: &'a str,
+    /// Whether it held processors of several nodes, where one has as many.
+    pub is_spread: bool,
 }
 
 /// An observer that shows nothing.

@@ -173,6 +173,11 @@ impl Table {
         found
     }
 
+    fn identities(&self, pids: &BTreeSet<i32>) -> Vec<Identity> {
+        let identity = |pid: &i32| Some(Identity { pid: *pid, start: self.0.get(pid)?.start });
+        pids.iter().filter_map(identity).collect()
+    }
+
     pub fn signal(&self, pids: &BTreeSet<i32>, signal: Signal) -> bool {
         let live = pids.iter().filter(|pid| self.0.get(pid).is_some_and(|stat| stat.is_alive()));
         let mut any = false;
@@ -188,11 +193,27 @@ impl Table {
     }
 }
 
-/// Signals all that descends from this process.
-pub(crate) fn signal_descendants(signal: Signal) {
+/// Signals all that descends from this process; who that was.
+pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     let table = Table::read();
-    let own = BTreeSet::from([std::process::id() as i32]);
-    table.signal(&table.descendants(&own), signal);
+    let found = table.descendants(&BTreeSet::from([std::process::id() as i32]));
+    table.signal(&found, signal);
+    table.identities(&found)
+}
+
+/// Asks children of this process that are none of `asked` to end, with all that descends from them. In a process that adopts what loses its
+/// parent these are orphans: they were born as their parent was ended, and did not hear of it. What a living parent starts, which may be
+/// tidying up, is left alone.
+pub(crate) fn end_orphans(asked: &mut Vec<Identity>) {
+    let table = Table::read();
+    let own = std::process::id() as i32;
+    let children: BTreeSet<i32> =
+        table.0.iter().filter(|(_, stat)| stat.parent == own && stat.is_alive()).map(|(&pid, _)| pid).collect();
+    let new = table.identities(&children).into_iter().filter(|child| !asked.contains(child));
+    let new: BTreeSet<i32> = new.map(|child| child.pid).collect();
+    let found = table.descendants(&new).union(&new).copied().collect();
+    table.signal(&found, Signal::SIGTERM);
+    asked.extend(table.identities(&found));
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use crate::clock::{began, since_origin};
-use crate::engine::{Engine, Left};
+use crate::engine::{Engine, Left, is_spread};
 use crate::files::Files;
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
 use crate::process::Identity;
@@ -69,9 +69,12 @@ impl Recovery<'_> {
         }
         self.journal.commit()?;
         for (run, attempt) in std::mem::take(&mut self.measured) {
-            let Some(command) = self.instance.map(|instance| instance.command(run.task)) else { continue };
+            let Some(instance) = self.instance else { continue };
+            let command = instance.command(run.task);
             let (began, host) = (began(history.origin, run.start), self.engine.host(&run.processors));
-            self.observer.measured(&Measured { run: &run, command: &command, attempt, began, host: &host });
+            let is_spread = is_spread(self.engine, instance.platform(), &run.processors);
+            let measured = Measured { run: &run, command: &command, attempt, began, host: &host, is_spread };
+            self.observer.measured(&measured);
         }
         Ok(())
     }

@@ -44,6 +44,8 @@ pub struct ReadOptions {
     pub machine: Option<Platform>,
     /// Whether workflows that say nothing of machines are planned on `machine`, too.
     pub workflows_on_machine: bool,
+    /// Whether a native file that states a placement keeps it on the machines of `platform`.
+    pub keeps_placement: bool,
     /// Most decompressed bytes.
     pub max_bytes: u64,
 }
@@ -61,6 +63,7 @@ impl Default for ReadOptions {
             strict: false,
             machine: None,
             workflows_on_machine: false,
+            keeps_placement: false,
             max_bytes: 4 << 30,
         }
     }
@@ -185,7 +188,12 @@ fn on_stated_machines(
     let instance = &read.instance;
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
     let unavailable = instance.unavailable().to_vec();
-    let moved = Instance::new(platform.clone(), jobs, unavailable).map_err(|error| {
+    let stated = instance.platform().stated_placement().filter(|_| options.keeps_placement);
+    let platform = match stated {
+        Some(compact) => platform.clone().with_placement(Some(compact)),
+        None => platform.clone(),
+    };
+    let moved = Instance::new(platform, jobs, unavailable).map_err(|error| {
         let problem = format!("the jobs do not fit the platform that is stated: {error}");
         FormatError::content(name, Place::default(), problem)
     });

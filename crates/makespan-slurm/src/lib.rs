@@ -20,7 +20,7 @@ pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Sh
 pub use command::{CommandError, Commands, Printed, Program, Refusal, Submitted};
 pub use machines::{Allocated, Machines, MachinesError, Placed, Pool, fit};
 pub use text::{
-    Gres, HostlistError, Kind, Limit, Record, bytes, count, duration, expand, moment, present, range, records,
+    Gres, HostlistError, Kind, Limit, Record, bytes, compress, count, duration, expand, moment, present, range, records,
 };
 
 /// Where attempts are that agents of pilots run, and those that are jobs ([`makespan_exec::engine::Engine::place`]).

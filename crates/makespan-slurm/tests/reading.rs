@@ -195,7 +195,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     assert_eq!((names(&one), one.platform.nodes()[0].resources.amount("memory")), (vec!["g0:8".to_owned()], 2 << 30));
     let pool = commands.pool(None, &[]).unwrap();
     let placed = pool.place(&one.platform, &[1]).unwrap();
-    assert_eq!(placed[0].options, ["--mem=0", "--exclude=a0,a1,a2,gone"]);
+    assert_eq!(placed[0].options, ["--mem=0", "--gres=gpu:1", "--exclude=a0,a1,a2,gone"]);
     let error = pool.place(&pool.choose(&[2]).unwrap().platform, &[1]).unwrap_err().to_string();
     assert!(error.contains("for 2 nodes, and the pilots have 1"), "{error}");
     for (sizes, part) in [(vec![5], "may have at most 4; ask for fewer"), (vec![3, 3], "6 nodes are asked for")] {

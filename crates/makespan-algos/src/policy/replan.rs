@@ -257,7 +257,7 @@ mod tests {
                     Decision::Start { task, processors } => {
                         assert!(running.iter().all(|other| other.processors.is_disjoint(&processors)));
                         let platform = instance.platform();
-                        assert!(!platform.is_compact() || platform.held_in_part(&processors).len() < 2);
+                        assert!(!platform.is_compact() || platform.is_best_placement(&processors));
                         assert!(waiting.remove(task));
                         let estimate = instance.profile(task).time(processors.len());
                         ends.push((now + Time::from_ticks(estimate.ticks() * percent(task) / 100), task));

@@ -357,7 +357,9 @@ fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
         .collect();
     let compact = Platform::cluster(4, 2).unwrap().requiring_compact();
     let speeds = Platform::new([("a", 1.0), ("b", 2.5)].map(node).to_vec()).unwrap();
-    let platforms = [Platform::flat(8).unwrap(), compact, speeds];
+    let sizes = [("a", 3), ("b", 1), ("c", 4)].map(|(name, processors)| Node::new(name, processors)).to_vec();
+    let uneven = Platform::new(sizes).unwrap().requiring_compact();
+    let platforms = [Platform::flat(8).unwrap(), compact, uneven, speeds];
     platforms.into_iter().map(|platform| instance_on(platform, rows, periods.clone())).collect()
 }
 
@@ -458,7 +460,7 @@ proptest! {
 fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
     for (index, one) in played.iter().enumerate() {
         prop_assert!(one.start >= instance.release(one.task));
-        prop_assert!(!instance.platform().is_compact() || instance.platform().held_in_part(&one.processors).len() < 2);
+        prop_assert!(!instance.platform().is_compact() || instance.platform().is_best_placement(&one.processors));
         let periods = instance.unavailable().iter().filter(|period| period.start < one.end && one.start < period.end);
         let others = played[..index].iter().filter(|other| other.start < one.end && one.start < other.end);
         let taken = periods.map(|period| &period.processors).chain(others.map(|other| &other.processors));

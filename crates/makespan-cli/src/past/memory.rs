@@ -44,6 +44,11 @@ impl Memory {
     pub fn measured(&mut self, measured: &Measured<'_>) {
         let Some(recorder) = &self.recorder else { return };
         let run = measured.run;
+        if measured.is_spread {
+            // It tells nothing of the command on as many processors of one node.
+            self.inputs.remove(&run.task);
+            return;
+        }
         let inputs = self.inputs.remove(&run.task).unwrap_or_else(|| self.input_bytes(measured.command));
         let ending = match run.outcome {
             Outcome::Succeeded => Ending::Succeeded,

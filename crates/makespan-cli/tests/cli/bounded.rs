@@ -12,7 +12,7 @@ use crate::sandbox::{Said, Sandbox};
 /// Address space in KiB. A process that wants more is refused it, and aborts.
 const LIMIT: u32 = 1 << 20;
 /// No measure of speed, which a busy machine and a build without optimisation would spoil: what takes this long never ends.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Sandbox {
     /// Runs a command line under the limit.

@@ -51,7 +51,7 @@ fn scattered_jobs_are_rejected() {
     sandbox.write("scattered.json", plan.to_string());
     let said = sandbox.makespan("verify i.toml scattered.json");
     assert_eq!(said.status, Some(1), "{said:?}");
-    assert!(said.out.contains("`b` holds only a part of each of the nodes n0, n1"), "{said:?}");
+    assert!(said.out.contains("`b` is spread over the nodes n0, n1"), "{said:?}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn dates_are_times_of_the_log() {
     let text = sandbox.makespan(&asked("1996-10-01T00:00:30")).succeeds();
     assert!(text.contains("seen at 30.000 s (1996-10-01 00:00:30)"), "{text}");
     sandbox.makespan(&asked("1996-09-30")).refused(&["submitted at 20 s"]);
-    sandbox.write("plain.swf", &LOG.replace("; UnixStartTime: 844120800\n", ""));
+    sandbox.write("plain.swf", LOG.replace("; UnixStartTime: 844120800\n", ""));
     sandbox.makespan("simulate plain.swf --start-time-of 4 --at 1996-10-01").refused(&["UnixStartTime"]);
 }
 
@@ -140,9 +140,9 @@ fn a_platform_file_has_the_rules_of_a_site() {
     let platform = |rules: &str| {
         format!("{{\"version\": 2, \"platform\": {{\"nodes\": 2, \"processors_per_node\": 4, \"site\": {{{rules}}}}}}}")
     };
-    sandbox.write("free.json", &platform(""));
+    sandbox.write("free.json", platform(""));
     let rules = "\"accounts\": [{\"name\": \"1\", \"own\": {\"jobs\": 1}}], \"partitions\": [{\"name\": \"1\"}, {\"name\": \"2\"}]";
-    sandbox.write("site.json", &platform(rules));
+    sandbox.write("site.json", platform(rules));
     let waits = |file: &str| {
         let text =
             sandbox.makespan(&format!("simulate log.swf --policy slurm --format json --platform {file}")).succeeds();
@@ -152,6 +152,6 @@ fn a_platform_file_has_the_rules_of_a_site() {
     // Eight processors are held when job 4 comes, until job 3 ends at 50 s. By the rules job 3, of the user and account of job 1, waits for
     // that until 60 s, and job 4 starts at once.
     assert_eq!((waits("free.json"), waits("site.json")), (30.0, 40.0));
-    sandbox.write("wrong.json", &platform("\"partitions\": [{\"name\": \"1\", \"nodes\": [\"n7\"]}]"));
+    sandbox.write("wrong.json", platform("\"partitions\": [{\"name\": \"1\", \"nodes\": [\"n7\"]}]"));
     sandbox.makespan("simulate log.swf --platform wrong.json").refused(&["`n7` is no node"]);
 }

@@ -103,3 +103,27 @@ fn a_stop_does_not_wait_for_ever_for_those_that_do_not_answer() {
         assert_eq!(space.read(&format!("log.{index}")).matches("done").count(), 1, "{said:#?}{}", space.logs());
     }
 }
+
+/// A frozen pilot runs, as far as Slurm knows.
+#[test]
+fn a_pilot_of_which_nothing_is_heard_is_lost_though_slurm_says_that_it_runs() {
+    let Some(cluster) = Cluster::start(&NodeSpec::equal(2, 2)) else { return };
+    let space = Workspace::new(&cluster, "deaf");
+    space.write("list.txt", &waiting(3));
+    let line = "run list.txt --on slurm --nodes 2 --no-history --folder run";
+    let planner = super::strange::told_to_file(space.command(line), &space);
+    space.wait("all begin", || have_begun(&space, 3));
+    let run = space.path("run");
+    let frozen: Vec<Process> = heads(&run).into_iter().chain(agents(&run)).collect();
+    send(Signal::SIGSTOP, &frozen);
+    space.wait("it is told", || space.read("told").contains("nothing was heard of its agents"));
+    // The next pilot has the nodes when nothing of this one lives.
+    let again = |index: u32| space.read(&format!("log.{index}")).matches("begun").count() == 2;
+    space.wait("all begin again", || (0..3).all(again));
+    space.write("stop", "");
+    let said = space.said(planner);
+    assert_eq!(said.status, Some(0), "{said:#?}{}{}", space.read("told"), space.logs());
+    for index in 0..3 {
+        assert_eq!(space.read(&format!("log.{index}")).matches("done").count(), 1, "{}", space.read("told"));
+    }
+}

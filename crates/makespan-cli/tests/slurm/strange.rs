@@ -58,6 +58,54 @@ fn a_submission_that_answers_nonsense_is_an_error() {
     assert!(!space.path("run/journal.jsonl").exists() || !space.path("run/pilot/pilots/1").exists());
 }
 
+/// Rights that a cluster with accounts refuses, in its words.
+#[test]
+fn rights_that_slurm_refuses_are_said_with_what_helps() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "rights");
+    space.write("list.txt", "true\n");
+    let failed = "Batch job submission failed";
+    for (index, (said_by_slurm, remedy)) in [
+        ("Invalid account or account/partition combination specified", "sacctmgr show assoc user=$USER"),
+        ("Invalid qos specification", "--slurm=--qos=NAME"),
+        (
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            "sacctmgr show assoc",
+        ),
+        ("User's group not permitted to use this partition", "sinfo -s"),
+        ("Access/permission denied", "ask the administrators"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for on in ["slurm", "slurm:jobs"] {
+            let text = format!("cat >/dev/null; echo \"sbatch: error: {failed}: {said_by_slurm}\" >&2; exit 1");
+            let fakes = Fakes::new().with("sbatch", &text);
+            let folder = format!("run-{index}-{}", on.len());
+            let line = format!("run list.txt --on {on} --no-history --folder {folder}");
+            let said = space.said(with(&fakes, &space, &line));
+            assert_eq!(said.status, Some(1), "{said:#?}");
+            said.holds(&[said_by_slurm, remedy]);
+        }
+    }
+}
+
+/// A quiet run says nothing, but for why it cannot go on.
+#[test]
+fn a_quiet_run_still_says_that_its_pilot_cannot_start() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let space = Workspace::new(cluster, "quiet");
+    space.write("list.txt", "true\n");
+    // Slurm takes it, and never begins it.
+    let line = "run list.txt --on slurm --quiet --slurm=--hold --no-history --folder run";
+    let planner = told_to_file(space.command(line), &space);
+    space.wait("a word", || space.read("told").contains("waits in the queue"));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(planner.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
+    let said = space.said(planner);
+    assert_eq!(said.status, Some(1), "{said:#?}");
+    assert_eq!(space.read("told").lines().count(), 1, "{}", space.read("told"));
+}
+
 #[test]
 fn a_submission_whose_answer_is_lost_is_found_and_not_repeated() {
     let Some(cluster) = Cluster::shared() else { return };

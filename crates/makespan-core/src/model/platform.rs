@@ -58,7 +58,8 @@ impl Link {
 pub struct Platform {
     list: NodeList,
     processors: u32,
-    compact: bool,
+    /// Whether jobs must be in their best placement, where that is stated.
+    compact: Option<bool>,
     /// Whether every node that computes has speed 1.
     unit_speed: bool,
     /// Between any two nodes of a fully connected cluster.
@@ -164,18 +165,30 @@ impl Platform {
     }
 
     fn of(list: NodeList, processors: u32, unit_speed: bool) -> Self {
-        let (compact, interconnect, local_transfers) = (false, None, false);
+        let (compact, interconnect, local_transfers) = (None, None, false);
         Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
     /// at most one is held in part. On m nodes of k processors, p = a k + r processors (r < k) are then exactly a whole
     /// nodes and r processors of one more: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling
-    /// on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Nodes of different sizes follow the same
-    /// sentence; whatever the sizes, some best placement exists for every number of processors.
+    /// on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Where nodes differ in size, a job for which
+    /// the largest of them is large enough is moreover on one node, and a wider one holds one of the largest whole, which
+    /// equal nodes imply. Whatever the sizes, some best placement exists for every number of processors.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
-        Self { compact: true, ..self }
+        Self { compact: Some(true), ..self }
+    }
+
+    /// The same machines, of which it is stated whether every job must be in its best placement, or nothing is.
+    #[must_use]
+    pub fn with_placement(self, compact: Option<bool>) -> Self {
+        Self { compact, ..self }
+    }
+
+    /// Whether jobs must be in their best placement, where anything is stated of that.
+    pub fn stated_placement(&self) -> Option<bool> {
+        self.compact
     }
 
     /// The same machines, every two of which exchange data over a link of this kind, as many as want at the same time.
@@ -222,13 +235,30 @@ impl Platform {
 
     /// Whether every job must be in its best placement.
     pub fn is_compact(&self) -> bool {
-        self.compact
+        self.compact == Some(true)
     }
 
-    /// Whether there are sets of processors that no job may hold: best placement is required, and two nodes could be
-    /// held in part.
+    /// Whether there are sets of processors that no job may hold: best placement is required, and there are several nodes,
+    /// one of which has several processors.
     pub fn restricts_placement(&self) -> bool {
-        self.compact && self.kinds().filter(|(node, _)| node.processors > 1).map(|(_, count)| count).sum::<usize>() > 1
+        let computing = || self.kinds().filter(|(node, _)| node.processors > 0);
+        self.is_compact()
+            && computing().map(|(_, count)| count).sum::<usize>() > 1
+            && computing().any(|(node, _)| node.processors > 1)
+    }
+
+    /// The processors of the largest node.
+    pub fn largest_node(&self) -> u32 {
+        self.kinds().map(|(node, _)| node.processors).max().unwrap_or(0)
+    }
+
+    /// Whether these processors are a best placement: see [`Platform::requiring_compact`]. Ids beyond the platform do not count.
+    pub fn is_best_placement(&self, processors: &ProcSet) -> bool {
+        let (parts, largest) = (self.parts(processors), self.largest_node());
+        let in_part = parts.iter().filter(|&&(node, count)| count < self.list.processors(node)).count();
+        let width: u32 = parts.iter().map(|part| part.1).sum();
+        let is_near = if width <= largest { parts.len() <= 1 } else { parts.iter().any(|part| part.1 == largest) };
+        in_part <= 1 && is_near
     }
 
     /// The nodes that are held in part by a job on these processors, in order. Ids beyond the platform do not count.
@@ -447,6 +477,11 @@ mod tests {
         assert_eq!(in_part("0-6"), [3]);
         assert_eq!(in_part("3-6,8"), [0, 3]);
         assert_eq!(in_part("3-4,8,20"), [0, 2, 3]);
+        let is_best = |processors: &str| platform.is_best_placement(&processors.parse().unwrap());
+        assert!(is_best("0-3") && is_best("1-2") && is_best("0-4") && is_best("0-8") && is_best("6,8"));
+        assert!(!is_best("4-6"), "one of 4 is large enough for 3");
+        assert!(!is_best("4-8"), "5 are wider than any node and hold no largest one");
+        assert!(!is_best("0,4") && !is_best("0-2,4-6"));
         assert_eq!(platform.processors_per_node(), None);
         assert_eq!(Platform::cluster(3, 4).unwrap().processors_per_node(), Some(4));
     }
@@ -457,6 +492,7 @@ mod tests {
         assert!(!restricts(Platform::flat(8).unwrap()));
         assert!(!restricts(Platform::cluster(8, 1).unwrap()));
         assert!(restricts(Platform::cluster(2, 2).unwrap()));
+        assert!(restricts(Platform::new(vec![node("a", 1, None), node("b", 2, None)]).unwrap()));
         assert!(!Platform::cluster(2, 2).unwrap().restricts_placement());
     }
 

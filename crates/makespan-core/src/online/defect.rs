@@ -82,10 +82,10 @@ pub enum Defect {
         /// The processors.
         processors: ProcSet,
     },
-    /// Parts of several nodes, where best placement is required.
+    /// No best placement, where that is required.
     #[error(
-        "it starts job `{job}` on {processors}, which holds several nodes in part; on this platform (placement = compact) \
-         a job holds whole nodes and a part of at most one"
+        "it starts job `{job}` on {processors}, which are spread over nodes; on this platform (placement = compact) a job is \
+         on one node if one is large enough, and else on whole nodes and a part of at most one"
     )]
     Scattered {
         /// The job.

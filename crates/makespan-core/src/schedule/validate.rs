@@ -93,10 +93,10 @@ pub enum Violation {
         /// Largest id.
         last: u32,
     },
-    /// A job on parts of several nodes of a platform that requires best placement.
+    /// A job that is not in its best placement, on a platform that requires that.
     #[error(
-        "job `{job}` holds only a part of each of the nodes {nodes}; on this platform (placement = compact) a job holds \
-         whole nodes and a part of at most one"
+        "job `{job}` is spread over the nodes {nodes}; on this platform (placement = compact) a job is on one node if one is \
+         large enough, and else on whole nodes and a part of at most one"
     )]
     Scattered {
         /// The job.
@@ -271,9 +271,12 @@ fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
 
 fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let platform = instance.platform();
-    let in_part = platform.held_in_part(&placement.processors);
-    let nodes = || in_part.iter().map(|&node| platform.nodes()[node].name.as_str()).collect::<Vec<_>>().join(", ");
-    (in_part.len() > 1).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
+    let nodes = || {
+        let parts = platform.parts(&placement.processors);
+        parts.iter().map(|part| platform.nodes()[part.0].name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let is_best = platform.is_best_placement(&placement.processors);
+    (!is_best).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
 }
 
 /// Walks the placements by start and remembers for each processor who holds it until when.

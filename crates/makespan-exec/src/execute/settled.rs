@@ -42,9 +42,10 @@ pub(super) fn settled(
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, files) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    let outlived =
-        |task: &TaskId| format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
-    taken.iter().map(outlived).for_each(|text| observer.message(&text));
+    // Engines that outlive us say themselves what has ended since, and what goes on.
+    if !engine.outlives_us() {
+        tell_outlived(&taken, &names, observer);
+    }
     let old_files = begun.earlier.as_ref().map(|list| files.of_earlier(list));
     Recovery {
         names: &names,
@@ -87,4 +88,17 @@ fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, fi
     };
     let earlier: Vec<Earlier> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
     engine.take_over(&earlier)
+}
+
+/// Jobs that are named one by one.
+const NAMED: usize = 8;
+
+fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer) {
+    for task in taken.iter().take(NAMED) {
+        let text = format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
+        observer.message(&text);
+    }
+    if taken.len() > NAMED {
+        observer.message(&format!("{} more jobs outlived it, and go on", taken.len() - NAMED));
+    }
 }

@@ -314,6 +314,7 @@ impl Session<'_> {
             }
             Notice::Closing { outage, processors, after } => self.announce(outage, processors, after),
             Notice::Told(text) => self.observer.message(&text),
+            Notice::Warned(text) => self.observer.warning(&text),
             Notice::Over(reason) => {
                 self.observer.message(&reason);
                 self.halted = true;

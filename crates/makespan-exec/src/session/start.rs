@@ -6,7 +6,7 @@ use super::Session;
 use super::active::{Active, Delayed, End, News};
 use super::closing::is_guess;
 use crate::clock::{began, ticks};
-use crate::engine::{Refusal, Start};
+use crate::engine::{Refusal, Start, is_spread};
 use crate::journal::Record;
 use crate::status::Claim;
 use crate::{ExecuteError, Measured};
@@ -216,7 +216,8 @@ impl Session<'_> {
             let command = self.state.instance().command(run.task);
             let began = began(self.origin, run.start);
             let host = self.engine.host(&run.processors);
-            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host });
+            let is_spread = is_spread(self.engine, self.state.instance().platform(), &run.processors);
+            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host, is_spread });
         }
     }
 

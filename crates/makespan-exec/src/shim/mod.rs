@@ -46,7 +46,7 @@ pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 use crate::engine::Staging;
 use crate::folder::Folder;
 use crate::machine::pin_thread;
-use crate::process::{exit_code, exit_status, is_child, signal_descendants};
+use crate::process::{Identity, end_orphans, exit_code, exit_status, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
 
@@ -70,6 +70,9 @@ const PAUSE: u16 = 200;
 
 /// Milliseconds between two looks at processes that are being killed.
 const GLANCE: u16 = 2;
+
+/// Milliseconds between two looks for what was born while the job was asked to end, at most.
+const LOOK: u16 = 100;
 
 /// Makes this process a shim if it was started as one, and then does not return. A program that calls
 /// [`crate::execute`] without naming another shim ([`crate::ExecuteOptions::shim`]) calls this first of all in `main`,
@@ -104,6 +107,9 @@ struct Shim {
     /// How it ended, and whether it had been asked to.
     status: Option<(i32, bool)>,
     asked: bool,
+    /// Who of the job heard that, and milliseconds until it is looked for others.
+    heard: Vec<Identity>,
+    look: u16,
     killing: bool,
     stopped: bool,
     /// Our input, where the job is killed as soon as that closes.
@@ -137,6 +143,8 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         main: None,
         status: None,
         asked: false,
+        heard: Vec::new(),
+        look: GLANCE,
         killing: false,
         stopped: false,
         tied: order.is_tied.then(std::io::stdin),
@@ -255,6 +263,12 @@ impl Shim {
             self.kill_all();
             return self.heed(GLANCE);
         }
+        if self.asked && self.status.is_some() {
+            // The job's own process may have been starting others as it was ended.
+            end_orphans(&mut self.heard);
+            self.look = (self.look * 2).min(LOOK);
+            return self.heed(self.look);
+        }
         match self.membership.stay() {
             None => self.heed(u16::MAX),
             Some(Duration::ZERO) => {
@@ -278,7 +292,7 @@ impl Shim {
             match Signal::try_from(info.ssi_signo as i32) {
                 Ok(END) => {
                     self.asked = true;
-                    signal_descendants(Signal::SIGTERM);
+                    self.heard.extend(signal_descendants(Signal::SIGTERM));
                 }
                 Ok(KILL) => self.kill(),
                 Ok(Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) => self.stopped = true,

@@ -50,8 +50,9 @@ impl TryFrom<Fields> for PlatformEntry {
 
     fn try_from(fields: Fields) -> Result<Self, String> {
         let compact = match fields.placement.as_deref() {
-            None | Some("any") => false,
-            Some("compact") if fields.nodes.is_some() => true,
+            None => None,
+            Some("any") => Some(false),
+            Some("compact") if fields.nodes.is_some() => Some(true),
             Some("compact") => {
                 return Err("`placement` is \"compact\" and there are no nodes to keep jobs within; give `nodes` and \
                             `processors_per_node`, or leave `placement` out"
@@ -59,7 +60,7 @@ impl TryFrom<Fields> for PlatformEntry {
             }
             Some(other) => {
                 return Err(format!(
-                    "`placement` is `{other}`; write \"compact\" (every job on whole nodes and a part of at most one) \
+                    "`placement` is `{other}`; write \"compact\" (every job on one node if one is large enough, and else on whole nodes and a part of at most one) \
                      or \"any\", the default"
                 ));
             }
@@ -99,8 +100,7 @@ impl TryFrom<Fields> for PlatformEntry {
             platform.with_licences(amounts(fields.licences))?.with_consumables(amounts(fields.consumables))
         });
         let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
-        let ruled = |platform: Platform| if compact { platform.requiring_compact() } else { platform };
-        let platform = platform.map(ruled).map_err(|error| error.to_string())?;
+        let platform = platform.map(|platform| platform.with_placement(compact)).map_err(|error| error.to_string())?;
         match fields.site {
             Some(site) => site.on(platform).map(Self).map_err(|problem| format!("`site`: {problem}")),
             None => Ok(Self(platform)),

@@ -347,7 +347,7 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     if same(Platform::flat(platform.processors())) && !platform.is_compact() {
         return PlatformOut::Flat { processors: platform.processors(), resources: stated };
     }
-    let placement = platform.is_compact().then_some("compact");
+    let placement = platform.stated_placement().map(|compact| if compact { "compact" } else { "any" });
     let count = platform.node_count();
     if same(Platform::cluster(count as u32, each)) {
         return PlatformOut::Cluster { nodes: count, processors_per_node: each, placement, resources: stated };

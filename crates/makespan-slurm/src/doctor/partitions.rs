@@ -1,5 +1,7 @@
 //! Where jobs can go, and whether this user may send some there.
 
+use makespan_core::{Platform, Resource, ResourceKind};
+
 use crate::command::{Commands, Program};
 use crate::{Limit, Partition};
 
@@ -21,15 +23,22 @@ pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
         let found = name.map_or_else(|| "there is no default".to_owned(), |name| format!("there is no `{name}`"));
         return vec![Finding::bad(TOPIC, found, format!("choose one: --partition {}", known.join("|")))];
     };
-    vec![limits(partition), nodes(commands, name), rights(commands, &partition.name)]
+    vec![limits(partition), nodes(commands, name, partition), rights(commands, &partition.name)]
 }
 
 fn limits(partition: &Partition) -> Finding {
     const TOPIC: &str = "partition";
-    let time = |limit: Limit| limit.value().map_or_else(|| "no limit".to_owned(), span);
     let default = partition.default_time.unwrap_or(partition.max_time);
-    let found =
-        format!("{}: jobs up to {}, without --time {}", partition.name, time(partition.max_time), time(default));
+    let most = match partition.max_time.value() {
+        None => "jobs may take any time".to_owned(),
+        Some(seconds) => format!("jobs may take {}", span(seconds)),
+    };
+    let without = match default.value() {
+        _ if default == partition.max_time => "also without --time".to_owned(),
+        None => "without --time any".to_owned(),
+        Some(seconds) => format!("without --time {}", span(seconds)),
+    };
+    let found = format!("{}: {most}, {without}", partition.name);
     match default {
         _ if !partition.is_up() => Finding::bad(
             TOPIC,
@@ -45,13 +54,24 @@ fn limits(partition: &Partition) -> Finding {
     }
 }
 
-fn nodes(commands: &Commands, partition: Option<&str>) -> Finding {
+fn nodes(commands: &Commands, name: Option<&str>, partition: &Partition) -> Finding {
     const TOPIC: &str = "nodes";
-    match commands.machines(partition) {
+    match commands.machines(name) {
         Ok(machines) => {
-            let (nodes, processors) = (machines.platform.node_count(), machines.platform.processors());
-            let plural = if nodes == 1 { "" } else { "s" };
-            let found = format!("{nodes} node{plural} with {processors} processors take jobs");
+            let platform = &machines.platform;
+            let all = commands
+                .nodes()
+                .map_or(0, |nodes| nodes.items.iter().filter(|node| node.partitions.contains(&partition.name)).count());
+            let (there, all) = (platform.node_count(), all.max(platform.node_count()));
+            let processors = platform.processors();
+            let found =
+                format!("{there} of {all} nodes take jobs, with {processors} processors{}", equipment(platform));
+            if there < all {
+                let away = machines.remarks.join("; ");
+                let remedy =
+                    format!("--nodes {all} would wait for the others at first, --nodes {there} does not: {away}");
+                return Finding::doubtful(TOPIC, found, remedy);
+            }
             if machines.remarks.is_empty() {
                 Finding::good(TOPIC, found)
             } else {
@@ -63,6 +83,21 @@ fn nodes(commands: &Commands, partition: Option<&str>) -> Finding {
             Finding::bad(TOPIC, said, remedy)
         }
     }
+}
+
+/// GPUs and other generic resources of all nodes together: `, 8 gpus on 4 nodes`.
+fn equipment(platform: &Platform) -> String {
+    let counted = platform
+        .resources()
+        .iter()
+        .filter(|resource| resource.kind == ResourceKind::OfNodes && &*resource.name != Resource::MEMORY);
+    let words = counted.filter_map(|resource| {
+        let amounts = platform.nodes().iter().map(|node| node.resources.amount(&resource.name));
+        let (nodes, total) =
+            amounts.filter(|&amount| amount > 0).fold((0, 0_u64), |(nodes, total), amount| (nodes + 1, total + amount));
+        (nodes > 0).then(|| format!(", {total} {} on {nodes} of them", resource.name))
+    });
+    words.collect()
 }
 
 /// Whether a job would be taken: it is tried and not submitted.

@@ -24,10 +24,10 @@ pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
 fn accounting(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "accounting";
     let kept = config.number("MinJobAge").and_then(Limit::value).map_or_else(|| "a while".to_owned(), span);
-    let own = "nothing: a run keeps its own record in its folder";
+    let own = "runs need none, as each keeps its own record in its folder; administrators may want to know";
     match config.get("AccountingStorageType") {
         None | Some("accounting_storage/none") => {
-            Finding::doubtful(TOPIC, format!("none; ended jobs are known for {kept}"), own)
+            Finding::good(TOPIC, format!("none, and none is needed; Slurm knows ended jobs for {kept}"))
         }
         Some(kind) => match commands.run(Program::Sacct, ["-X", "-n", "-P", "-S", "now-1minutes", "-o", "JobIDRaw"]) {
             Ok(_) => Finding::good(TOPIC, kind.trim_start_matches("accounting_storage/")),

@@ -70,7 +70,17 @@ impl Agent {
     }
 
     fn is_silent(&self) -> bool {
-        self.stream.is_none() && self.lived.elapsed() >= SILENCE
+        self.stream.is_none() && self.is_mute_for(SILENCE)
+    }
+
+    /// Whether there was no sign of life for so long, be it connected or not: the connection to a machine that is gone may stay open.
+    pub fn is_mute_for(&self, time: Duration) -> bool {
+        self.lived.elapsed() >= time
+    }
+
+    /// Gives the connection up, and tries no other at once.
+    pub fn hang_up(&mut self) {
+        (self.stream, self.dialling, self.dialled) = (None, false, Instant::now());
     }
 
     /// Says that a file has moved. Who does not hear it looks.
@@ -123,13 +133,7 @@ impl Pilots {
                 continue;
             }
             self.know(&place, slot);
-            let stated = self.slots.processors(slot).len() as usize;
-            if beacon.cores < stated {
-                self.tell(format!(
-                    "the plan counts {stated} processors on {}, where jobs may use {}: several share one",
-                    place.node, beacon.cores
-                ));
-            }
+            self.compare(&place, slot, &beacon);
         }
     }
 
@@ -143,34 +147,34 @@ impl Pilots {
 
     fn look_after(&mut self, place: &Place) {
         let Some(agent) = self.agents.get_mut(place) else { return };
-        if agent.stream.is_none() {
+        // Who is connected says nothing while nothing ends.
+        if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
                 agent.is_heard |= agent.beat.is_some();
                 agent.beat = beat;
                 agent.lived = Instant::now();
             }
-            if !agent.dialling && agent.dialled.elapsed() >= PAUSE {
-                agent.dialled = Instant::now();
-                let beacon = self.board.beacon(place);
-                if let Some(limits) = beacon.as_ref().and_then(|beacon| beacon.no_limits.clone())
-                    && agent.beacon.as_ref().is_none_or(|known| known.no_limits.is_none())
-                {
-                    let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
-                    self.notices.push_back(makespan_exec::engine::Notice::Told(text));
-                }
-                // Another agent of the place may stay.
-                agent.leaving &=
-                    agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
-                agent.beacon = beacon;
-                if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
-                    self.dials += 1;
-                    (agent.number, agent.dialling) = (self.dials, true);
-                    let sender = self.sender.clone();
-                    dial(place, beacon, self.dials, move |place, number, said| {
-                        sender.send(Heard::Agent(place, number, said)).is_ok()
-                    });
-                }
+        }
+        if agent.stream.is_none() && !agent.dialling && agent.dialled.elapsed() >= PAUSE {
+            agent.dialled = Instant::now();
+            let beacon = self.board.beacon(place);
+            if let Some(limits) = beacon.as_ref().and_then(|beacon| beacon.no_limits.clone())
+                && agent.beacon.as_ref().is_none_or(|known| known.no_limits.is_none())
+            {
+                let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
+                self.notices.push_back(makespan_exec::engine::Notice::Told(text));
+            }
+            // Another agent of the place may stay.
+            agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
+            agent.beacon = beacon;
+            if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
+                self.dials += 1;
+                (agent.number, agent.dialling) = (self.dials, true);
+                let sender = self.sender.clone();
+                dial(place, beacon, self.dials, move |place, number, said| {
+                    sender.send(Heard::Agent(place, number, said)).is_ok()
+                });
             }
         }
         let (slot, silent, gone) = (agent.slot, agent.is_silent(), agent.gone.clone());

@@ -2,6 +2,7 @@
 
 mod agents;
 mod ask;
+mod differs;
 mod mute;
 mod seats;
 mod slots;
@@ -20,6 +21,7 @@ use crate::pilot::link::Said;
 use crate::pilot::{Board, Fate, Place};
 use agents::Agent;
 pub use ask::{Allocation, PilotOptions, PilotSize};
+use differs::Differences;
 use mute::Mute;
 use seats::Seat;
 use slots::Slots;
@@ -66,6 +68,7 @@ pub struct Pilots {
     notices: VecDeque<Notice>,
     watch: Watch,
     mute: Mute,
+    differences: Differences,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
     dials: u64,
@@ -109,6 +112,7 @@ impl Pilots {
             notices: VecDeque::new(),
             watch,
             mute: Mute::default(),
+            differences: Differences::default(),
             sender,
             heard,
             dials: 0,
@@ -170,6 +174,8 @@ impl Pilots {
             self.look_after_agents();
             self.look_after_seats();
             self.look_for_mute();
+            self.look_for_deaf();
+            self.tell_differences();
         }
         if self.looked.elapsed() >= self.until_look() {
             self.looked = Instant::now();

@@ -1,12 +1,16 @@
-//! Pilots that have nodes and of which no agent comes.
+//! Pilots that have nodes and of which no agent comes, or nothing is heard any more.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::Pilots;
+use super::{Allocation, Pilots};
 
 /// After how long without an agent that is told.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// After how long without a sign of life from any agent a pilot is lost that Slurm says runs: a controller that was started again takes a pilot
+/// for alive for as long as a node may be silent.
+const DEAF: Duration = Duration::from_secs(25);
 
 /// Since when such pilots run; `None` where it was told.
 #[derive(Debug, Default)]
@@ -30,6 +34,29 @@ impl Pilots {
                     PATIENCE.as_secs()
                 ));
             }
+        }
+    }
+
+    /// Gives up pilots of which nothing is heard. They are over, for their agents too, should any be there; none is given up that Slurm
+    /// does not take back, since then it may be we who hear nobody.
+    pub(super) fn look_for_deaf(&mut self) {
+        for seat in 0..self.seats.len() {
+            let Some(job) = self.seats[seat].job.filter(|_| self.seats[seat].is_awake()) else { continue };
+            let mut own = self.agents.iter().filter(|(place, _)| place.job == job).map(|(_, agent)| agent).peekable();
+            let is_deaf = own.peek().is_some() && own.all(|agent| agent.gone.is_none() && agent.is_mute_for(DEAF));
+            let here = matches!(self.options.allocation, Allocation::Here { .. });
+            if !is_deaf || here || !self.seats[seat].may_give_up() {
+                continue;
+            }
+            if self.options.commands.cancel(job).is_err() {
+                continue;
+            }
+            self.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.hang_up());
+            let seconds = DEAF.as_secs();
+            self.is_over(
+                job,
+                &format!("nothing was heard of its agents for {seconds} s, though Slurm says that it runs"),
+            );
         }
     }
 

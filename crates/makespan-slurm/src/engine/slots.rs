@@ -67,6 +67,11 @@ impl Slots {
         &self.all[slot].processors
     }
 
+    /// How many GPUs the plan counts there.
+    pub fn gpu_count(&self, slot: usize) -> u64 {
+        self.all[slot].gpus.1
+    }
+
     /// As the plan calls it.
     pub fn name(&self, slot: usize) -> &str {
         &self.all[slot].name

@@ -232,12 +232,20 @@ impl Pilots {
                 taken.push(Taken { task: found.task, gpus });
             }
         }
-        if !taken.is_empty() {
-            let jobs = if taken.len() == 1 { "1 job".into() } else { format!("{} jobs", taken.len()) };
-            self.tell(format!("{jobs} went on since the last session, and are taken over"));
-        }
         // Ends that are there already are told first of all.
         self.look_for_ends();
+        let ended =
+            taken.iter().filter(|taken| self.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
+        let jobs = |count: usize| if count == 1 { "1 job".into() } else { format!("{count} jobs") };
+        let text = match (taken.len() - ended, ended) {
+            (0, 0) => return taken,
+            (0, ended) => format!("{} ended since the last session", jobs(ended)),
+            (open, 0) => format!("{} went on since the last session: taken over", jobs(open)),
+            (open, ended) => {
+                format!("{} ended since the last session, {open} not yet: they are taken over", jobs(ended))
+            }
+        };
+        self.tell(text);
         taken
     }
 

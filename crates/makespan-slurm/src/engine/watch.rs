@@ -31,6 +31,8 @@ pub(super) enum Became {
     Waits(Waiting),
     /// It runs, for so long yet.
     Runs(Option<Duration>),
+    /// It is suspended.
+    Rests,
     /// It is over: how.
     Over(String),
 }
@@ -163,6 +165,9 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
         let up = if is_for_nodes(&job.reason) { up() } else { None };
         let up = up.map(|nodes| nodes.map(|node| node.name).collect());
         return Some(Became::Waits(Waiting { reason: job.reason, nodes: job.node_count.0, up }));
+    }
+    if job.state == JobState::Suspended {
+        return Some(Became::Rests);
     }
     // Both by the clock of the controller.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);

@@ -80,7 +80,7 @@ pub enum MachinesError {
         instead: String,
     },
     /// More nodes than there are.
-    #[error("{asked} nodes are asked for at once, and {place} has {there} for these options; ask for fewer nodes{}", because(.why))]
+    #[error("{asked} nodes are asked for at once, and {place} has {there} that take jobs with these options; ask for fewer nodes{}", because(.why))]
     TooFew {
         /// Which partition.
         place: String,
@@ -105,7 +105,10 @@ pub enum MachinesError {
         most: u64,
     },
     /// A plan for another number of nodes.
-    #[error("the plan is for {planned} nodes, and the pilots have {there} at once; ask for as many")]
+    #[error(
+        "the plan is for {planned} nodes, and the pilots have {there} together: a run keeps the nodes that it began with; ask for as many, or, \
+         where not all can be had at once, for single ones that come as they can: --pilots {planned}x1nodes"
+    )]
     Sizes {
         /// Of the plan.
         planned: usize,

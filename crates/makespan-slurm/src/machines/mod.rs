@@ -15,7 +15,8 @@ pub use error::MachinesError;
 pub use pool::{Placed, Pool, fit};
 use resources::resources;
 
-/// Machines on which tasks can be planned, with remarks for the user.
+/// Machines on which tasks can be planned, with remarks for the user. A task is on one node if one is large enough: a command of which
+/// nothing else is known starts no processes on others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
     /// A node of it is a node of the cluster, of the same name; a processor is what Slurm counts as one: a hardware thread, unless the
@@ -162,5 +163,5 @@ fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Mac
         remarks.push("processors are hardware threads, several of a core".to_owned());
     }
     let platform = Platform::new(nodes).map_err(|error| MachinesError::Platform { place: place.to_owned(), error })?;
-    Ok(Machines { platform, remarks })
+    Ok(Machines { platform: platform.requiring_compact(), remarks })
 }

@@ -5,7 +5,7 @@ use makespan_core::{Node as Machine, Platform, Resource, Resources};
 use super::resources::{remarks, resources};
 use super::wish::{Wish, check_sizes, partition_of};
 use super::{Machines, MachinesError, chosen, left_out};
-use crate::{Commands, Node, Partition};
+use crate::{Commands, Node, Partition, compress};
 
 /// The nodes of a partition that jobs with some options of `sbatch` may have.
 #[derive(Clone, Debug)]
@@ -86,8 +86,9 @@ fn machine(node: &Node, most: u64, wish: &Wish) -> Result<Machine, MachinesError
     let all = resources(node, None).map_err(wrong)?;
     let amounts = all.iter().map(|(name, amount)| match wish.memory_of(node) {
         Some(memory) if name == Resource::MEMORY => (name, amount.min(memory)),
-        _ => (name, amount),
+        _ => (name, wish.held_of(name).map_or(amount, |held| amount.min(held))),
     });
+    let amounts = amounts.filter(|(_, amount)| *amount > 0);
     let resources = Resources::new(amounts.collect::<Vec<_>>()).map_err(wrong)?;
     Ok(Machine { resources, ..Machine::new(&node.name, u64::from(node.usable_cpus).min(most) as u32) })
 }
@@ -118,7 +119,7 @@ impl Pool {
         let total: usize = sizes.iter().sum();
         if total > self.size() {
             let (place, why) = (self.place_name(), self.remarks.join("; "));
-            return Err(MachinesError::TooFew { place, asked: total, there: self.size(), why });
+            return Err(MachinesError::TooFew { place, asked: total, there: self.there.len(), why });
         }
         // One that is down may be up when the job's turn comes; the queue says so meanwhile.
         let away = if total > self.there.len() { &self.away[..] } else { &[] };
@@ -152,6 +153,12 @@ impl Pool {
                         kinds[0].len()
                     ));
                 }
+                let among = if least.is_some() { &candidates } else { &kinds[0] };
+                let names = among.iter().map(|machine| machine.name.as_str());
+                remarks.push(format!(
+                    "the plan calls its nodes n0, n1 and so on, which Slurm chooses among {}",
+                    compress(names)
+                ));
                 let equal = Platform::cluster(total as u32, sample.processors);
                 equal.and_then(|equal| equal.with_node_resources(&sample.resources)).map_err(wrong)?
             }
@@ -164,7 +171,7 @@ impl Pool {
                 Platform::new(all.into_iter().cloned().collect()).map_err(wrong)?
             }
         };
-        Ok(Machines { platform, remarks })
+        Ok(Machines { platform: platform.requiring_compact(), remarks })
     }
 
     /// What jobs of so many nodes each are to ask for so that they have those of a plan, in its order.
@@ -179,6 +186,7 @@ impl Pool {
             return Err(MachinesError::Sizes { planned: asked, there });
         }
         let memory = (self.gives_out_memory && !self.wish.states_memory()).then(|| "--mem=0".to_owned());
+        let with_gpus = |slots: &[&Machine]| memory.iter().cloned().chain(self.gpus(slots)).collect::<Vec<String>>();
         let candidates: Vec<&Machine> = self.there.iter().chain(&self.away).collect();
         if slots.iter().all(|slot| are_equal(slot, slots[0])) {
             let (good, bad): (Vec<&Machine>, Vec<&Machine>) =
@@ -190,7 +198,7 @@ impl Pool {
             let excluded = self.wish.excluded.iter().map(String::as_str);
             let excluded: Vec<&str> = bad.iter().map(|machine| machine.name.as_str()).chain(excluded).collect();
             let exclude = (!bad.is_empty()).then(|| format!("--exclude={}", excluded.join(",")));
-            let options: Vec<String> = memory.into_iter().chain(exclude).collect();
+            let options: Vec<String> = with_gpus(&slots).into_iter().chain(exclude).collect();
             let own = good.iter().filter(|_| self.wish.only.is_empty());
             let hosts = own.map(|machine| machine.name.clone()).collect();
             let placed = Placed { options, names: None, hosts };
@@ -208,9 +216,15 @@ impl Pool {
             let (own, others) = rest.split_at(size);
             rest = others;
             let names: Vec<String> = own.iter().map(|slot| slot.name.clone()).collect();
-            Placed { options: memory.iter().cloned().collect(), hosts: names.clone(), names: Some(names) }
+            Placed { options: with_gpus(own), hosts: names.clone(), names: Some(names) }
         });
         Ok(placed.collect())
+    }
+
+    /// Steps of a job have the GPUs that the job asked for, and no others, even where it holds all of its nodes.
+    fn gpus(&self, slots: &[&Machine]) -> Option<String> {
+        let each = slots.iter().map(|slot| slot.resources.amount(Resource::GPUS)).min().unwrap_or(0);
+        (each > 0 && !self.wish.states_gpus).then(|| format!("--gres=gpu:{each}"))
     }
 
     fn place_name(&self) -> String {

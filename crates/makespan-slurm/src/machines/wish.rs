@@ -1,5 +1,7 @@
 //! What options of `sbatch` say of nodes, as far as a plan must know it.
 
+use makespan_core::Resource;
+
 use super::MachinesError;
 use crate::text::{Gres, bytes, expand};
 use crate::{Node, Partition};
@@ -12,6 +14,16 @@ const OWN: [(&str, &str, &str); 6] = [
     ("output", "o", "nothing: what pilots say is in the folder of the run"),
     ("array", "a", "--pilots, such as 2x4nodes"),
     ("no-requeue", "", "nothing: pilots are never put back"),
+];
+
+/// Options by which a job gets GPUs.
+const GPU_OPTIONS: [(&str, &str); 6] = [
+    ("gres", ""),
+    ("gpus", "G"),
+    ("gpus-per-node", ""),
+    ("gpus-per-task", ""),
+    ("gpus-per-socket", ""),
+    ("tres-per-task", ""),
 ];
 
 /// Which nodes of a partition options of `sbatch` allow, and how much of each.
@@ -31,6 +43,8 @@ pub(super) struct Wish {
     memory_per_cpu: Option<u64>,
     /// An option that only Slurm understands.
     pub unclear: Option<String>,
+    /// Whether they say how many GPUs a job has, in whatever way.
+    pub states_gpus: bool,
 }
 
 impl Wish {
@@ -74,6 +88,7 @@ impl Wish {
             memory: number("mem", &bytes)?.filter(|&memory| memory > 0),
             memory_per_cpu: number("mem-per-cpu", &bytes)?,
             unclear,
+            states_gpus: GPU_OPTIONS.iter().any(|&(long, short)| value(options, long, short).is_some()),
         })
     }
 
@@ -96,6 +111,14 @@ impl Wish {
     pub fn memory_of(&self, node: &Node) -> Option<u64> {
         let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
         self.memory.or(each)
+    }
+
+    /// How much of a generic resource, by its name in the plan, a job with these options holds on each node, where they say so.
+    pub fn held_of(&self, name: &str) -> Option<u64> {
+        let name = if name == Resource::GPUS { Gres::GPU } else { name.strip_prefix("gres/").unwrap_or(name) };
+        let mut own = self.gres.iter().filter(|gres| gres.name == name).map(|gres| gres.count).peekable();
+        own.peek()?;
+        Some(own.fold(0, u64::saturating_add))
     }
 
     pub fn states_memory(&self) -> bool {
@@ -166,6 +189,11 @@ mod tests {
         assert_eq!(wish("--mem=2G").unwrap().memory_of(&big), Some(2 << 30));
         assert_eq!(wish("--mem-per-cpu=256").unwrap().memory_of(&big), Some(2 << 30));
         assert_eq!(wish("--mem=0").unwrap().memory_of(&big), None);
+        let held = |line: &str| wish(line).unwrap().held_of("gpus");
+        assert_eq!(
+            (held("--gres=gpu:1"), held("--gpus-per-node=a100:2"), held("--gres=fpga:1")),
+            (Some(1), Some(2), None)
+        );
         assert_eq!(partition_of(&["-p".into(), "long".into()]), Some("long".into()));
     }
 

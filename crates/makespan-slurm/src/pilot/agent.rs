@@ -71,7 +71,7 @@ pub(super) struct Agent {
     ending_since: Option<Instant>,
     server: Option<Server>,
     heard: Receiver<String>,
-    beacon: Beacon,
+    pub beacon: Beacon,
     limits_asked: bool,
     pause: Duration,
     looked: Option<Instant>,
@@ -131,6 +131,7 @@ impl Agent {
             boot: boot.clone(),
             cores: cores.len(),
             gpus: gpus().map(|names| names.len()),
+            clock: board.clock(),
             no_limits: None,
         };
         board.beat(&place)?;

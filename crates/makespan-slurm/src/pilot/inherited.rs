@@ -23,6 +23,7 @@ pub(super) struct Inherited {
 
 impl Inherited {
     pub fn new(id: String, order: Order, left: Left) -> Self {
+        let order = Order { gpus: left.gpus.clone().or(order.gpus), ..order };
         Self { id, order, left, since: Instant::now(), asked: None, timed_out: false }
     }
 

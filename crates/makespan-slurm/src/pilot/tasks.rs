@@ -1,5 +1,6 @@
 //! What an agent has begun.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,16 @@ use super::order::{Fate, Order};
 const SLACK: Duration = Duration::from_secs(2);
 
 /// How long an end that looks like a stop waits for one.
-const DOUBT: Duration = Duration::from_millis(400);
+/// Slurm ends the agent and its tasks one after the other; on a busy machine that takes a while.
+const DOUBT: Duration = Duration::from_secs(2);
+
+/// Whether an attempt may have its GPUs now.
+enum Gpus {
+    /// These, or none where it needs none.
+    These(Option<Vec<u64>>),
+    /// Other attempts have them.
+    Busy,
+}
 
 /// Between two attempts at what the system refuses for now.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -68,7 +78,17 @@ impl Agent {
         }
     }
 
-    fn start(&mut self, id: &str, order: Order, mut claim: std::fs::File) {
+    fn start(&mut self, id: &str, mut order: Order, mut claim: std::fs::File) {
+        match self.gpus_for(&order) {
+            Ok(Gpus::These(gpus)) => order.gpus = gpus,
+            Ok(Gpus::Busy) => {
+                // They are free when another job has ended.
+                self.board.unclaim(id);
+                self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
+                return;
+            }
+            Err(reason) => return self.ended(id, &Fate::Refused(reason)),
+        }
         if order.memory.is_some() {
             self.limit_memory();
         }
@@ -98,7 +118,7 @@ impl Agent {
             }
             Err(refusal) => return self.ended(id, &Fate::Refused(refusal.reason)),
         };
-        let left = Left { shim, boot: self.boot.clone() };
+        let left = Left { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
             // What nobody could find again does not run.
@@ -109,6 +129,32 @@ impl Agent {
         self.local.go(order.task, &order.claim);
         let begun = Begun { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
         self.running.insert(begun.order.task, begun);
+    }
+
+    /// The GPUs of this node for an attempt: those that the plan gave it, or others where the pilot holds fewer than the plan
+    /// counts.
+    ///
+    /// # Errors
+    /// In words, where the pilot does not hold as many.
+    fn gpus_for(&self, order: &Order) -> Result<Gpus, String> {
+        let planned = || Ok(Gpus::These(order.gpus.clone()));
+        let (Some(own), Some(wanted)) = (self.beacon.gpus, order.gpus.as_deref().filter(|wanted| !wanted.is_empty()))
+        else {
+            return planned();
+        };
+        if wanted.len() > own {
+            let (needs, node) = (wanted.len(), &self.place.node);
+            return Err(format!(
+                "it needs {needs} GPUs on {node}, where the pilot holds {own}; ask for more in a new run: --slurm=--gres=gpu:{needs}"
+            ));
+        }
+        let orders = self.running.values().map(|begun| &begun.order).chain(self.inherited.iter().map(|one| &one.order));
+        let held: BTreeSet<u64> = orders.flat_map(|order| order.gpus.iter().flatten().copied()).collect();
+        if wanted.iter().all(|number| *number < own as u64 && !held.contains(number)) {
+            return planned();
+        }
+        let free: Vec<u64> = (0..own as u64).filter(|number| !held.contains(number)).take(wanted.len()).collect();
+        Ok(if free.len() == wanted.len() { Gpus::These(Some(free)) } else { Gpus::Busy })
     }
 
     /// Begins an attempt a moment later.

@@ -59,6 +59,52 @@ pub fn expand(text: &str) -> Result<Vec<String>, HostlistError> {
     Ok(hosts)
 }
 
+/// Names of hosts in short form: `n[0-3,7],login1`. Their last numbers are put together, in the order in which names first come.
+///
+/// ```
+/// use makespan_slurm::compress;
+///
+/// assert_eq!(compress(["n0", "n1", "n2", "n7", "login1"]), "n[0-2,7],login1");
+/// assert_eq!(compress(["r1n09", "r1n10", "n1-ib", "a"]), "r1n[09-10],n1-ib,a");
+/// ```
+pub fn compress<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut groups: Vec<(&str, usize, Vec<u64>)> = Vec::new();
+    for host in hosts {
+        let digits = host.bytes().rev().take_while(u8::is_ascii_digit).count().min(18);
+        let (name, number) = host.split_at(host.len() - digits);
+        let width = if digits > 1 && number.starts_with('0') { digits } else { 0 };
+        let number = number.parse().ok();
+        let known = groups.iter_mut().find(|(other, zeros, numbers)| {
+            // `09` and `10` are of one form, `9` and `010` are not.
+            *other == name
+                && number.is_some()
+                && !numbers.is_empty()
+                && (*zeros == width || (*zeros == digits && width == 0))
+        });
+        match known {
+            Some(group) => group.2.extend(number),
+            None => groups.push((name, width, number.into_iter().collect())),
+        }
+    }
+    let written = groups.into_iter().map(|(name, width, numbers)| match numbers.as_slice() {
+        [] => name.to_owned(),
+        [one] => format!("{name}{one:0width$}"),
+        _ => format!("{name}[{}]", ranges(numbers, width)),
+    });
+    written.collect::<Vec<_>>().join(",")
+}
+
+fn ranges(mut numbers: Vec<u64>, width: usize) -> String {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let run = |run: &[u64]| match run {
+        [one] => format!("{one:0width$}"),
+        _ => format!("{:0width$}-{:0width$}", run[0], run[run.len() - 1]),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
+}
+
 /// The parts between commas that are not in brackets.
 fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
     let (mut names, mut from, mut open) = (Vec::new(), 0, false);

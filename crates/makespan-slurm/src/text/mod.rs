@@ -6,6 +6,6 @@ mod record;
 mod value;
 
 pub use gres::Gres;
-pub use hostlist::{HostlistError, expand};
+pub use hostlist::{HostlistError, compress, expand};
 pub use record::{Kind, Record, records};
 pub use value::{Limit, bytes, count, duration, moment, present, range};

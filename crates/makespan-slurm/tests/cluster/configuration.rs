@@ -80,6 +80,11 @@ pub fn write(folder: &Path, nodes: &[NodeSpec], ports: &Ports, lines: &str) {
     if !lines.contains("PartitionName=") {
         text += "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
     }
+    if lines.contains("GresTypes=gpu") {
+        // Devices that every machine has stand for two GPUs a node.
+        let gpus = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n";
+        fs::write(folder.join("gres.conf"), gpus).expect("a configuration is written");
+    }
     fs::write(folder.join("slurm.conf"), text).expect("a configuration is written");
 }
 

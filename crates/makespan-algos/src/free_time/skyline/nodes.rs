@@ -51,29 +51,35 @@ impl Nodes {
         &self.pools
     }
 
-    /// The most processors in a best placement, of what each class has free: all of the free nodes, and the largest
-    /// part of another.
+    /// The most processors in a best placement, of what each class has free: the most of one node, or, where a largest one is free,
+    /// all of the free nodes, and the largest part of another.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
-        let (mut whole, mut part) = (0, 0);
+        let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
             let is_whole = free == size;
             whole += if is_whole { size } else { 0 };
             part = part.max(if is_whole { 0 } else { free });
+            most = most.max(free);
         };
         if self.plain {
             free.iter().zip(&self.sizes).for_each(|(&free, &size)| add(free, size));
         } else {
             (0..self.sizes.len()).for_each(|node| add(self.free(node, free), self.sizes[node]));
         }
-        whole + part
+        if most == self.largest() { whole + part } else { most }
+    }
+
+    fn largest(&self) -> i32 {
+        self.by_size.first().map_or(0, |&node| self.sizes[node])
     }
 
     /// Takes at most the [widest](Nodes::widest): whole nodes while they fit, the largest first, and the rest where the
-    /// fewest are free, if possible not in a whole node.
+    /// fewest are free, if possible not in a whole node. What one node is large enough for is in one.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;
-        for &node in &self.by_size {
+        let wide = if width < self.largest() { &[] } else { &self.by_size[..] };
+        for &node in wide {
             let size = self.sizes[node];
             if size <= rest && self.free(node, free) == size {
                 let classes = self.classes[node].clone();

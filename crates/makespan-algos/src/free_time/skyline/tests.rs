@@ -24,13 +24,20 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
         for (pool, processors) in pools.iter().enumerate() {
             nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
         }
-        // Over all sets of whole nodes, with a part of any other.
+        // On one node where one is large enough; else over all sets of whole nodes, one of the largest among them, with a part of any other.
+        let largest = platform.largest_node();
+        if width <= largest {
+            return nodes.iter().any(|&free| free >= width);
+        }
         (0_u32..1 << nodes.len()).any(|mask| {
             let size = |node: usize| platform.nodes()[node].processors;
             let whole = || (0..nodes.len()).filter(|&node| mask >> node & 1 == 1);
             let rest = width.checked_sub(whole().map(size).sum());
             let part = |rest: u32| (0..nodes.len()).any(|node| mask >> node & 1 == 0 && nodes[node] >= rest);
-            whole().all(|node| nodes[node] == size(node)) && rest.is_some_and(|rest| rest == 0 || part(rest))
+            let has_largest = whole().any(|node| size(node) == largest);
+            has_largest
+                && whole().all(|node| nodes[node] == size(node))
+                && rest.is_some_and(|rest| rest == 0 || part(rest))
         })
     })
 }

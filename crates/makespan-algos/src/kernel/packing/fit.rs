@@ -316,7 +316,8 @@ impl State {
         chosen.sort_unstable();
     }
 
-    /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free.
+    /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free; one node for what one is large
+    /// enough for.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
         let Rooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();
@@ -325,8 +326,12 @@ impl State {
         by_size.sort_by_key(|&node| (Reverse(size(node)), node));
         let mut rest = processors;
         let mut others = Vec::new();
+        let largest = machines.nodes.iter().map(|node| node.processors).max().unwrap_or(0);
+        if processors > largest && !by_size.iter().any(|&node| rooms[node] == largest) {
+            return false;
+        }
         for node in by_size {
-            if rooms[node] == size(node) && size(node) <= rest {
+            if processors > largest && rooms[node] == size(node) && size(node) <= rest {
                 rest -= size(node);
                 chosen.push((node, size(node)));
             } else {

@@ -16,6 +16,7 @@ use nix::sys::signal::{SigSet, Signal};
 pub use later::Later;
 
 use super::cluster::slurm_time;
+use super::source::within_nodes;
 use super::{Begun, Decider, folder};
 use crate::args::{On, RunOptions};
 use crate::output::{complain, write_file};
@@ -64,7 +65,7 @@ impl ClusterOfJobs {
         let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let platform = match earlier {
-            Some(earlier) => earlier.platform().clone(),
+            Some(earlier) => within_nodes(earlier.platform().clone()),
             None => {
                 let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
                 let told = machines.remarks.iter().filter(|_| !options.failures.quiet);

@@ -45,6 +45,7 @@ impl Source {
             made(options, cluster)?
         };
         refuse_folders(options, &loaded)?;
+        let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
         let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
@@ -156,6 +157,44 @@ fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     };
     let plain = word.chars().all(|c| c.is_alphanumeric() || "_./@%+,-".contains(c));
     (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)
+}
+
+/// The machines of a cluster, where a job is on one node if one is large enough, unless something else is stated: a command of which
+/// nothing else is known starts no processes on other nodes.
+pub fn within_nodes(platform: Platform) -> Platform {
+    let stated = platform.stated_placement();
+    platform.with_placement(stated.or(Some(true)))
+}
+
+/// Jobs of one processor are within a node anyway, and planned faster where nothing is said of it. Of wider ones that are to be on several
+/// nodes the user is told.
+fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
+    let instance = &loaded.instance;
+    let platform = instance.platform();
+    if !platform.is_compact() {
+        return Ok(loaded);
+    }
+    let most = instance.different_task_ids().map(|task| instance.profile(task).max_processors()).max();
+    if most.unwrap_or(1) <= 1 {
+        let (platform, jobs) = (platform.clone().with_placement(None), instance.all_submitted());
+        let closed = instance.unavailable().to_vec();
+        loaded.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
+        return Ok(loaded);
+    }
+    let largest = platform.largest_node();
+    let mut wide = instance.different_task_ids().filter(|&task| instance.profile(task).max_processors() > largest);
+    let told = wide.next().map(|first| {
+        let (name, others) = (instance.name(first), wide.count());
+        let others = if others == 0 { String::new() } else { format!(" and {others} more jobs") };
+        format!(
+            "`{}`{others} may have more than the {largest} processors of the largest node, on several nodes: a command is started on the \
+             first of them, and starts its parts on the others itself, as mpirun and srun do, by MAKESPAN_NODES; of one that does not, state \
+             at most cores={largest}",
+            shown(&name)
+        )
+    });
+    loaded.remarks.extend(told);
+    Ok(loaded)
 }
 
 /// The instance with at most so many tasks at once, and whether it takes more processors than the machine has.

@@ -179,9 +179,12 @@ impl Observer for Watch<'_> {
     }
 
     fn message(&mut self, text: &str) {
-        if self.quiet {
-            return;
+        if !self.quiet {
+            self.warning(text);
         }
+    }
+
+    fn warning(&mut self, text: &str) {
         if self.bars.is_hidden() {
             complain(&format!("note: {}", shown(text)));
         } else {

@@ -88,6 +88,16 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
+/// The name and the amount of `NAME=AMOUNT`.
+pub fn amount_of(option: &str, stated: &str) -> Result<(String, u64)> {
+    let (name, amount) = stated
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| miette!("{option} {stated}: write its name and the amount, such as matlab=1"))?;
+    let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("{option} {stated}: {error}"))?;
+    Ok((name.to_owned(), amount))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,14 +112,4 @@ mod tests {
         assert_eq!(relative(Some(10.0), 4.0), "in 6 s");
         assert_eq!(relative(Some(4.0), 10.0), "6 s ago");
     }
-}
-
-/// The name and the amount of `NAME=AMOUNT`.
-pub fn amount_of(option: &str, stated: &str) -> Result<(String, u64)> {
-    let (name, amount) = stated
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| miette!("{option} {stated}: write its name and the amount, such as matlab=1"))?;
-    let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("{option} {stated}: {error}"))?;
-    Ok((name.to_owned(), amount))
 }

@@ -94,15 +94,19 @@ fn room_on<'a>(
     if !platform.is_compact() {
         return classes.map(|class| u64::from(room(class)) * class.count).sum();
     }
-    let (mut rest, mut part) = (processors, 0);
+    if processors <= platform.largest_node() {
+        return classes.map(|class| u64::from(room(class))).max().unwrap_or(0);
+    }
+    let (mut rest, mut part, mut has_largest) = (processors, 0, false);
     for class in classes {
         let room = room(class);
         let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
         rest -= most as u32 * class.processors;
+        has_largest |= most > 0 && class.processors == platform.largest_node();
         // Of one node that is not held as a whole.
         part = part.max(if most < class.count { room } else { 0 });
     }
-    u64::from(processors - rest) + u64::from(part.min(rest))
+    if has_largest { u64::from(processors - rest) + u64::from(part.min(rest)) } else { u64::from(part) }
 }
 
 /// What an empty platform leaves of the allotments of tasks.

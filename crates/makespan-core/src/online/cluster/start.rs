@@ -87,7 +87,7 @@ impl Cluster<'_> {
             return Err(self.not_free(task, processors));
         }
         let platform = self.instance.platform();
-        if platform.restricts_placement() && platform.held_in_part(processors).len() > 1 {
+        if platform.restricts_placement() && !platform.is_best_placement(processors) {
             return Err(Defect::Scattered { job: name(), processors: processors.clone() });
         }
         Ok(())

@@ -2,9 +2,17 @@
 
 use std::time::Instant;
 
-use super::{MOST_FRUITLESS, Seat, Wants};
+use makespan_exec::engine::Notice;
+
+use super::{Life, MOST_FRUITLESS, Seat, Wants};
 use crate::engine::watch::{Became, FORGOTTEN, Report, Waiting};
 use crate::engine::{Allocation, Pilots};
+
+/// Whether a job that waits for this reason may wait for ever.
+fn is_stuck(reason: &str) -> bool {
+    const PASSING: [&str; 7] = ["priority", "resources", "begintime", "cleaning", "dependency", "none", "prolog"];
+    !PASSING.contains(&reason.trim_matches(['(', ')']).to_ascii_lowercase().as_str())
+}
 
 impl Pilots {
     pub(in crate::engine) fn heard_of_slurm(&mut self, report: Report) {
@@ -28,7 +36,13 @@ impl Pilots {
         if self.seats[seat].waits.as_ref() != Some(&waiting.reason) {
             // At first Slurm has not looked at it.
             if !waiting.reason.is_empty() {
-                self.tell(format!("pilot {job} waits in the queue: {}", waiting.reason));
+                let text = format!("pilot {job} waits in the queue: {}", waiting.reason);
+                // What does not pass by itself is told to those, too, who want to hear nothing.
+                self.notices.push_back(if is_stuck(&waiting.reason) {
+                    Notice::Warned(text)
+                } else {
+                    Notice::Told(text)
+                });
             }
             self.seats[seat].waits = Some(waiting.reason.clone());
         }
@@ -50,40 +64,54 @@ impl Pilots {
                         self.tell(format!("pilot {job} has begun"));
                     }
                     (self.seats[seat].lacking, self.seats[seat].wants) = (None, Wants::Some);
+                    self.seats[seat].life = Life::Runs;
                     self.seats[seat].ends = ends;
                     self.seats[seat].whole = self.seats[seat].whole.max(left.unwrap_or_default());
                     self.announce(seat);
                     self.await_agents(job);
                 }
             }
-            Became::Over(how) => {
-                let _ = self.board.declare_over(job);
-                self.watch.forget_job(job);
-                let reason = format!("pilot {job} has ended ({how})");
-                for (place, agent) in &mut self.agents {
-                    if place.job == job {
-                        agent.gone.get_or_insert_with(|| reason.clone());
-                    }
-                }
-                if let Some(seat) = seat {
-                    for slot in self.slots.of_seat(seat) {
-                        self.close(slot, None);
-                    }
-                    match self.why_mute(job).filter(|_| how != FORGOTTEN) {
-                        Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
-                        None => self.tell(reason),
-                    }
-                    self.seats[seat].ends = None;
-                    self.announce(seat);
-                    let Seat { has_ended_any, fruitless, wants, .. } = self.seats[seat];
-                    // What a controller forgot that died is no sign of anything.
-                    let counts = u32::from(how != FORGOTTEN);
-                    let fruitless = if has_ended_any { 0 } else { fruitless + counts };
-                    let again = fruitless < MOST_FRUITLESS;
-                    let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
-                    self.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
+            Became::Over(how) => self.is_over(job, &how),
+            Became::Rests => {
+                let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
+                if let Some(seat) = seat.filter(|&seat| begins(&mut self.seats[seat].life)) {
+                    let job = self.seats[seat].job.unwrap_or(0);
+                    self.tell(format!("pilot {job} is suspended by Slurm, with all that runs in it"));
                 }
             }
         }
+    }
+
+    /// Agents of a pilot that is no more are gone as soon as they are silent.
+    pub(super) fn write_off(&mut self, job: u64, reason: &str) {
+        for (_, agent) in self.agents.iter_mut().filter(|(place, _)| place.job == job) {
+            agent.gone.get_or_insert_with(|| reason.to_owned());
+        }
+    }
+
+    /// A pilot is over.
+    pub(in crate::engine) fn is_over(&mut self, job: u64, how: &str) {
+        let seat = self.seats.iter().position(|seat| seat.job == Some(job));
+        let _ = self.board.declare_over(job);
+        self.watch.forget_job(job);
+        let reason = format!("pilot {job} has ended ({how})");
+        self.write_off(job, &reason);
+        let Some(seat) = seat else { return };
+        for slot in self.slots.of_seat(seat) {
+            self.close(slot, None);
+        }
+        match self.why_mute(job).filter(|_| how != FORGOTTEN) {
+            Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
+            None => self.tell(reason),
+        }
+        self.seats[seat].ends = None;
+        self.announce(seat);
+        let Seat { has_ended_any, fruitless, wants, .. } = self.seats[seat];
+        // What a controller forgot that died is no sign of anything.
+        let counts = u32::from(how != FORGOTTEN);
+        let fruitless = if has_ended_any { 0 } else { fruitless + counts };
+        let again = fruitless < MOST_FRUITLESS;
+        let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
+        self.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
     }
 }

@@ -58,6 +58,22 @@ pub(super) struct Seat {
     wants: Wants,
     /// How many of its nodes are gone.
     lost: usize,
+    /// What Slurm said of it last.
+    life: Life,
+    /// When it was last tried to give it up.
+    tried: Option<Instant>,
+}
+
+/// What Slurm says of a pilot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Life {
+    /// It has not begun, or nothing is known.
+    #[default]
+    Unknown,
+    /// It runs.
+    Runs,
+    /// It is suspended, with all that runs in it.
+    Rests,
 }
 
 /// Which of its nodes a pilot is to have.
@@ -74,6 +90,18 @@ impl Seat {
     /// Empty ones.
     pub fn all(allocation: &Allocation) -> Vec<Self> {
         allocation.sizes().iter().map(|_| Self::default()).collect()
+    }
+
+    /// Whether Slurm says that it runs, and not that it is suspended.
+    pub fn is_awake(&self) -> bool {
+        self.life == Life::Runs
+    }
+
+    /// Whether it may be tried to give it up, which is not done all the time.
+    pub fn may_give_up(&mut self) -> bool {
+        let is_due = self.tried.is_none_or(|tried| tried.elapsed() >= Duration::from_secs(5));
+        self.tried = Some(Instant::now()).filter(|_| is_due).or(self.tried);
+        is_due
     }
 
     pub fn takes_tasks(&self) -> bool {

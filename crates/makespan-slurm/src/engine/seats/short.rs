@@ -35,6 +35,8 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.watch.forget_job(job);
+        // It may have the number of one that a controller forgot, whose agents are in its places.
+        self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
             "only {} of the {} nodes that pilot {job} waits for take jobs now: it is asked for without the others",
             there.len(),

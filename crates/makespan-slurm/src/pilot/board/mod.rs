@@ -7,8 +7,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use makespan_exec::engine::Identity;
+use makespan_exec::host;
 use serde::{Deserialize, Serialize};
 
 /// The folder in that of the run.
@@ -56,6 +58,9 @@ pub(crate) struct Beacon {
     pub cores: usize,
     /// How many GPUs, where they can be counted.
     pub gpus: Option<usize>,
+    /// By how many nanoseconds its clock is ahead of that of the file system, as far as it can tell.
+    #[serde(default)]
+    pub clock: Option<i64>,
     /// Why the memory of tasks is not limited, where somebody wants it to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_limits: Option<String>,
@@ -66,6 +71,9 @@ pub(crate) struct Beacon {
 pub(crate) struct Left {
     pub shim: Identity,
     pub boot: String,
+    /// The GPUs of the node that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<Vec<u64>>,
 }
 
 /// The files in the folder of a run by which planner and agents know of each other.
@@ -115,6 +123,16 @@ impl Board {
     /// Whether the folder is gone; not whether nobody can tell.
     pub fn is_removed(&self) -> bool {
         fs::metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// By how many nanoseconds the clock of this machine is ahead of that of the file system: what is written is of now.
+    pub fn clock(&self) -> Option<i64> {
+        let path = self.folder.join("agents").join(format!("{}.{}=clock", host(), std::process::id()));
+        let nanoseconds = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok();
+        fs::write(&path, ".").ok()?;
+        let (now, written) = (SystemTime::now(), fs::metadata(&path).and_then(|written| written.modified()));
+        let _ = fs::remove_file(path);
+        Some(nanoseconds(now)? - nanoseconds(written.ok()?)?)
     }
 
     fn at(&self, state: &str, place: &Place) -> PathBuf {

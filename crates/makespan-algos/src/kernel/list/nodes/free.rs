@@ -50,6 +50,7 @@ pub(super) struct Counts {
     /// Nodes that have processors, by falling size.
     by_size: Vec<u32>,
     smallest: u32,
+    largest: u32,
 }
 
 impl Counts {
@@ -63,25 +64,30 @@ impl Counts {
         let mut by_size: Vec<u32> = (0..).zip(&sizes).filter(|&(_, &size)| size > 0).map(|(node, _)| node).collect();
         by_size.sort_by_key(|&node| Reverse(sizes[node as usize]));
         let smallest = by_size.last().map_or(0, |&node| sizes[node as usize]);
-        Self { free: sizes.clone(), sizes, by_size, smallest }
+        let largest = by_size.first().map_or(0, |&node| sizes[node as usize]);
+        Self { free: sizes.clone(), sizes, by_size, smallest, largest }
     }
 
-    /// The most processors that are free in a best placement.
+    /// The most processors that are free in a best placement: those of one node, or, where a largest one is free, of all whole
+    /// nodes and a part of one more.
     pub(super) fn widest(&self) -> u32 {
-        let (mut whole, mut part) = (0, 0);
+        let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
             let is_whole = free == size;
             whole += if is_whole { size } else { 0 };
             part = part.max(if is_whole { 0 } else { free });
+            most = most.max(free);
         }
-        whole + part
+        if most == self.largest { whole + part } else { most }
     }
 
     /// Takes `width` processors, at most [`Counts::widest`], and adds where to `parts`: whole nodes while they fit, the
-    /// largest first, and the rest where the fewest are free, if possible not in a whole node.
+    /// largest first, and the rest where the fewest are free, if possible not in a whole node. What one node is large enough for is
+    /// in one.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
         let mut rest = width;
-        for &node in &self.by_size {
+        let wide = if width < self.largest { &[] } else { &self.by_size[..] };
+        for &node in wide {
             if rest < self.smallest {
                 break;
             }

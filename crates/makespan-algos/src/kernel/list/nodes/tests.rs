@@ -46,10 +46,15 @@ fn fits(instance: &Instance, held: &[(Time, Vec<u32>)], width: u32, now: Time, e
         .map(|node| platform.processors_of(node).iter().filter(|&id| is_free(id)).count() as u32)
         .collect();
     let size = |node: usize| platform.nodes()[node].processors;
+    let largest = platform.largest_node();
+    if width <= largest {
+        return free.iter().any(|&free| free >= width);
+    }
     (0_u32..1 << free.len()).any(|mask| {
         let whole = |node: usize| mask >> node & 1 == 1;
         let taken: u32 = (0..free.len()).filter(|&node| whole(node)).map(size).sum();
-        let possible = (0..free.len()).all(|node| !whole(node) || free[node] == size(node));
+        let possible = (0..free.len()).all(|node| !whole(node) || free[node] == size(node))
+            && (0..free.len()).any(|node| whole(node) && size(node) == largest);
         let rest = |rest: u32| rest == 0 || (0..free.len()).any(|node| !whole(node) && free[node] >= rest);
         possible && width.checked_sub(taken).is_some_and(rest)
     })

@@ -111,14 +111,20 @@ impl<'a> Naive<'a> {
             && if self.compact { self.is_compact(job, nodes, &rooms) } else { rooms.iter().sum::<u32>() >= job.width }
     }
 
-    /// Whether whole nodes and a part of at most one more are enough.
+    /// Whether whole nodes, one of the largest among them, and a part of at most one more are enough; or one node where one is large enough.
     fn is_compact(&self, job: &DraftJob, nodes: &[usize], rooms: &[u32]) -> bool {
+        let largest = self.nodes.iter().map(|node| node.0).max().unwrap();
+        if job.width <= largest {
+            return rooms.iter().any(|&room| room >= job.width);
+        }
         (0..1_u32 << nodes.len()).any(|bits| {
             let whole = (0..nodes.len()).filter(|at| bits & (1 << at) != 0);
             let all_free = whole.clone().all(|at| rooms[at] == self.nodes[nodes[at]].0);
             let sum: u32 = whole.map(|at| self.nodes[nodes[at]].0).sum();
             let others = (0..nodes.len()).filter(|at| bits & (1 << at) == 0);
+            let mut whole = (0..nodes.len()).filter(|at| bits & (1 << at) != 0);
             all_free
+                && whole.any(|at| self.nodes[nodes[at]].0 == largest)
                 && sum <= job.width
                 && (sum == job.width || others.into_iter().any(|at| rooms[at] >= job.width - sum))
         })

@@ -157,7 +157,8 @@ fn fewest<T>(most: usize, mut at: impl FnMut(usize) -> Option<T>) -> Option<(usi
 /// The same jobs on other machines of the cluster.
 fn moved(instance: &Instance, machines: &Machines) -> Result<Instance> {
     let old = instance.platform();
-    let platform = machines.platform.clone().with_licences(old.licences().clone());
+    let placed = machines.platform.clone().with_placement(old.stated_placement());
+    let platform = placed.with_licences(old.licences().clone());
     let platform = platform.and_then(|platform| platform.with_consumables(old.consumables().clone()));
     let platform = platform.map_err(|error| miette!("{error}"))?;
     Instance::new(platform, instance.all_submitted(), Vec::new()).map_err(|error| miette!("{error}"))

@@ -13,6 +13,7 @@ use makespan_slurm::{Allocated, Commands, Limit, MachinesError, Pool, duration, 
 use miette::{Result, miette};
 
 use super::folder;
+use super::source::within_nodes;
 use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
@@ -58,7 +59,7 @@ impl Cluster {
         // Jobs that still run are where the plan had them.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
-        let earlier = earlier.map(|earlier| earlier.platform().clone());
+        let earlier = earlier.map(|earlier| within_nodes(earlier.platform().clone()));
         let asks = slurm.nodes.is_some() || slurm.pilots.is_some();
         match own_job()?.filter(|_| !asks) {
             Some(job) => Self::here(job, slurm, earlier, commands),

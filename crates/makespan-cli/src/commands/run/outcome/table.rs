@@ -4,7 +4,7 @@ use makespan_core::{Job, Outcome, Rows, Run, Time};
 
 use super::{Kind, Outcomes};
 use crate::output::{Line, Tone, table};
-use crate::summary::figure;
+use crate::summary::{figure, names_nodes, node_names};
 
 /// Jobs in the table; of more, those that did not succeed come first.
 const LISTED: usize = 100;
@@ -27,8 +27,21 @@ impl Outcomes<'_> {
             listed.sort_by_key(|(_, row)| row.succeeded == row.tasks);
             listed.truncate(LISTED);
         }
-        let heading = ["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
-        let text = table(&heading, 3, listed.iter().map(|(job, row)| row.cells(job)));
+        let platform = self.instance.platform();
+        let nodes = names_nodes(platform);
+        let mut heading = vec!["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
+        if nodes {
+            heading.insert(2, "nodes");
+        }
+        let cells = listed.iter().map(|(job, row)| {
+            let mut cells = row.cells(job);
+            if nodes {
+                let ran = row.ran(job).map_or("-".into(), |run| node_names(platform, &run.processors));
+                cells.insert(2, ran);
+            }
+            cells
+        });
+        let text = table(&heading, if nodes { 4 } else { 3 }, cells);
         let tones = std::iter::once(Tone::Plain).chain(listed.iter().map(|(_, row)| row.tone()));
         let mut lines: Vec<Line> =
             text.lines().zip(tones).map(|(line, tone)| Line::new(tone, line.to_owned())).collect();
@@ -64,6 +77,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The last run of a job of one task.
+    fn ran(&self, job: &Job<Rows>) -> Option<&'a Run> {
+        self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job))
+    }
+
     fn cells(&self, job: &Job<Rows>) -> Vec<String> {
         let outcome = match self.run.map(|run| run.outcome) {
             _ if many(job) => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
@@ -78,7 +96,7 @@ impl<'a> Row<'a> {
             Some(Outcome::NotStarted) => "not started".into(),
         };
         let outcome = if self.attempts > 1 { format!("{outcome}, attempt {}", self.attempts) } else { outcome };
-        let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job));
+        let ran = self.ran(job);
         let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
         vec![
             job.name.clone(),

@@ -1,0 +1,93 @@
+//! Nodes that are not as the plan counts them, or whose clocks are apart: told once for all nodes of which the same is true.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use super::Pilots;
+use crate::compress;
+use crate::pilot::{Beacon, Place};
+
+/// How long what is the same of other nodes is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Clocks that differ by less are not worth a word.
+const CLOSE: Duration = Duration::from_secs(2);
+
+/// How a node differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Differs {
+    /// So many processors are planned, and there are so many cores.
+    Cores(usize, usize),
+    /// So many GPUs are planned, and so many are held.
+    Gpus(u64, usize),
+    Clock,
+}
+
+/// What was found and not told yet, and what was told.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    found: BTreeMap<Differs, Vec<(String, i64)>>,
+    since: Option<Instant>,
+    told: BTreeSet<Differs>,
+}
+
+impl Differences {
+    fn add(&mut self, differs: Differs, node: &str, by: i64) {
+        if !self.told.contains(&differs) {
+            self.found.entry(differs).or_default().push((node.to_owned(), by));
+            self.since.get_or_insert_with(Instant::now);
+        }
+    }
+}
+
+impl Pilots {
+    /// Looks at how an agent describes its node.
+    pub(super) fn compare(&mut self, place: &Place, slot: usize, beacon: &Beacon) {
+        let stated = self.slots.processors(slot).len() as usize;
+        if beacon.cores < stated {
+            self.differences.add(Differs::Cores(stated, beacon.cores), &place.node, 0);
+        }
+        let planned = self.slots.gpu_count(slot);
+        if let Some(held) = beacon.gpus.filter(|&held| (held as u64) < planned) {
+            self.differences.add(Differs::Gpus(planned, held), &place.node, 0);
+        }
+        let apart = beacon.clock.zip(self.board.clock()).map(|(theirs, ours)| theirs - ours);
+        if let Some(apart) = apart.filter(|apart| u128::from(apart.unsigned_abs()) > CLOSE.as_nanos()) {
+            self.differences.add(Differs::Clock, &place.node, apart);
+        }
+    }
+
+    /// Tells of differences, of all nodes together.
+    pub(super) fn tell_differences(&mut self) {
+        if self.differences.since.is_none_or(|since| since.elapsed() < PATIENCE) {
+            return;
+        }
+        self.differences.since = None;
+        for (differs, mut nodes) in std::mem::take(&mut self.differences.found) {
+            self.differences.told.insert(differs);
+            nodes.sort();
+            nodes.dedup_by(|one, other| one.0 == other.0);
+            let names = compress(nodes.iter().map(|node| node.0.as_str()));
+            self.tell(match differs {
+                Differs::Cores(planned, there) => format!(
+                    "the plan counts {planned} processors on {names}, where jobs may use {there}: several share one; ask for whole nodes \
+                     (leave out what --slurm says of sharing), or have Slurm count what there is"
+                ),
+                Differs::Gpus(planned, held) => format!(
+                    "the plan counts {planned} GPUs on {names}, where pilots hold {held}: jobs wait there for each other's GPUs; begin a run \
+                     with --slurm=--gres=gpu:{} or as many as jobs need",
+                    if held == 0 { planned } else { held as u64 }
+                ),
+                Differs::Clock => {
+                    let most = nodes.iter().map(|node| node.1).max_by_key(|apart| apart.abs()).unwrap_or(0);
+                    let direction = if most > 0 { "ahead of" } else { "behind" };
+                    format!(
+                        "clocks differ: up to {:.1} s {direction} this machine's on {names}; times of jobs are as wrong; ask the \
+                         administrators to synchronise them (chrony)",
+                        most.abs() as f64 / 1e9
+                    )
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where jobs are kept within nodes, none that one node is large enough for is ever on two, in plans and in what policies make of them.
+
+use makespan::formats::list::read_list;
+use makespan::{
+    Actual, Instance, Node, Placement, Planner, Platform, Scene, Silent, algorithm_of_run, policy_of_run,
+    simulate_policy,
+};
+use proptest::prelude::*;
+
+/// Lists of commands that state their cores, some as a range, some with a command before them.
+fn lists() -> impl Strategy<Value = String> {
+    let line = (1_u32..7, 0_u32..3, 1_u32..9, any::<bool>());
+    prop::collection::vec(line, 2..18).prop_map(|lines| {
+        let text = |(index, (cores, more, time, waits)): (usize, &(u32, u32, u32, bool))| {
+            let range = if *more > 0 { format!("{cores}-{}", cores + more) } else { cores.to_string() };
+            let after = if *waits && index > 0 { format!(" after=j{}", index - 1) } else { String::new() };
+            format!("true #: name=j{index} cores={range} time={time}s{after}\n")
+        };
+        lines.iter().enumerate().map(text).collect()
+    })
+}
+
+fn within(instance: &Instance, placements: &[Placement]) -> Result<(), TestCaseError> {
+    let platform = instance.platform();
+    for placement in placements {
+        let nodes = platform.parts(&placement.processors).len();
+        let fits = placement.processors.len() <= platform.largest_node();
+        prop_assert!(!fits || nodes == 1, "{:?} is on {} nodes", placement, nodes);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn no_job_that_fits_a_node_is_on_two(text in lists(), sizes in prop::collection::vec(1_u32..7, 2..5), equal in any::<bool>()) {
+        let size = |at: usize| if equal { 4 } else { sizes[at] };
+        let nodes = (0..sizes.len()).map(|at| Node::new(format!("n{at}"), size(at))).collect();
+        let platform = Platform::new(nodes).unwrap().requiring_compact();
+        // Some lists need more than there is.
+        let Ok(instance) = read_list("list", &text, &platform) else { return Ok(()) };
+        for algorithm in ["list".to_owned(), algorithm_of_run(&instance)] {
+            // What cannot be kept within nodes is refused.
+            let Ok(planned) = Planner::new().algorithm(algorithm).plan_unproved(&instance) else { continue };
+            let schedule = planned.schedule().unwrap();
+            within(&instance, schedule.placements())?;
+            let mut policy = policy_of_run(&instance, 0, schedule);
+            // Jobs take other times than was thought.
+            let actual = Actual::Factors(instance.task_ids().map(|task| 200_000 + task.0 * 7 % 11 * 300_000).collect());
+            let scene = Scene { actual: &actual, ..Scene::new(&instance) };
+            let simulated = simulate_policy(&scene, "run", policy.as_mut(), &mut Silent).unwrap();
+            let ran: Vec<Placement> = simulated.simulation.trace.runs.iter().map(|run| Placement {
+                task: run.task, start: run.start, end: run.end, processors: run.processors.clone(),
+            }).collect();
+            within(&instance, &ran)?;
+        }
+    }
+}
