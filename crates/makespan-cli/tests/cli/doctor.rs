@@ -56,7 +56,7 @@ fn the_doctor_fits_on_80_columns_and_ends_without_success_where_runs_would_fail(
     assert!(well.status == Some(0), "{}{}", well.out, well.err);
     assert!(well.out.starts_with("Cluster east, Slurm 24.11.5\n"), "{}", well.out);
     assert!(well.out.lines().all(|line| line.chars().count() <= 80), "{}", well.out);
-    assert!(well.out.contains("ok       partition       long: jobs up to 1 d"), "{}", well.out);
+    assert!(well.out.contains("ok       partition       long: jobs may take 1 d, also without --time"), "{}", well.out);
     assert!(well.out.contains("bad disk"), "{}", well.out);
     let ill = said(&sandbox, &["slurm", "doctor", "--nodes", "0", "--partition", "short"], None);
     assert!(ill.status == Some(1) && ill.out.contains("Runs would fail: 1 thing is to be mended."), "{}", ill.out);
