@@ -27,7 +27,7 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     assert_eq!(first.claims.iter().filter(|claim| claim.verdict == Verdict::NotMeasured).count(), 3, "seconds");
     for name in ["ratios.svg", "distribution.svg"] {
         let svg = std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(svg.contains("mcpa") && svg.contains("optimise, 50 steps"), "{name}");
+        assert!(svg.contains("mcpa") && svg.contains("50 steps"), "{name}");
     }
     let results = std::fs::read_to_string(folder.path().join("results.csv")).unwrap();
     assert_eq!(results.lines().count(), 1 + 12 * (ALGORITHMS.len() + 1));
