@@ -116,7 +116,7 @@ sbatch: error: Batch job submission failed: Invalid partition name specified' >&
     assert_eq!(
         error.to_string(),
         "`sbatch --parsable -p nope`: invalid partition specified: nope / Batch job submission failed: Invalid partition \
-         name specified; `sinfo -s` lists the partitions and their limits; choose one: --slurm '--partition=NAME'"
+         name specified; `sinfo -s` lists the partitions and their limits; choose one: --partition NAME"
     );
 }
 
