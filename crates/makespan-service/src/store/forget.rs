@@ -30,7 +30,7 @@ impl Change<'_> {
 
     fn old_jobs(&self, before: f64, limit: usize) -> Result<Vec<i64>, Error> {
         let sql = "SELECT number FROM jobs WHERE ended < ?1 AND state NOT IN ('held', 'waiting', 'running') \
-                   AND NOT EXISTS (SELECT 1 FROM handed WHERE handed.job = jobs.number AND round = (SELECT max(round) FROM rounds)) \
+                   AND NOT EXISTS (SELECT 1 FROM handed WHERE handed.job = jobs.number AND +round = (SELECT max(round) FROM rounds)) \
                    AND NOT EXISTS (SELECT 1 FROM waits JOIN jobs AS next ON next.number = waits.job \
                                    WHERE waits.before = jobs.number AND next.state IN ('held', 'waiting', 'running')) \
                    ORDER BY ended LIMIT ?2";

@@ -211,8 +211,9 @@ impl Change<'_> {
 
     /// Where a job is in the engine, if it is: its position and its name there.
     pub(super) fn place(&self, job: JobNumber) -> Result<Option<(u64, String)>, Error> {
+        // The plus keeps the database from looking at all jobs of the round.
         let sql = "SELECT position, name FROM handed WHERE job = ?1 AND withdrawn = 0 \
-                   AND round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
+                   AND +round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
         self.connection().prepare_cached(sql)?.query_row([job.0 as i64], read).optional()
     }
