@@ -17,17 +17,18 @@ const LOOK: Duration = Duration::from_millis(500);
 pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
     let client = connect(&options.connection)?;
     let stream = if options.err { Stream::Err } else { Stream::Out };
-    let mut from = 0;
+    let (mut from, mut has_answered) = (0, false);
     loop {
         let part = match client.log(JobNumber(options.job), options.task, stream, from) {
             Ok(part) => part,
             // A service that starts again goes on where it was.
-            Err(error) if options.follow && from > 0 && error.is_passing() => {
+            Err(error) if options.follow && has_answered && error.is_passing() => {
                 std::thread::sleep(LOOK * 4);
                 continue;
             }
             Err(error) => return Err(fail(error)),
         };
+        has_answered = true;
         from += part.bytes.len() as u64;
         if !printed(&part.bytes)? {
             return Ok(ExitCode::SUCCESS);
