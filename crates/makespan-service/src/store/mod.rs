@@ -86,9 +86,9 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
         let mode = fs::metadata(&folder).map_err(|error| at(&folder, &error))?.mode();
-        // What is read there are names alone: files and folders in it are for their owner.
-        if mode & 0o022 != 0 {
-            let why = "others may write into this folder, in which commands and tokens are kept";
+        // What is read there are names alone: files and folders in it are for their owner. Many users are alone in their group.
+        if mode & 0o002 != 0 {
+            let why = "everybody may write into this folder, in which commands and tokens are kept";
             return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
         }
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
