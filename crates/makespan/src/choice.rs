@@ -57,7 +57,12 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     };
     let work = instance.jobs().iter().map(work).fold(0, Area::saturating_add);
     let length = i64::try_from(work / Area::from(instance.processors().max(1))).unwrap_or(i64::MAX);
-    let limit = Time::from_ticks(length / PLANNING).clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
+    algorithm_within(instance, Time::from_ticks(length / PLANNING))
+}
+
+/// The same where the time to plan is given, of which at least a tenth of a second and at most a whole one is taken.
+pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
+    let limit = limit.clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
     let objective = objective_of_run(instance);
     let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
     // In tenths of a second, to be read.

@@ -36,7 +36,8 @@ pub use makespan_core::{
 };
 
 pub use choice::{
-    STEADY_STATE, algorithm_of_run, compared, default_algorithm, minimised, objective_of_run, policy_of_run, scheduler,
+    STEADY_STATE, algorithm_of_run, algorithm_within, compared, default_algorithm, minimised, objective_of_run,
+    policy_of_run, scheduler,
 };
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};

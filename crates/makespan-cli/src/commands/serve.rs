@@ -16,7 +16,7 @@ use makespan_service::{Keeper, KeeperOptions, Service};
 use miette::{Result, miette};
 
 use super::run::Cluster;
-use super::service::{amount_of, listen};
+use super::service::{add_amounts, listen};
 use crate::args::{On, ServeOptions};
 use crate::input::machine_of;
 use crate::output::{complain, emit, shown};
@@ -118,12 +118,7 @@ fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cl
 
 fn licences(stated: &[String]) -> Result<Resources> {
     let mut all = BTreeMap::new();
-    for stated in stated {
-        let (name, amount) = amount_of("--licence", stated)?;
-        if all.insert(name, amount).is_some() {
-            return Err(miette!("--licence {stated}: it is stated twice; state it once"));
-        }
-    }
+    add_amounts("--licence", stated, &mut all)?;
     let all = Resources::new(all.iter().map(|(name, &amount)| (name.as_str(), amount)));
     all.map_err(|error| miette!("--licence: {error}"))
 }

@@ -21,8 +21,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 const SHARE: u32 = 10;
 /// So that nobody who submits waits long for an expected start, it rests no longer than this after a change.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// How long one plan may take to be searched for, as a parameter of `optimise`.
-const SEARCH: &str = "time-limit=0.1";
+/// How long one plan is searched for.
+const SEARCH: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
 /// Most boxes of the past.
 const PAST: usize = 2000;
 
@@ -82,18 +82,10 @@ pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_cor
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
     }
-    let spec = quickly(&makespan::algorithm_of_run(instance));
+    let spec = makespan::algorithm_within(instance, SEARCH);
     let mut planned = Planner::new().algorithm(spec).plan(instance).map_err(|error| error.to_string())?;
     let bounds = std::mem::take(&mut planned.bounds);
     Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
-}
-
-/// The same algorithm with the time that those who look are willing to wait.
-fn quickly(spec: &str) -> String {
-    let Some(rest) = spec.strip_prefix("optimise") else { return spec.to_owned() };
-    let inside = rest.trim_start_matches('[').trim_end_matches(']');
-    let kept = inside.split(',').filter(|part| !part.is_empty() && !part.starts_with("time-limit"));
-    format!("optimise[{}]", kept.chain([SEARCH]).collect::<Vec<_>>().join(","))
 }
 
 /// The bounds of a plan, counted from now.

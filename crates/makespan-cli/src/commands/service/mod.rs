@@ -8,6 +8,7 @@ mod submit;
 mod token;
 mod wait;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -88,14 +89,19 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
-/// The name and the amount of `NAME=AMOUNT`.
-pub fn amount_of(option: &str, stated: &str) -> Result<(String, u64)> {
-    let (name, amount) = stated
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| miette!("{option} {stated}: write its name and the amount, such as matlab=1"))?;
-    let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("{option} {stated}: {error}"))?;
-    Ok((name.to_owned(), amount))
+/// Adds the amounts that are stated as `NAME=AMOUNT`, each name once.
+pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<String, u64>) -> Result<()> {
+    for stated in stated {
+        let (name, amount) = stated
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| miette!("{option} {stated}: write its name and the amount, such as matlab=1"))?;
+        let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("{option} {stated}: {error}"))?;
+        if amounts.insert(name.to_owned(), amount).is_some() {
+            return Err(miette!("{option} {stated}: `{name}` is stated twice; state it once"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{amount_of, connect, fail, now, relative, seconds, span};
+use super::{add_amounts, connect, fail, now, relative, seconds, span};
 use crate::args::{Format, SubmitOptions};
 use crate::input::{STANDARD_INPUT, standard_input};
 use crate::makefile::is_makefile;
@@ -86,12 +86,7 @@ fn content(options: &SubmitOptions) -> Result<Content> {
     let mut resources = BTreeMap::new();
     resources.extend(options.memory.map(|amount| ("memory".to_owned(), amount)));
     resources.extend(options.gpus.map(|amount| ("gpus".to_owned(), amount)));
-    for stated in &options.resource {
-        let (name, amount) = amount_of("--resource", stated)?;
-        if resources.insert(name, amount).is_some() {
-            return Err(miette!("--resource {stated}: it is stated twice; state it once"));
-        }
-    }
+    add_amounts("--resource", &options.resource, &mut resources)?;
     let needs = Needs {
         processors: options.processors,
         time: time("time", &options.time)?,
