@@ -99,7 +99,7 @@ class Chart {
     const narrow = page.width < 560;
     const longest = model.nodes.reduce((most, node) => Math.max(most, Math.min(narrow ? 7 : 16, node.name.length)), 0);
     page.gutter = 28 + 6.6 * (model.nodes.length > 1 ? longest + 1 : Math.max(String(model.processors).length, 2));
-    const amounts = model.resources.filter(({ total }) => total > 0).map(({ name, total }) => amountText(name, total).length);
+    const amounts = model.resources.filter(({ isHeld }) => isHeld).map(({ name, total }) => amountText(name, total).length);
     page.gutter = Math.max(page.gutter, 10 + 6.4 * Math.max(0, ...amounts));
     const shownNow = model.choose ? [this.chosenSchedule] : model.schedules.map((_, at) => at);
     const limit = shownNow.length > 2 ? 190 : shownNow.length > 1 ? 270 : narrow ? 330 : 430;
@@ -123,8 +123,8 @@ class Chart {
   arrangeLanes(from, narrow) {
     const { page, model } = this;
     this.lanes = [{ resource: -1, total: model.processors, label: grouped(model.processors), height: narrow ? 60 : 76 }];
-    model.resources.forEach(({ name, total, consumable }, resource) => {
-      if (total > 0) this.lanes.push({ resource, total, consumable, name, label: amountText(name, total), height: narrow ? 40 : 48 });
+    model.resources.forEach(({ name, total, consumable, isHeld }, resource) => {
+      if (isHeld && total > 0) this.lanes.push({ resource, total, consumable, name, label: amountText(name, total), height: narrow ? 40 : 48 });
     });
     let y = from;
     for (const lane of this.lanes) {
@@ -176,12 +176,16 @@ class Chart {
     this.showLegend();
   }
   showLegend() {
-    const { words, first = 0, note } = this.coloured.made;
+    const { words, first = 0 } = this.coloured.made;
     const chips = words.map((word, at) => {
       const swatch = element("span", { class: "swatch" });
       swatch.style.background = this.palette[first + at];
       return element("button", { type: "button", class: "chip", "aria-pressed": String(this.picks === first + at), onclick: () => this.pick(first + at) }, swatch, element("bdi", {}, word));
     });
+    this.legend.replaceChildren(...chips, ...this.notes().map((text) => element("span", {}, text)));
+  }
+  /** What the legend says beside its colours. */
+  notes() {
     const signs = [];
     const { schedules } = this.model;
     if (schedules.some((one) => one.outcomes.size)) signs.push("red hatching: did not end well");
@@ -189,7 +193,8 @@ class Chart {
     if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the time is a guess");
     if (schedules.some((one) => one.deadlines.length)) signs.push("triangle: deadline, red where missed");
     if (this.model.unavailable.length) signs.push("grey hatching: not available");
-    this.legend.replaceChildren(...chips, ...[note, ...signs].filter(Boolean).map((text) => element("span", {}, text)));
+    if (this.collapsed.size) signs.push("a collapsed node: how many of its processors are busy, in one colour");
+    return [this.coloured.made.note, ...signs].filter(Boolean);
   }
   /** Shows one class of the legend alone, or all again. */
   pick(at) {
@@ -228,6 +233,7 @@ class Chart {
   }
   folded() {
     this.fold.textContent = this.collapsed.size ? "Expand nodes" : "Collapse nodes";
+    this.showLegend();
     Object.assign(this.view, { top: 0, bottom: this.rows.total });
     this.again();
   }

@@ -153,16 +153,16 @@ function slackOf(schedule) {
   const { model, count } = schedule;
   const latest = new Float64Array(count);
   const limit = new Float64Array(model.processors).fill(schedule.makespan);
-  const starts = model.hasEdges ? new Float64Array(model.rows).fill(schedule.makespan) : null;
+  const ends = model.hasEdges ? new Float64Array(model.rows).fill(schedule.makespan) : null;
   for (let i = count - 1; i >= 0; i--) {
     let end = schedule.makespan;
     for (let k = 2 * schedule.first[i]; k < 2 * schedule.first[i + 1]; k += 2) {
       for (let processor = schedule.spans[k]; processor <= schedule.spans[k + 1]; processor++) end = Math.min(end, limit[processor]);
     }
-    if (starts) for (const row of model.after(schedule.row[i])) end = Math.min(end, starts[row]);
+    if (ends) end = Math.min(end, ends[schedule.row[i]]);
     const begin = end - (schedule.end[i] - schedule.start[i]);
     for (let k = 2 * schedule.first[i]; k < 2 * schedule.first[i + 1]; k += 2) limit.fill(begin, schedule.spans[k], schedule.spans[k + 1] + 1);
-    if (starts) starts[schedule.row[i]] = Math.min(starts[schedule.row[i]], begin);
+    if (ends) schedule.eachBefore(i, (row, transfer) => (ends[row] = Math.min(ends[row], begin - transfer)));
     latest[i] = end - schedule.end[i];
   }
   return latest;
@@ -227,10 +227,18 @@ function amountText(name, amount) {
 
 const OUTCOMES = { failed: "failed", killed: "killed at its walltime", interrupted: "interrupted, ran again", "not started": "not started" };
 function byOutcome(model) {
-  const words = ["ended well", ...Object.values(OUTCOMES)];
+  const words = ["planned", "ended well", ...Object.values(OUTCOMES)];
   const keys = Object.keys(OUTCOMES);
-  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => keys.indexOf(schedule.outcomes.get(i)) + 1));
-  return { index, words, colours: (scheme) => [scheme === "light" ? "#b9d4ea" : "#48698a", SEVERE, "#ee8866", "#eedd88", "#888888"] };
+  // A plan beside what happened has no outcomes.
+  const of = (schedule, i) => (schedule.outcomes.size ? keys.indexOf(schedule.outcomes.get(i)) + 2 : 0);
+  const all = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => of(schedule, i)));
+  const there = words.map((_, at) => at).filter((at) => all.some((column) => column.includes(at)));
+  const colours = (scheme) => [OTHER, scheme === "light" ? "#b9d4ea" : "#48698a", SEVERE, "#ee8866", "#eedd88", "#888888"];
+  return {
+    index: all.map((column) => column.map((at) => there.indexOf(at))),
+    words: there.map((at) => words[at]),
+    colours: (scheme) => there.map((at) => colours(scheme)[at]),
+  };
 }
 
 function byState(model) {
@@ -274,7 +282,9 @@ function coloursFor(model) {
     add("stretch", "stretch", () => byStretch(model));
     add("critical", "critical path", () => byCriticality(model));
   }
-  model.resources.forEach(({ name }, at) => add(`resource ${at}`, name, () => byResource(model, at)));
+  model.resources.forEach(({ name, isHeld }, at) => {
+    if (isHeld) add(`resource ${at}`, name, () => byResource(model, at));
+  });
   if (model.schedules.some((schedule) => schedule.outcomes.size > 0)) add("outcome", "outcome", () => byOutcome(model));
   return ways;
 }

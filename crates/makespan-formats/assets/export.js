@@ -2,7 +2,7 @@
 
 /** More placements than this in view are saved as pixels inside the SVG. */
 const MAX_SHAPES = 20000;
-const HEADER = 58;
+const LEGEND_FONT = `11px ${FONT}`;
 
 function download(name, blob) {
   const address = URL.createObjectURL(blob);
@@ -13,48 +13,63 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-const fileName = (chart, ending) => `${chart.model.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80) || "schedule"}.${ending}`;
+/** After the title, without the ending of the file that it may name. */
+function fileName(chart, ending) {
+  const stem = chart.model.title.replace(/\.(toml|json|dot|xml|csv|etc|stg|swf|mm|sm)\b/gu, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
+  return `${stem.slice(0, 80) || "schedule"}.${ending}`;
+}
 
-/** The title and the legend, above the chart. */
-function drawHeader(chart, pen) {
+/** What stands above the chart: the legend under the title, in as many lines as it takes, and the height of all. */
+function headerOf(chart) {
+  const measure = document.createElement("canvas").getContext("2d");
+  measure.font = LEGEND_FONT;
+  const { words, first = 0 } = chart.coloured.made;
+  const all = [{ text: `${chart.coloured.word}:` }, ...words.map((text, at) => ({ text, colour: chart.palette[first + at] })), ...chart.notes().map((text) => ({ text }))];
+  let [x, y] = [12, 42];
+  for (const item of all) {
+    const width = measure.measureText(item.text).width + (item.colour ? 34 : 16);
+    if (x > 12 && x + width > chart.page.width) [x, y] = [12, y + 18];
+    Object.assign(item, { x, y });
+    x += width;
+  }
+  return { items: all, height: y + 16 };
+}
+
+function drawHeader(chart, pen, { items, height }) {
   pen.fillStyle = chart.colours.card;
-  pen.fillRect(0, 0, chart.page.width, chart.page.height + HEADER);
+  pen.fillRect(0, 0, chart.page.width, chart.page.height + height);
   pen.textBaseline = "middle";
   pen.font = `600 16px ${FONT}`;
   write(pen, fitted(pen, chart.model.title, chart.page.width - 24) ?? "", 12, 18, chart.colours.ink, pen.font);
-  const { words, first = 0 } = chart.coloured.made;
-  const font = `11px ${FONT}`;
-  pen.font = font;
-  write(pen, `${chart.coloured.word}:`, 12, 42, chart.colours.soft, font);
-  let x = 20 + pen.measureText(`${chart.coloured.word}:`).width;
-  words.forEach((word, at) => {
-    const width = pen.measureText(word).width + 34;
-    if (x + width > chart.page.width) return;
-    pen.fillStyle = chart.palette[first + at];
-    pen.fillRect(x, 36, 14, 11);
-    write(pen, word, x + 19, 42, chart.colours.soft, font);
-    x += width;
-  });
+  for (const { text, colour, x, y } of items) {
+    if (colour) {
+      pen.fillStyle = colour;
+      pen.fillRect(x, y - 6, 14, 11);
+    }
+    write(pen, text, colour ? x + 19 : x, y, chart.colours.soft, LEGEND_FONT);
+  }
 }
 
 function savePng(chart) {
   chart.draw(true);
   const { width, height, scale } = chart.page;
-  const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round((height + HEADER) * scale) });
+  const header = headerOf(chart);
+  const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round((height + header.height) * scale) });
   const pen = canvas.getContext("2d");
   pen.setTransform(scale, 0, 0, scale, 0, 0);
-  drawHeader(chart, pen);
-  pen.drawImage(chart.canvas, 0, HEADER, width, height);
-  if (chart.overlay) pen.drawImage(chart.overlay, 0, HEADER, width, height);
+  drawHeader(chart, pen, header);
+  pen.drawImage(chart.canvas, 0, header.height, width, height);
+  if (chart.overlay) pen.drawImage(chart.overlay, 0, header.height, width, height);
   canvas.toBlob((blob) => download(fileName(chart, "png"), blob), "image/png");
 }
 
 function saveSvg(chart) {
   chart.draw(true);
   const { width, height } = chart.page;
-  const pen = new SvgPen(width, height + HEADER);
-  drawHeader(chart, pen);
-  pen.move(HEADER);
+  const header = headerOf(chart);
+  const pen = new SvgPen(width, height + header.height);
+  drawHeader(chart, pen, header);
+  pen.move(header.height);
   chart.drawOn(pen, true);
   if (chart.view.chosen) {
     chart.drawArrows(pen);

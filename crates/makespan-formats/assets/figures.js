@@ -172,10 +172,9 @@ function byUser(model, policy) {
 }
 
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/** A quantity of the jobs by the hour and the day of the week in which they were submitted; `week` is the second of the week at
+/** How many jobs were submitted in each hour of the week, and the mean of a quantity of them; `week` is the second of the week at
  * instant 0, from Monday on, null where nobody knows. */
-function heatMap(model, week, value, text, label) {
-  const days = week === null ? Array.from({ length: 7 }, (_, day) => `day ${day + 1}`) : WEEKDAYS;
+function byHour(model, week, value) {
   const sums = new Float64Array(168);
   const counts = new Uint32Array(168);
   for (let job = 0; job < model.jobs; job++) {
@@ -185,9 +184,20 @@ function heatMap(model, week, value, text, label) {
     sums[cell] += one;
     counts[cell]++;
   }
-  const means = sums.map((sum, cell) => (label === "jobs submitted" ? counts[cell] : counts[cell] ? sum / counts[cell] : NaN));
-  const most = Math.max(...known(means), 0);
-  const scale = label === "jobs submitted" ? (mean) => mean / Math.max(most, 1) : (mean) => Math.log1p(mean) / Math.max(Math.log1p(most), 1e-9);
+  return { counts, means: sums.map((sum, cell) => (counts[cell] ? sum / counts[cell] : NaN)) };
+}
+
+/** The least and the largest of all values: maps that stand beside each other have one scale. */
+function rangeOf(columns) {
+  const values = columns.flatMap((column) => Array.from(known(Float64Array.from(column))));
+  return values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
+}
+
+/** A value of each hour of the week as a colour, between two values; on a logarithmic scale where `log`. */
+function heatMap({ counts, values, week }, [least, most], { log, text, label }) {
+  const days = week === null ? Array.from({ length: 7 }, (_, day) => `day ${day + 1}`) : WEEKDAYS;
+  const at = log ? Math.log1p : Number;
+  const scale = (value) => (at(value) - at(least)) / Math.max(at(most) - at(least), 1e-9);
   const width = figureWidth();
   const cell = (width - 56) / 24;
   const picture = frameOf(width, 230, `${label} by hour and day of the week`);
@@ -196,15 +206,15 @@ function heatMap(model, week, value, text, label) {
     for (let hour = 0; hour < 24; hour++) {
       const at = day * 24 + hour;
       const empty = !counts[at];
-      const square = drawn("rect", { class: empty ? "ground" : `heat heat${Math.min(6, Math.floor(scale(means[at]) * 7))}`, x: place(50 + hour * cell), y: 9 + day * 24, width: place(cell - 1), height: 23, rx: 2 });
-      square.append(drawn("title", {}, `${days[day]}, ${hour}:00 to ${hour + 1}:00: ${empty ? "no job" : `${label} ${text(means[at])}, ${plural(counts[at], "job")}`}`));
+      const square = drawn("rect", { class: empty ? "ground" : `heat heat${Math.min(6, Math.floor(scale(values[at]) * 7))}`, x: place(50 + hour * cell), y: 9 + day * 24, width: place(cell - 1), height: 23, rx: 2 });
+      square.append(drawn("title", {}, `${days[day]}, ${hour}:00 to ${hour + 1}:00: ${empty ? "no job" : `${label} ${text(values[at])}, ${plural(counts[at], "job")}`}`));
       picture.append(square);
     }
   }
   for (let hour = 0; hour < 24; hour += width < 400 ? 6 : 3) picture.append(drawn("text", { x: place(50 + hour * cell), y: 192, class: "middle" }, `${hour}:00`));
-  if (most > 0) {
+  if (most > least) {
     const left = width - 6 - 7 * 16 - 8 - 6.5 * text(most).length;
-    picture.append(drawn("text", { x: place(left - 6), y: 221, class: "end" }, text(0)));
+    picture.append(drawn("text", { x: place(left - 6), y: 221, class: "end" }, text(least)));
     for (let at = 0; at < 7; at++) picture.append(drawn("rect", { class: `heat heat${at}`, x: place(left + 16 * at), y: 211, width: 15, height: 11, rx: 2 }));
     picture.append(drawn("text", { x: place(left + 7 * 16 + 6), y: 221 }, text(most)));
   }
@@ -229,15 +239,17 @@ function scatterOf(one, two, pick) {
   pen.fillStyle = colour("field");
   pen.fillRect(left, top, right - left, bottom - top);
   let free = 0;
+  // The axis begins with all that is as short or shorter, no wait included.
+  const limit = (tick) => (tick === 1 ? `\u2264 ${duration(tick)}` : duration(tick));
   for (const tick of TIME_TICKS.filter((tick) => tick <= most)) {
     pen.fillStyle = colour("rule");
     pen.fillRect(x(tick), top, 1, bottom - top);
     pen.fillRect(left, y(tick), right - left, 1);
     if (x(tick) - 20 > free) {
-      write(pen, duration(tick), x(tick), bottom + 14, colour("soft"), `11px ${FONT}`, "center");
+      write(pen, limit(tick), x(tick), bottom + 14, colour("soft"), `11px ${FONT}`, "center");
       free = x(tick) + 20;
     }
-    write(pen, duration(tick), left - 7, y(tick), colour("soft"), `11px ${FONT}`, "right");
+    write(pen, limit(tick), left - 7, y(tick), colour("soft"), `11px ${FONT}`, "right");
   }
   write(pen, isolated(`wait under ${one.name}`), (left + right) / 2, bottom + 32, colour("ink"), `12px ${FONT}`, "center");
   pen.save();

@@ -31,6 +31,7 @@ class Schedule {
     this.groups = source.groups.map(shown);
     this.group = source.group ? new Reader(source.group) : null;
     this.held = source.held.map(distinct);
+    this.transfers = source.transfers ? distinct(source.transfers) : null;
     // Of a cluster: the state of each placement, what is told of it, and what it is known by.
     Object.assign(this, { states: source.states, texts: source.texts, keys: source.keys });
     if (source.placements === undefined) this.take(source.boxes);
@@ -171,14 +172,23 @@ class Schedule {
     const { first, list } = this.byRow();
     return list.subarray(first[row], first[row + 1]);
   }
-  /** When a placement could have started at the earliest: released, and all that its task waits for ended. */
+  /** By when each job has to end, where that is known. */
+  due() {
+    return new Map(this.deadlines.map(([at, , job]) => [job, at]));
+  }
+  /** When a placement could have started at the earliest: released, with all that its task waits for ended, and their data there. */
   ready(i) {
     let ready = this.model.release[this.job(i)];
     if (this.model.hasEdges) {
       const { ends } = this.byRow();
-      for (const row of this.model.before(this.row[i])) ready = Math.max(ready, ends[row]);
+      this.eachBefore(i, (row, transfer) => (ready = Math.max(ready, ends[row] + transfer)));
     }
     return Math.min(ready, this.start[i]);
+  }
+  /** Calls `act` with each task that a placement's task waits for, and how long the data of that are on their way. */
+  eachBefore(i, act) {
+    const { first, list } = this.model.edgesOf("incoming");
+    for (let k = first[this.row[i]]; k < first[this.row[i] + 1]; k++) act(list[k], this.transfers?.(k) ?? 0);
   }
 }
 
@@ -199,6 +209,10 @@ class Model {
     this.readTasks(data.tasks);
     this.hasEdges = Boolean(data.edges);
     this.schedules = data.schedules.map((source) => new Schedule(this, source));
+    // What no placement holds gets neither a lane nor a colour.
+    this.resources.forEach((resource, at) => {
+      resource.isHeld = data.schedules.some(({ held }) => held[at]?.values.some((value) => value > 0));
+    });
     // Of a cluster that goes on: the instant "now", and what is shown to begin with.
     Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
     this.begin = data.begin ?? 0;
@@ -308,10 +322,13 @@ class Model {
     }
     this.edges = { incoming, outgoing: { first: out, list: targets } };
   }
+  edgesOf(side) {
+    if (!this.edges) this.readEdges();
+    return this.edges[side];
+  }
   neighbours(row, side) {
     if (!this.hasEdges) return [];
-    if (!this.edges) this.readEdges();
-    const { first, list } = this.edges[side];
+    const { first, list } = this.edgesOf(side);
     return list.subarray(first[row], first[row + 1]);
   }
   /** The tasks that a task waits for, and those that wait for it. */

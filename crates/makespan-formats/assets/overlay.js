@@ -117,6 +117,8 @@ const overlays = {
     rows.push(["weight", model.isBestEffort(job) ? "best effort" : String(model.weight(job))]);
     if (model.user) rows.push(["user", model.user(job) < 0 ? "unknown" : String(model.user(job))]);
     rows.push(["release", exact(model.release[job])], ["wait", exact(source.start[i] - ready)], ["completion", `${exact(source.end[i] - model.release[job])} after release`]);
+    const due = source.due().get(job);
+    if (due !== undefined) rows.push(["deadline", exact(due) + (source.end[i] > due ? ", missed" : "")]);
     if (time > 0) rows.push(["stretch", ((source.end[i] - ready) / time).toFixed(2)]);
     if (source.groups.length && source.group?.[i]) rows.push(["group", source.groups[source.group[i] - 1]]);
     if (source.outcomes.has(i)) rows.push(["ended", OUTCOMES[source.outcomes.get(i)] + (retried(source, i) ? ", then retried" : "")]);

@@ -14,8 +14,10 @@ const chart = new Chart(byId("chart-host"), model, {
 
 function columnsOf(schedule) {
   const job = (i) => schedule.job(i);
+  const due = schedule.due();
   const all = [
-    { name: "job", kind: "text", value: (i) => schedule.nameAt(i) },
+    // Without what all names begin with, as in the chart, so that the names of a column differ.
+    { name: "job", kind: "text", value: (i) => model.labelOf(schedule.row[i], schedule.copy?.[i]), title: (i) => schedule.nameAt(i) },
     { name: "start", kind: "time", value: (i) => schedule.start[i] },
     { name: "end", kind: "time", value: (i) => schedule.end[i] },
     { name: "time", kind: "time", value: (i) => schedule.end[i] - schedule.start[i] },
@@ -24,6 +26,7 @@ function columnsOf(schedule) {
     { name: "weight", kind: "number", value: (i) => model.weight(job(i)) },
     { name: "release", kind: "time", value: (i) => model.release[job(i)] },
     { name: "wait", kind: "time", value: (i) => schedule.start[i] - schedule.ready(i) },
+    ...(schedule.deadlines.length ? [{ name: "deadline", kind: "time", value: (i) => due.get(job(i)) ?? NaN }] : []),
     { name: "flow", kind: "time", value: (i) => schedule.end[i] - model.release[job(i)] },
   ];
   if (model.user) all.splice(1, 0, { name: "user", kind: "number", value: (i) => model.user(job(i)), text: (i) => (model.user(job(i)) < 0 ? "\u2013" : String(model.user(job(i)))) });

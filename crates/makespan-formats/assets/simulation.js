@@ -54,9 +54,21 @@ function showFigures() {
     all.push(figure("Wait by user", "wait", spreadOf(policies, wait, users), "of the users with most processor time"), figure("Bounded slowdown by user", "bounded slowdown", spreadOf(policies, slowdown, users), "of the users with most processor time"));
   }
   byId("figures").replaceChildren(key(), element("div", { class: "pair" }, ...all));
+}
+
+/** What was submitted in each hour of the week, and how long it waited; nothing of jobs that came within a day. */
+function showWeek() {
+  const [first, last] = rangeOf([model.release]);
+  byId("heat").parentElement.hidden = last - first < 86400;
+  if (last - first < 86400) return;
+  const { week } = told;
+  const hours = policies.map((jobs) => byHour(model, week, (job) => jobs.wait[job]));
+  const all = byHour(model, week, () => 1).counts;
+  const range = rangeOf(hours.map(({ means }) => means));
+  const scale = policies.length > 1 ? "by the hour of submission; one logarithmic scale for all policies" : "by the hour of submission, on a logarithmic scale";
   byId("heat").replaceChildren(
-    figure("Jobs submitted", null, heatMap(model, told.week, () => 1, (value) => String(value), "jobs submitted"), told.week === null ? "by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays" : "by hour and day, by the clock of the log"),
-    ...policies.map((jobs) => figure(`Mean wait, ${jobs.name}`, null, heatMap(model, told.week, (job) => jobs.wait[job], duration, "mean wait"), "by the hour of submission, on a logarithmic scale")));
+    figure("Jobs submitted", null, heatMap({ counts: all, values: all, week }, [0, rangeOf([all])[1]], { text: String, label: "jobs submitted" }), week === null ? "by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays" : "by hour and day, by the clock of the log"),
+    ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, range, { log: true, text: duration, label: "mean wait" }), scale)));
 }
 
 /** The jobs whose waits differ most under two policies. */
@@ -65,14 +77,14 @@ function compare() {
   const gain = one.wait.map((wait, job) => wait - two.wait[job]);
   const both = known(gain);
   const [less, more] = [both.filter((value) => value > 0).length, both.filter((value) => value < 0).length];
-  byId("compare-text").textContent = `${grouped(less)} jobs wait less under ${two.name}, ${grouped(more)} more, ${grouped(both.length - less - more)} as long. A dot is a job: green ones wait less under ${two.name}, orange ones more.`;
+  byId("compare-text").textContent = `${grouped(less)} ${less === 1 ? "job waits" : "jobs wait"} less under ${two.name}, ${grouped(more)} more, ${grouped(both.length - less - more)} as long. A dot is a job: green ones wait less under ${two.name}, orange ones more.`;
   const table = new PagedTable(byId("compare-table"), {
     label: "Jobs under two policies",
     columns: [
       { name: "job", kind: "text", value: (job) => model.jobName(job) },
-      { name: `wait, ${one.name}`, kind: "time", value: (job) => one.wait[job] },
-      { name: `wait, ${two.name}`, kind: "time", value: (job) => two.wait[job] },
-      { name: "saved", kind: "time", value: (job) => gain[job] },
+      { name: `wait, ${one.name}`, kind: "time", like: "wait", value: (job) => one.wait[job] },
+      { name: `wait, ${two.name}`, kind: "time", like: "wait", value: (job) => two.wait[job] },
+      { name: "saved", kind: "time", like: "wait", value: (job) => gain[job] },
     ],
     count: model.jobs,
     rows: 14,
@@ -105,7 +117,7 @@ function showTable() {
     { name: "allotment", kind: "number", value: (job) => first.width[job] },
     { name: "time", kind: "time", value: (job) => first.end[job] - first.start[job] },
     ...policies.flatMap((jobs) => [
-      { name: `wait, ${jobs.name}`, kind: "time", value: (job) => jobs.wait[job] },
+      { name: `wait, ${jobs.name}`, kind: "time", like: "wait", value: (job) => jobs.wait[job] },
       { name: `slowdown, ${jobs.name}`, kind: "number", value: (job) => jobs.slowdown[job], text: (job) => (Number.isNaN(jobs.slowdown[job]) ? "\u2013" : jobs.slowdown[job].toFixed(2)) },
     ]),
   ];
@@ -142,6 +154,7 @@ function start() {
       },
     });
     showFigures();
+    showWeek();
     if (policies.length > 1) {
       byId("two-policies").hidden = false;
       choosePolicies();
@@ -154,6 +167,7 @@ function start() {
       if (width === figureWidth()) return;
       width = figureWidth();
       showFigures();
+      showWeek();
       if (policies.length > 1) compare();
     });
   }

@@ -31,19 +31,23 @@ class PagedTable {
     this.measure();
     this.show();
   }
-  /** What a column of times is written in: of all rows up to some number, and of more of some. */
-  measure() {
+  /** The values of a column: of all rows up to some number, and of more of some. */
+  sampleOf(column) {
     const step = Math.max(1, Math.floor(this.count / 2000));
+    const values = [];
+    for (let row = 0; row < this.count; row += step) {
+      const value = column.value(row);
+      if (Number.isFinite(value)) values.push(value);
+    }
+    return values;
+  }
+  /** What columns of times and numbers are written in; those that are `like` each other in the same. */
+  measure() {
     this.formats = this.columns.map((column) => {
       if (column.kind === "text" || column.text) return null;
-      let largest = 0;
-      const values = [];
-      for (let row = 0; row < this.count; row += step) {
-        const value = column.value(row);
-        if (!Number.isFinite(value)) continue;
-        largest = Math.max(largest, Math.abs(value));
-        values.push(value);
-      }
+      const alike = column.like ? this.columns.filter(({ like }) => like === column.like) : [column];
+      const values = alike.flatMap((one) => this.sampleOf(one));
+      const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
       if (column.kind === "number") {
         const digits = Math.round(-Math.log10(finestOf(values, 6)));
         return { unit: "", text: (value) => value.toFixed(digits) };
@@ -102,7 +106,7 @@ class PagedTable {
     const cells = this.columns.map((column, index) => {
       const value = column.value(row);
       const text = column.text ? column.text(row) : this.formats[index] ? (Number.isFinite(value) ? this.formats[index].text(value) : "\u2013") : String(value);
-      const inside = index === 0 ? element("button", { type: "button", dir: "auto", title: `Show ${text} in the chart` }, text) : element("bdi", {}, text);
+      const inside = index === 0 ? element("button", { type: "button", dir: "auto", title: `Show ${column.title?.(row) ?? text} in the chart` }, text) : element("bdi", {}, text);
       return element("td", { class: column.kind === "text" ? null : "number" }, inside);
     });
     return element("tr", { "data-row": row, class: this.chosen(row) ? "chosen" : null }, ...cells);

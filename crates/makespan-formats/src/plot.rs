@@ -27,8 +27,8 @@ pub struct Figure {
     pub y_range: Option<(f64, f64)>,
     /// Whether the horizontal axis is logarithmic; then points at or below zero are left out.
     pub log_x: bool,
-    /// Whether a line keeps its value up to the next point, as a distribution does; its points are not marked then.
-    pub steps: bool,
+    /// Whether points are not marked, and the horizontal axis has round ticks, as suits lines of very many points.
+    pub unmarked: bool,
 }
 
 /// One line.
@@ -38,6 +38,20 @@ pub struct Series {
     pub name: String,
     /// By ascending `x`.
     pub points: Vec<Point>,
+    /// What is between them.
+    pub line: Line,
+}
+
+/// How a line goes from a point to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Line {
+    /// Straight.
+    #[default]
+    Straight,
+    /// It keeps its value up to the next point, as a distribution does.
+    Keeps,
+    /// It has the value of the next point at once, as a bound does that holds up to there.
+    Takes,
 }
 
 /// A value with the range of its repetitions.
@@ -90,7 +104,7 @@ fn axes(figure: &Figure, lines: &[Vec<Point>]) -> [Axis; 2] {
     let y: Vec<f64> = points().flat_map(|point| [point.low, point.y, point.high]).collect();
     let vertical = figure.y_range.filter(|(low, high)| low < high);
     let vertical = vertical.map_or_else(|| Axis::around(&y, false, false), |(low, high)| Axis::of(low, high));
-    [Axis::around(&x, figure.log_x, !figure.steps), vertical]
+    [Axis::around(&x, figure.log_x, !figure.unmarked), vertical]
 }
 
 #[cfg(test)]
@@ -107,7 +121,8 @@ mod tests {
 
     fn figure(name: &str, points: &[(f64, f64)]) -> Figure {
         let point = |&(x, y): &(f64, f64)| Point { x, y, low: y - 0.5, high: y + 1.0 };
-        let series = vec![Series { name: name.into(), points: points.iter().map(point).collect() }];
+        let series =
+            vec![Series { name: name.into(), points: points.iter().map(point).collect(), ..Series::default() }];
         Figure { title: name.into(), x_label: name.into(), y_label: name.into(), series, ..Figure::default() }
     }
 

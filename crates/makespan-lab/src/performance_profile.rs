@@ -6,7 +6,7 @@
 //! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s), and infinite where s failed.
 //! The profile of s at a factor t is the share of the instances with r(p, s) <= t.
 
-use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::plot::{Figure, Line, Point, Series};
 
 /// Of one algorithm: for which share of the instances it is within a factor of the best.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +65,7 @@ pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> 
     let series = |(name, profile): (&String, &PerformanceProfile)| {
         let ends =
             [(1.0, profile.share(1.0))].into_iter().chain(profile.steps()).chain([(largest, profile.share(largest))]);
-        Series { name: name.clone(), points: ends.map(point).collect() }
+        Series { name: name.clone(), points: ends.map(point).collect(), line: Line::Keeps }
     };
     Figure {
         title: format!("Performance profile: {what}"),
@@ -74,7 +74,7 @@ pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> 
         series: names.iter().zip(profiles).map(series).collect(),
         y_range: Some((0.0, 1.02)),
         log_x: true,
-        steps: true,
+        unmarked: true,
     }
 }
 

@@ -35,7 +35,7 @@ impl Axis {
         };
         let places = distinct(values);
         let ticks = match (at_values && places.len() <= MAX_PLACES, log) {
-            (true, _) if !places.is_empty() => places,
+            (true, _) if !places.is_empty() && places.iter().all(is_short) => places,
             (_, true) => logarithmic(low, high),
             _ => nice(low, high),
         };
@@ -62,6 +62,11 @@ impl Axis {
         shown.reverse();
         shown
     }
+}
+
+/// Whether a value makes a tick that can be read at a glance.
+fn is_short(value: &f64) -> bool {
+    label(*value).len() <= 6
 }
 
 fn distinct(values: &[f64]) -> Vec<f64> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::axis::{Axis, label};
 use super::svg::COLOURS;
-use super::{Figure, Histogram, Point};
+use super::{Figure, Histogram, Line, Point};
 
 /// The shapes of the points, as in the SVG.
 const MARKS: [&str; 6] = ["*", "square*", "triangle*", "diamond*", "x", "+"];
@@ -18,10 +18,15 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
         let ranged = points.iter().any(|point| point.low < point.high);
         let colour = (b'A' + (index % COLOURS.len()) as u8) as char;
         let dash = DASHES[index / COLOURS.len() % DASHES.len()];
-        let mark = if figure.steps { "const plot, mark=none".to_owned() } else { format!("mark={}", MARKS[index % 6]) };
+        let line = match series.line {
+            Line::Straight => "",
+            Line::Keeps => "const plot, ",
+            Line::Takes => "const plot mark right, ",
+        };
+        let mark = if figure.unmarked { "none" } else { MARKS[index % 6] };
         let bars = if ranged { ", error bars/.cd, y dir=both, y explicit" } else { "" };
         let errors = if ranged { "[x=x, y=y, y error plus=above, y error minus=below]" } else { "[x=x, y=y]" };
-        let _ = writeln!(text, "\\addplot[makespan{colour}, {dash}, {mark}{bars}] table {errors} {{");
+        let _ = writeln!(text, "\\addplot[makespan{colour}, {dash}, {line}mark={mark}{bars}] table {errors} {{");
         text += if ranged { "x y above below\n" } else { "x y\n" };
         for point in points {
             let _ = if ranged {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::axis::{Axis, label};
-use super::{Figure, Histogram, Point};
+use super::{Figure, Histogram, Line, Point};
 use crate::gantt::escape::Text;
 
 /// Size in pixels.
@@ -79,7 +79,7 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
                 svg,
                 r#"<path d="M{left:.1} {y:.1}h26" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>"#
             );
-            if !figure.steps {
+            if !figure.unmarked {
                 svg += &marker(index, left + 13.0, y);
             }
             let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">{}</text>"#, left + 32.0, y + 4.0, Text(&name));
@@ -153,8 +153,11 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
         let x = x + aside;
         let _ = match number {
             0 => write!(path, "M{x:.1} {y:.1}"),
-            _ if figure.steps => write!(path, "H{x:.1}V{y:.1}"),
-            _ => write!(path, "L{x:.1} {y:.1}"),
+            _ => match figure.series[index].line {
+                Line::Straight => write!(path, "L{x:.1} {y:.1}"),
+                Line::Keeps => write!(path, "H{x:.1}V{y:.1}"),
+                Line::Takes => write!(path, "V{y:.1}H{x:.1}"),
+            },
         };
         if point.low < point.high {
             let (low, high) = (frame.at(point.x, point.low).1, frame.at(point.x, point.high).1);
@@ -164,7 +167,7 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
                 x - 3.0
             );
         }
-        if !figure.steps {
+        if !figure.unmarked {
             marks += &marker(index, x, y);
         }
     }

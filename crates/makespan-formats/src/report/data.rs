@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Instance, Job, JobId, Objective, Outcome, Placement, ResourceKind, Rows, Schedule, Time};
+use makespan_core::{
+    Bound, Dependence, Instance, Job, JobId, Objective, Outcome, Placement, ResourceKind, Rows, Schedule, Time,
+};
 use serde::Serialize;
 
 use super::pack::{Distinct, Packed};
@@ -100,6 +102,8 @@ struct ScheduleData<'a> {
     outcomes: Vec<(usize, &'static str)>,
     /// By when jobs have to end, whether that was missed, and the jobs.
     deadlines: Vec<(f64, bool, u32)>,
+    /// Of each edge how long its data are on their way between the processors of its tasks, in seconds; nothing where that takes no time.
+    transfers: Option<Distinct<f64>>,
     groups: Vec<&'a str>,
     /// The group of each placement, none as 0, counted from 1; nothing where there are no groups.
     group: Option<Packed>,
@@ -263,6 +267,7 @@ fn placements<'a>(instance: &Instance, named: NamedSchedule<'a>, marks: &'a Mark
         guesses: placed.iter().enumerate().filter(|(_, one)| is_guess(instance, one)).map(|(at, _)| at).collect(),
         outcomes: outcomes(placed, marks),
         deadlines: deadlines(instance, schedule, marks),
+        transfers: instance.has_transfers().then(|| transfers(instance, placed)),
         group: (!groups.is_empty()).then(|| Packed::numbers((0..placed.len()).map(group))),
         groups,
         held: held(instance, placed),
@@ -321,10 +326,27 @@ fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f6
     }
     let of = |id: JobId| {
         let job = instance.job(id);
-        let at = job.release + job.deadline?;
+        let at = job.deadline?;
         Some((at.seconds(), ends.get(&id).is_some_and(|&end| end > at), id.0))
     };
     instance.ids().filter_map(of).collect()
+}
+
+fn transfers(instance: &Instance, placed: &[Placement]) -> Distinct<f64> {
+    // Of equal tasks the last one to end is waited for, and the first one to start waits.
+    let mut ends: Vec<Option<(&Placement, &Placement)>> = vec![None; instance.different_tasks()];
+    for placement in placed {
+        let (first, last) = ends[instance.different(placement.task)].get_or_insert((placement, placement));
+        *first = std::cmp::min_by_key(*first, placement, |one| one.start);
+        *last = std::cmp::max_by_key(*last, placement, |one| one.end);
+    }
+    let seconds = |edge: &Dependence| {
+        let (_, from) = ends[instance.different(edge.from)]?;
+        let (to, _) = ends[instance.different(edge.to)]?;
+        Some(instance.platform().transfer_between(&from.processors, &to.processors, edge.payload).seconds())
+    };
+    let incoming = instance.different_task_ids().flat_map(|task| instance.incoming(task));
+    Distinct::of(incoming.map(|edge| seconds(edge).unwrap_or(0.0)), f64::to_bits)
 }
 
 fn held(instance: &Instance, placed: &[Placement]) -> Vec<Distinct<f64>> {

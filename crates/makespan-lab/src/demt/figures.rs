@@ -79,7 +79,7 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
         if shown.is_empty() {
             heading = format!("{heading}; {algorithm} is off the scale");
         } else {
-            series.push(Series { name: title(algorithm), points: shown });
+            series.push(Series { name: title(algorithm), points: shown, ..Series::default() });
         }
     }
     let (x_label, y_label) = ("jobs".into(), "ratio: average, least and greatest".into());
@@ -96,6 +96,7 @@ fn times(points: &Points) -> Figure {
         Series {
             name: family.to_string(),
             points: points.curve(family, algorithm::DEMT).into_iter().map(point).collect(),
+            ..Series::default()
         }
     };
     Figure {

@@ -34,7 +34,7 @@ fn ratios(options: &Options, points: &Points, title: &str, group: fn(u32) -> Gat
             let figures = points.get(&(group(each), at)).filter(|figures| figures.plans > 0)?;
             Some(Point { x: f64::from(each), y: figures.mean, low: figures.min, high: figures.max })
         };
-        Series { name: named(&name), points: each.iter().filter_map(point).collect() }
+        Series { name: named(&name), points: each.iter().filter_map(point).collect(), ..Series::default() }
     };
     let mut series: Vec<Series> = options.algorithms().into_iter().enumerate().map(curve).collect();
     series.retain(|series| !series.points.is_empty());
@@ -42,7 +42,11 @@ fn ratios(options: &Options, points: &Points, title: &str, group: fn(u32) -> Gat
         let y = promised(each);
         Point { x: f64::from(each), y, low: y, high: y }
     };
-    series.push(Series { name: "guarantee of shelves".into(), points: each.iter().map(promise).collect() });
+    series.push(Series {
+        name: "guarantee of shelves".into(),
+        points: each.iter().map(promise).collect(),
+        ..Series::default()
+    });
     Figure {
         title: format!("Best placement: {title}"),
         x_label: "processors of an SMP".into(),

@@ -21,6 +21,7 @@ fn ratios(points: &[Point]) -> Figure {
     let curve = |family: &[Point]| Series {
         name: family[0].family.to_string(),
         points: family.iter().map(|p| plot::Point { x: p.jobs as f64, y: p.mean, low: p.min, high: p.max }).collect(),
+        ..Series::default()
     };
     Figure {
         title: points[0].setting.to_string(),

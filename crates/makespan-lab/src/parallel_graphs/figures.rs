@@ -41,7 +41,7 @@ fn by_processors(algorithm: &str, points: &[Point]) -> Series {
         }
         _ => None,
     };
-    Series { name: title(algorithm), points: points.iter().filter_map(point).collect() }
+    Series { name: title(algorithm), points: points.iter().filter_map(point).collect(), ..Series::default() }
 }
 
 fn distribution(algorithm: &str, runs: &[Run]) -> Series {
@@ -50,5 +50,5 @@ fn distribution(algorithm: &str, runs: &[Run]) -> Series {
         let y = quantile(&ratios, f64::from(step) / f64::from(STEPS))?;
         Some(plot::Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
     };
-    Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect() }
+    Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
 }

@@ -56,6 +56,7 @@ fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let series = |&group: &Group| Series {
         name: format!("swing {}", group.swing),
         points: intervals(points, group, |row| &row.advantages),
+        ..Series::default()
     };
     Figure {
         title: format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].mean_size),
@@ -71,6 +72,7 @@ fn each(points: &Points, group: Group, of: impl Fn(&Point) -> f64) -> Vec<Series
     let series = |(at, scheduler): (usize, &super::Scheduler)| Series {
         name: scheduler.name.into(),
         points: curve(points, group, |row| of(&row.points[at])),
+        ..Series::default()
     };
     SCHEDULERS.iter().enumerate().map(series).collect()
 }
@@ -110,8 +112,8 @@ fn differences(points: &Points, group: Group) -> Figure {
         x_label: X.into(),
         y_label: "percent".into(),
         series: vec![
-            Series { name: "makespan saved".into(), points: makespan },
-            Series { name: "utilisation gained".into(), points: used },
+            Series { name: "makespan saved".into(), points: makespan, ..Series::default() },
+            Series { name: "utilisation gained".into(), points: used, ..Series::default() },
         ],
         log_x: true,
         ..Figure::default()

@@ -40,7 +40,7 @@ fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
             let y = quantile(&gaps, f64::from(step) / f64::from(STEPS))?;
             Some(Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
         };
-        Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect() }
+        Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
     };
     let algorithms: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
     let reference = if is_known { "the best known makespan" } else { "the verified bound" };

@@ -1,7 +1,7 @@
 //! The front in a report.
 
 use makespan_core::{Bound, Front, FrontPoint, Instance, Objective};
-use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::plot::{Figure, Line, Point, Series};
 use makespan_formats::report::Section;
 
 use crate::summary;
@@ -22,12 +22,15 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
         let bound = point.bound.as_ref()?;
         Some(at(bound.makespan_at_most.map_or(makespan(point), makespan_core::Time::seconds), bound.value.integer()))
     });
-    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points };
+    let series = |name: &str, points: Vec<Point>, line| Series { name: name.into(), points, line };
     let figure = Figure {
         title: format!("Makespan against {objective}"),
         x_label: "makespan (s)".into(),
         y_label: format!("{objective} (s)"),
-        series: vec![series("schedule", reached.collect()), series("proved: none below", proved.collect())],
+        series: vec![
+            series("schedule", reached.collect(), Line::Keeps),
+            series("proved: none below", proved.collect(), Line::Takes),
+        ],
         ..Figure::default()
     };
     Section {

@@ -25,7 +25,7 @@ pub fn section(strategy: &Strategy) -> Section {
     };
     let points: Vec<Point> = strategy.variants().iter().map(point).collect();
     let chosen = points[strategy.chosen()];
-    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points };
+    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points, ..Series::default() };
     let figure = Figure {
         title: "Finish against cost".into(),
         x_label: "finish (s)".into(),

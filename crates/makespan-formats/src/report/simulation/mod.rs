@@ -124,7 +124,7 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
 /// How the picture is read.
 fn note(panels: &Panels<'_>) -> String {
     let shades = if panels.is_reduced() {
-        " The log is long: a column shows a period, dark what there always was in it, lighter the mean, lightest the most."
+        " The log is long: a column shows a period, strong what there always was in it, paler the mean, palest the most."
     } else {
         ""
     };

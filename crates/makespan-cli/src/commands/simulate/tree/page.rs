@@ -50,6 +50,7 @@ fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
     let line = |(job, ends): (usize, &Vec<Time>)| Series {
         name: page.instance.jobs()[job].name.clone(),
         points: done(ends, run.run.tasks[job]),
+        ..Series::default()
     };
     let figure = Figure {
         title: format!("Tasks done under {}", run.heuristic),
