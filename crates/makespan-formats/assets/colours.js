@@ -225,7 +225,7 @@ function amountText(name, amount) {
   return `${Number(value.toPrecision(3))} ${units[at]}`;
 }
 
-const OUTCOMES = { failed: "failed", killed: "killed at its walltime", interrupted: "interrupted, ran again", "not started": "not started" };
+const OUTCOMES = { failed: "failed", signalled: "killed by a signal", killed: "killed at its walltime", interrupted: "interrupted, ran again", "not started": "not started" };
 function byOutcome(model) {
   const words = ["planned", "ended well", ...Object.values(OUTCOMES)];
   const keys = Object.keys(OUTCOMES);
@@ -233,7 +233,7 @@ function byOutcome(model) {
   const of = (schedule, i) => (schedule.outcomes.size ? keys.indexOf(schedule.outcomes.get(i)) + 2 : 0);
   const all = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => of(schedule, i)));
   const there = words.map((_, at) => at).filter((at) => all.some((column) => column.includes(at)));
-  const colours = (scheme) => [OTHER, scheme === "light" ? "#b9d4ea" : "#48698a", SEVERE, "#ee8866", "#eedd88", "#888888"];
+  const colours = (scheme) => [OTHER, scheme === "light" ? "#b9d4ea" : "#48698a", SEVERE, "#aa4499", "#ee8866", "#eedd88", "#888888"];
   return {
     index: all.map((column) => column.map((at) => there.indexOf(at))),
     words: there.map((at) => words[at]),

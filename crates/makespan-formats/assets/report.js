@@ -57,7 +57,10 @@ function start() {
   which.hidden = model.schedules.length < 2;
   which.append(...model.schedules.map((schedule, index) => new Option(schedule.name, index)));
   which.addEventListener("change", () => showTable(Number(which.value)));
-  if (model.schedules.length) showTable(0);
+  // Of a plan and what happened the latter.
+  const first = model.choose ? 0 : model.schedules.length - 1;
+  which.value = first;
+  if (model.schedules.length) showTable(first);
   // A row of the table of alternatives shows its schedule.
   for (const row of document.querySelectorAll("tr[data-schedule]")) {
     row.addEventListener("click", () => chart.choose(Number(row.dataset.schedule)));

@@ -45,6 +45,8 @@ pub struct Series {
 /// How a line goes from a point to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
+    /// Nothing: points for themselves.
+    Apart,
     /// Straight.
     #[default]
     Straight,

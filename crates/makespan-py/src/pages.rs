@@ -27,8 +27,9 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
         let problem = TreeProblem::new(instance).map_err(|error| errors::input(py, error))?;
         let pictures = &[TreePicture { title, rates: &state.rates }];
         let summary = format!("planned by {algorithm}");
+        let (problem, summary) = (&problem, &*summary);
         let report =
-            TreeReport { title, summary: &summary, instance, problem: &problem, pictures, remarks, sections: &[] };
+            TreeReport { title, summary, instance, problem, pictures, measured: false, remarks, sections: &[] };
         return text(|out| write_tree(out, &report));
     }
     let schedule = plan.schedule().cloned().unwrap_or_default();

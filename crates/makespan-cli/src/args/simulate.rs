@@ -74,6 +74,16 @@ pub struct SimulateOptions {
     pub format: Format,
 }
 
+impl SimulateOptions {
+    /// What heads a page: the file, or whose queue it is.
+    pub fn title(&self) -> String {
+        match &self.machines.from {
+            Some(from) if self.trace.as_os_str() == QUEUE => format!("Queue of {from}"),
+            _ => self.trace.file_name().map_or("Simulation".into(), |name| name.to_string_lossy().into_owned()),
+        }
+    }
+}
+
 /// Failures of nodes.
 #[derive(Args)]
 pub struct Breakdowns {

@@ -25,6 +25,19 @@ pub enum Outcome {
     NotStarted,
 }
 
+/// Signals of Linux, whose numbers are added to 128 in the status of what they ended.
+const SIGNALS: i32 = 64;
+
+impl Outcome {
+    /// The signal that ended the program, as its status tells.
+    pub fn signal(self) -> Option<i32> {
+        match self {
+            Self::Failed { status } if (129..=128 + SIGNALS).contains(&status) => Some(status - 128),
+            _ => None,
+        }
+    }
+}
+
 /// One execution of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {

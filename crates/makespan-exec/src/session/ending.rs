@@ -9,9 +9,6 @@ use crate::clock::since_origin;
 use crate::journal::{Cause, Record};
 use crate::status::Status;
 
-/// The largest number of a signal.
-const SIGNALS: i32 = 64;
-
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
@@ -167,10 +164,10 @@ impl Session<'_> {
                 stated
                     .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))
             }
-            Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
-                Some(format!("it ended with status {status}, which signal {} leaves", status - 128))
-            }
-            Outcome::Failed { status } => Some(format!("it returned exit status {status}")),
+            Outcome::Failed { status } => Some(match outcome.signal() {
+                Some(signal) => format!("it ended with status {status}, which signal {signal} leaves"),
+                None => format!("it returned exit status {status}"),
+            }),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
         }
     }

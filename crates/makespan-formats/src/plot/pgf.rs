@@ -19,6 +19,7 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
         let colour = (b'A' + (index % COLOURS.len()) as u8) as char;
         let dash = DASHES[index / COLOURS.len() % DASHES.len()];
         let line = match series.line {
+            Line::Apart => "only marks, ",
             Line::Straight => "",
             Line::Keeps => "const plot, ",
             Line::Takes => "const plot mark right, ",

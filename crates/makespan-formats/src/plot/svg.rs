@@ -75,10 +75,12 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
             let y = TOP + 10.0 + LINE * index as f64;
             let name: String = series.name.chars().take(fits).collect();
             let (colour, dash) = look(index);
-            let _ = write!(
-                svg,
-                r#"<path d="M{left:.1} {y:.1}h26" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>"#
-            );
+            if series.line != Line::Apart {
+                let _ = write!(
+                    svg,
+                    r#"<path d="M{left:.1} {y:.1}h26" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>"#
+                );
+            }
             if !figure.unmarked {
                 svg += &marker(index, left + 13.0, y);
             }
@@ -154,6 +156,7 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
         let _ = match number {
             0 => write!(path, "M{x:.1} {y:.1}"),
             _ => match figure.series[index].line {
+                Line::Apart => Ok(()),
                 Line::Straight => write!(path, "L{x:.1} {y:.1}"),
                 Line::Keeps => write!(path, "H{x:.1}V{y:.1}"),
                 Line::Takes => write!(path, "V{y:.1}H{x:.1}"),

@@ -30,12 +30,15 @@ pub(super) struct Card {
 
 fn cards(report: &Report<'_>) -> Vec<Card> {
     let Some(plan) = report.schedules.first() else { return Vec::new() };
-    let all = || report.schedules.iter().map(|named| (named.name, Metrics::of(report.instance, named.schedule)));
+    // What happened says more than what was planned.
+    let lead = if report.choose { plan } else { report.schedules.last().unwrap_or(plan) };
+    let rest = report.schedules.len() - 1;
+    let beside = &report.schedules[..if report.choose { 0 } else { rest }];
     let others = |show: &dyn Fn(&Metrics) -> String| {
-        let rest = if report.choose { 0 } else { report.schedules.len() };
-        all().take(rest).skip(1).map(|(name, metrics)| format!("{name}: {}", show(&metrics))).collect::<Vec<_>>()
+        let of = |named: &NamedSchedule<'_>| show(&Metrics::of(report.instance, named.schedule));
+        beside.iter().map(|named| format!("{}: {}", named.name, of(named))).collect::<Vec<_>>()
     };
-    let metrics = Metrics::of(report.instance, plan.schedule);
+    let metrics = Metrics::of(report.instance, lead.schedule);
     let mut cards: Vec<Card> = Standing::all(report.instance, plan.schedule, report.bounds)
         .iter()
         .map(|standing| objective(report, standing))
@@ -52,14 +55,14 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     let tasks = format!("{} tasks in all", grouped(report.instance.tasks() as f64));
     let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
     add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
-    if let Some(apart) = Apart::of(report.instance, plan.schedule) {
+    if let Some(apart) = Apart::of(report.instance, lead.schedule) {
         let without = format!("without it the makespan is {}", duration(apart.others.seconds()));
         let other = |named: &NamedSchedule<'_>| {
             let apart = Apart::of(report.instance, named.schedule)?;
             let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
             Some(format!("{}: {best_effort}, without it {others}", named.name))
         };
-        let others = report.schedules.iter().skip(1).filter_map(other);
+        let others = beside.iter().filter_map(other);
         add("best effort ends", duration(apart.best_effort.seconds()), [without].into_iter().chain(others).collect());
     }
     cards
@@ -70,8 +73,13 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {
         lines.push("weight \u{D7} seconds".to_owned());
     }
+    // A bound is one on the plan, whose times may be guesses, and not on what happened.
+    let happened = report.schedules[1..].last().filter(|_| !report.choose);
+    if let Some(plan) = report.schedules.first().filter(|_| happened.is_some()) {
+        lines.push(format!("{}: {}", plan.name, standing.show(standing.value)));
+    }
     let optimal = standing.bound == Some(standing.value);
-    let badge = standing.claim().filter(|_| optimal);
+    let badge = standing.claim().filter(|_| optimal && happened.is_none());
     if let Some(bound) = standing.bound.filter(|_| !optimal) {
         lines.push(format!("{} {}", bound_word(standing.condition), standing.show(bound)));
         if let Some(ratio) = standing.ratio() {
@@ -83,16 +91,11 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         }
     }
     if optimal {
-        lines.push("proved: no schedule is better".to_owned());
+        let what = if happened.is_some() { "plan" } else { "schedule" };
+        lines.push(format!("proved: no {what} is better"));
     }
-    if report.choose {
-        return Card { label: standing.objective.to_string(), value: standing.show(standing.value), badge, lines };
-    }
-    for other in report.schedules.iter().skip(1) {
-        let value = standing.objective.value(report.instance, other.schedule);
-        lines.push(format!("{}: {}", other.name, standing.show(value)));
-    }
-    Card { label: standing.objective.to_string(), value: standing.show(standing.value), badge, lines }
+    let value = happened.map_or(standing.value, |named| standing.objective.value(report.instance, named.schedule));
+    Card { label: standing.objective.to_string(), value: standing.show(value), badge, lines }
 }
 
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
@@ -144,7 +147,7 @@ pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Res
         return Ok(());
     }
     write!(out, "<ul class=\"remarks\" aria-label=\"Remarks\">")?;
-    remarks.iter().try_for_each(|remark| write!(out, "<li><bdi>{}</bdi></li>", Text(remark)))?;
+    remarks.iter().try_for_each(|remark| write!(out, "<li><bdi>{}</bdi></li>", prose(remark)))?;
     writeln!(out, "</ul>")
 }
 
@@ -154,8 +157,8 @@ pub(super) fn write_sections<'a>(
 ) -> io::Result<()> {
     for section in sections {
         writeln!(out, "<section><h2>{}</h2>", Text(&section.title))?;
-        if !section.text.is_empty() {
-            writeln!(out, "<p>{}</p>", Text(&section.text))?;
+        for paragraph in section.text.lines() {
+            writeln!(out, "<p>{}</p>", prose(paragraph))?;
         }
         if let Some(figure) = &section.figure {
             write!(out, "<figure>")?;
@@ -168,14 +171,17 @@ pub(super) fn write_sections<'a>(
             let words = if section.words { " words" } else { " figures" };
             write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
             write!(out, "<tr>")?;
-            write_row(out, "th scope=\"col\"", "th", &section.columns)?;
-            write!(out, "</thead><tbody>")?;
+            for column in &section.columns {
+                write!(out, "<th scope=\"col\"><bdi>{}</bdi></th>", heading(column))?;
+            }
+            write!(out, "</tr></thead><tbody>")?;
             for (index, row) in section.rows.iter().enumerate() {
                 match section.schedules.get(index) {
                     Some(schedule) => write!(out, "<tr data-schedule=\"{schedule}\">")?,
                     None => write!(out, "<tr>")?,
                 }
-                write_row(out, "td", "td", row)?;
+                row.iter().try_for_each(|cell| write!(out, "<td><bdi>{}</bdi></td>", Text(cell)))?;
+                writeln!(out, "</tr>")?;
             }
             writeln!(out, "</tbody></table></div>")?;
         }
@@ -184,7 +190,21 @@ pub(super) fn write_sections<'a>(
     Ok(())
 }
 
-fn write_row(out: &mut impl Write, open: &str, close: &str, cells: &[String]) -> io::Result<()> {
-    cells.iter().try_for_each(|cell| write!(out, "<{open}><bdi>{}</bdi></{close}>", Text(cell)))?;
-    writeln!(out, "</tr>")
+/// Sentences as HTML, in which names that stand between backticks are set apart.
+fn prose(text: &str) -> String {
+    let text = Text(text).to_string();
+    if text.matches('`').count() % 2 == 1 {
+        return text;
+    }
+    let parts = text.split('`').enumerate();
+    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
+}
+
+/// A heading, which may go on in another line after the signs of a spec.
+fn heading(text: &str) -> String {
+    let mut html = Text(text).to_string();
+    for sign in ["[", ",", "=", "/"] {
+        html = html.replace(sign, &format!("{sign}<wbr>"));
+    }
+    html
 }

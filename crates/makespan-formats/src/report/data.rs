@@ -303,9 +303,9 @@ fn packed(instance: &Instance, placed: &[Placement], unit: i64) -> Packed {
 }
 
 fn outcomes(placed: &[Placement], marks: &Marks) -> Vec<(usize, &'static str)> {
-    let word = |outcome| match outcome {
+    let word = |outcome: Outcome| match outcome {
         Outcome::Succeeded => None,
-        Outcome::Failed { .. } => Some("failed"),
+        Outcome::Failed { .. } => Some(if outcome.signal().is_some() { "signalled" } else { "failed" }),
         Outcome::TimedOut => Some("killed"),
         Outcome::Interrupted => Some("interrupted"),
         Outcome::NotStarted => Some("not started"),

@@ -26,6 +26,8 @@ pub struct TreeReport<'a> {
     pub problem: &'a TreeProblem,
     /// Who computes what, one picture after the other.
     pub pictures: &'a [TreePicture<'a>],
+    /// Whether the rates of the pictures are means over whole runs, of which begin and end count.
+    pub measured: bool,
     /// What the user should know, one sentence each.
     pub remarks: &'a [String],
     /// Tables after the pictures.
@@ -139,9 +141,14 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         data.pictures[at].shares.chunks(apps.max(1)).filter(|shares| shares.iter().any(|share| *share > 0.0)).count()
     };
     let computing = problem.nodes().iter().filter(|node| node.computes()).count();
+    let rates = if report.measured {
+        "weighted tasks a second over the whole run, its begin and its end included"
+    } else {
+        "weighted tasks a second, of the rates below"
+    };
     let counted = |count: usize| grouped(count as f64);
     vec![
-        card("fair throughput", "weighted tasks a second, of the rates below", &|at| format!("{:.3}", throughput(at))),
+        card("fair throughput", rates, &|at| format!("{:.3}", throughput(at))),
         card("processors busy", "mean over the nodes that compute", &|at| format!("{:.1} %", 100.0 * loads[at].1)),
         card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| counted(at_work(at))),
         card("ports that never idle", "sending all the time", &|at| counted(loads[at].0)),

@@ -26,7 +26,11 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     let figure = Figure {
         title: format!("Makespan against {objective}"),
         x_label: "makespan (s)".into(),
-        y_label: format!("{objective} (s)"),
+        y_label: match objective {
+            Objective::WeightedCompletion | Objective::WeightedLateness => format!("{objective} (weight \u{D7} s)"),
+            Objective::Cost => objective.to_string(),
+            _ => format!("{objective} (s)"),
+        },
         series: vec![
             series("schedule", reached.collect(), Line::Keeps),
             series("proved: none below", proved.collect(), Line::Takes),

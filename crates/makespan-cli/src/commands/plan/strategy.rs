@@ -1,7 +1,7 @@
 //! The variants of a strategy, in text and in a report.
 
 use makespan_core::{Objective, Strategy, Variant};
-use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::plot::{Figure, Line, Point, Series};
 use makespan_formats::report::Section;
 
 use crate::output::table;
@@ -25,7 +25,7 @@ pub fn section(strategy: &Strategy) -> Section {
     };
     let points: Vec<Point> = strategy.variants().iter().map(point).collect();
     let chosen = points[strategy.chosen()];
-    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points, ..Series::default() };
+    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points, line: Line::Apart };
     let figure = Figure {
         title: "Finish against cost".into(),
         x_label: "finish (s)".into(),

@@ -61,7 +61,8 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
         let nodes = nodes::Nodes::new(instance, &found).all();
         let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
         let pictures = &[TreePicture { title, rates }];
-        let report = TreeReport { title, summary: &summary, instance, problem, pictures, remarks, sections };
+        let report =
+            TreeReport { title, summary: &summary, instance, problem, pictures, measured: false, remarks, sections };
         write_file(path, |mut out| write_tree(&mut out, &report))?;
     }
     match options.format {

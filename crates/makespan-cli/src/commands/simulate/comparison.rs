@@ -12,42 +12,46 @@ use super::row::Row;
 use crate::output::table;
 use crate::summary::figure;
 
+/// A column is headed by a number where the spec of its policy has more characters.
+const MAX_NAME: usize = 28;
+
 /// A named figure of something.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
-/// How the figures of a group of measures are written: in units of so many seconds, with so many digits after the point.
+/// How the figures of a group of measures are written.
 struct Written {
-    unit: f64,
     /// Behind the label of a row.
     word: &'static str,
-    /// As each value asks for where none is stated.
-    digits: Option<usize>,
+    text: fn(f64) -> String,
 }
 
 impl Written {
     /// In a terminal, as in files: seconds.
     fn plain(_largest: f64, _is_time: bool) -> Self {
-        Self { unit: 1.0, word: "", digits: None }
+        Self { word: "", text: figure }
     }
 
-    /// On a page: one unit for the group, by its largest value, so that digits stand below each other.
+    /// On a page: one unit for the group, by its largest value, so that digits stand below each other; as in the tables of jobs there.
     fn on_page(largest: f64, is_time: bool) -> Self {
-        const UNITS: [(f64, f64, &str); 5] = [
-            (172_800.0, 86_400.0, " (d)"),
-            (7200.0, 3600.0, " (h)"),
-            (120.0, 60.0, " (min)"),
-            (0.1, 1.0, " (s)"),
-            (f64::MIN_POSITIVE, 1e-3, " (ms)"),
-        ];
-        // What is zero throughout has seconds.
-        let found =
-            UNITS.iter().find(|(least, ..)| largest >= *least).map_or((1.0, " (s)"), |&(_, unit, word)| (unit, word));
-        let (unit, word) = if is_time { found } else { (1.0, "") };
-        Self { unit, word, digits: Some(if largest / unit >= 1000.0 { 1 } else { 3 }) }
+        match is_time {
+            false if largest >= 1000.0 => Self { word: "", text: |value| format!("{value:.1}") },
+            false => Self { word: "", text: |value| format!("{value:.3}") },
+            true if largest >= 86_400.0 => Self { word: " (d h:min:s)", text: on_a_clock },
+            true if largest >= 60.0 => Self { word: " (h:min:s)", text: on_a_clock },
+            // What is zero throughout has seconds.
+            true if largest >= 0.1 || largest == 0.0 => Self { word: " (s)", text: |value| format!("{value:.3}") },
+            true => Self { word: " (ms)", text: |value| format!("{:.3}", value * 1e3) },
+        }
     }
+}
 
-    fn text(&self, value: f64) -> String {
-        self.digits.map_or_else(|| figure(value), |digits| format!("{:.digits$}", value / self.unit))
+/// Days, where there are any, then hours, minutes and whole seconds.
+fn on_a_clock(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    let (days, hours, minutes, rest) = (whole / 86_400, whole % 86_400 / 3600, whole % 3600 / 60, whole % 60);
+    match days {
+        0 => format!("{hours}:{minutes:02}:{rest:02}"),
+        _ => format!("{days} d {hours:02}:{minutes:02}:{rest:02}"),
     }
 }
 
@@ -70,16 +74,21 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
             "flow" => measures.flow,
             _ => measures.bounded_slowdown,
         };
-        let largest = simulated.iter().map(|one| group(&one.measures).max).fold(0.0, f64::max);
+        let most = |measures: &Measures| match name {
+            "bounded slowdown" => measures.bounded_slowdown.max,
+            // Waits and flows stand below each other.
+            _ => measures.wait.max.max(measures.flow.max),
+        };
+        let largest = simulated.iter().map(|one| most(&one.measures)).fold(0.0, f64::max);
         let written = written(largest, name != "bounded slowdown");
         for (word, of) in figures {
-            add(&format!("{name}, {word}{}", written.word), &|measures| written.text(of(&group(measures))));
+            add(&format!("{name}, {word}{}", written.word), &|measures| (written.text)(of(&group(measures))));
         }
     }
     add("weighted completion", &|measures| figure(measures.weighted_completion));
     let largest = simulated.iter().map(|one| one.measures.makespan).fold(0.0, f64::max);
     let makespans = written(largest, true);
-    add(&format!("makespan{}", makespans.word), &|measures| makespans.text(measures.makespan));
+    add(&format!("makespan{}", makespans.word), &|measures| (makespans.text)(measures.makespan));
     add("utilisation", &|measures| format!("{:.2} %", 100.0 * measures.utilisation));
     add("backfilled jobs", &|measures| measures.backfilled.to_string());
     // What is not known, and what never happened, takes no line.
@@ -139,10 +148,11 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
 /// A table with a column a policy; several tables below each other where one would be wider than so many characters.
 pub fn text(simulated: &[Simulated], widest: usize) -> String {
     let rows = rows(simulated, Written::plain);
+    let (names, notes) = short_names(simulated);
     let label = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let width = |at: usize| {
         let cells = rows.iter().map(|row| row.1[at].chars().count()).max().unwrap_or(0);
-        cells.max(simulated[at].policy.chars().count()) + 2
+        cells.max(names[at].chars().count()) + 2
     };
     let (mut tables, mut from) = (Vec::new(), 0);
     while from < simulated.len() {
@@ -152,13 +162,27 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
             room -= width(to);
             to += 1;
         }
-        let heading: Vec<&str> =
-            std::iter::once("policy").chain(simulated[from..to].iter().map(|one| one.policy.as_str())).collect();
+        let heading: Vec<&str> = std::iter::once("policy").chain(names[from..to].iter().map(String::as_str)).collect();
         let cells = rows.iter().map(|(label, cells)| [std::slice::from_ref(label), &cells[from..to]].concat());
         tables.push(table(&heading, 1, cells));
         from = to;
     }
-    tables.join("\n")
+    tables.join("\n") + &notes
+}
+
+/// What heads the columns, and lines below the table: a spec of many parameters would make a column of a line's width.
+fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
+    let mut notes = String::new();
+    let mut name = |(at, one): (usize, &Simulated)| {
+        if one.policy.chars().count() <= MAX_NAME {
+            return one.policy.clone();
+        }
+        let base = one.policy.split('[').next().unwrap_or_default();
+        notes += &format!("\n({}) {}", at + 1, one.policy);
+        format!("{base} ({})", at + 1)
+    };
+    let names = simulated.iter().enumerate().map(&mut name).collect();
+    (names, if notes.is_empty() { notes } else { notes + "\n" })
 }
 
 /// The same for the report.

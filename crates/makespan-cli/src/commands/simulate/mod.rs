@@ -86,7 +86,7 @@ fn cluster(
     let simulated = play::play(&scenes, threads)?;
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
     let answers: Vec<Option<Answer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
-    let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
+    let title = options.title();
     let sizes = simulated.iter().filter(|_| options.sizes).map(|one| Sizes::of(&log.instance, one));
     let sizes: Vec<Sizes> = sizes.collect::<Result<_>>()?;
     outputs::write(

@@ -34,7 +34,7 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
     let runs = play(&scene, &heuristics, &rules, threads)?;
     let page = report::Page { instance, scene: &scene, rules: &rules, runs: &runs };
     if let Some(path) = &options.outputs.report {
-        let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
+        let title = options.title();
         page::write(path, &title, &problem, &page)?;
     }
     match options.format {

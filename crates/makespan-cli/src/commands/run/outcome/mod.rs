@@ -63,7 +63,7 @@ impl Kind {
         match run.outcome {
             Outcome::Succeeded => Self::Succeeded,
             Outcome::Failed { .. } if memory_kill(run).is_some() => Self::OutOfMemory,
-            Outcome::Failed { status } if (129..=192).contains(&status) => Self::Killed,
+            Outcome::Failed { .. } if run.outcome.signal().is_some() => Self::Killed,
             Outcome::Failed { .. } => Self::Failed,
             Outcome::TimedOut => Self::TimedOut,
             Outcome::NotStarted => Self::NotStarted,
@@ -92,6 +92,12 @@ impl Kind {
             _ => Tone::Bad,
         }
     }
+}
+
+/// A line of the terminal as a sentence of a page.
+fn sentence(line: &str) -> String {
+    let mut signs = line.chars();
+    signs.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), signs.as_str()))
 }
 
 fn memory_kill(run: &Run) -> Option<MemoryKill> {
@@ -259,16 +265,22 @@ impl<'a> Outcomes<'a> {
             vec![self.instance.name(task).into_owned(), self.kind(task).words().to_owned(), self.reason(task), tail]
         };
         let troubles = self.troubles();
-        let rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
-        let mut text = vec![self.headline().text + "."];
-        text.extend(self.above_needs().into_iter().map(|text| text + "."));
-        text.extend(self.learned().map(|text| text + "."));
+        let mut rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
+        let mut text = vec![self.headline().text];
+        text.extend(self.above_needs());
+        text.extend(self.learned());
         text.extend(self.lost());
-        let columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();
-        let columns = if rows.is_empty() { Vec::new() } else { columns };
+        let text: Vec<String> = text.iter().map(|line| sentence(line)).collect();
+        let mut columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();
+        if rows.is_empty() {
+            columns.clear();
+        } else if rows.iter().all(|row| row.last().is_some_and(String::is_empty)) {
+            columns.pop();
+            rows.iter_mut().for_each(|row| drop(row.pop()));
+        }
         Section {
             title: "Outcomes".into(),
-            text: text.join(" "),
+            text: text.join("\n"),
             columns,
             rows,
             words: true,

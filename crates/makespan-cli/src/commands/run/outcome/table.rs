@@ -90,6 +90,9 @@ impl<'a> Row<'a> {
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::OutOfMemory => {
                 format!("failed for memory, status {status}")
             }
+            Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::Killed => {
+                format!("killed, status {status}")
+            }
             Some(Outcome::Failed { status }) => format!("failed, status {status}"),
             Some(Outcome::TimedOut) => "reached its walltime".into(),
             Some(Outcome::Interrupted) => "interrupted".into(),

@@ -75,7 +75,7 @@ pub fn simulate(
         .collect();
     let mut simulated = play::play(&scenes, threads)?;
     let instances: Vec<&Instance> = scenes.iter().map(|(scene, _)| scene.instance).collect();
-    let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
+    let title = options.title();
     outputs::write(&instances, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
     let (mut all, mut of, mut running) = (vec![], vec![], vec![]);

@@ -39,6 +39,7 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -
         instance: page.instance,
         problem,
         pictures: &pictures,
+        measured: true,
         remarks: &remarks,
         sections: &sections,
     };

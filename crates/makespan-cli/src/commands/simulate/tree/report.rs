@@ -103,6 +103,7 @@ impl Page<'_> {
         if let Some(&first) = unreached.first() {
             let others = match unreached.len() - 1 {
                 0 => String::new(),
+                1 => " and 1 other".into(),
                 count => format!(" and {count} others"),
             };
             let name = self.name(first);
