@@ -204,7 +204,51 @@ describe("alternatives", () => {
   });
 });
 
+describe("data between nodes", () => {
+  it("count where a placement could end later", async () => {
+    const { page, faults, close } = await openPage(browser, "transfers");
+    const wrong = await page.evaluate(() => {
+      const { model, slackOf } = makespan;
+      const [schedule] = model.schedules;
+      const latest = slackOf(schedule).map((slack, i) => schedule.end[i] + slack);
+      const limits = latest.map(() => schedule.makespan);
+      const begin = (i) => latest[i] - (schedule.end[i] - schedule.start[i]);
+      const nodes = (i) => schedule.intervals(i).map((processor) => model.nodeOf(processor));
+      for (let i = 0; i < schedule.count; i++) {
+        for (let j = 0; j < schedule.count; j++) {
+          if (model.before(schedule.row[j]).includes(schedule.row[i])) {
+            // A gigabyte takes a second between any two nodes.
+            const far = nodes(i).some((a) => nodes(j).some((b) => a !== b));
+            limits[i] = Math.min(limits[i], begin(j) - (far ? 1 : 0));
+          }
+          const shared = schedule.intervals(i).some((processor) => schedule.holds(j, processor)) || schedule.intervals(j).some((processor) => schedule.holds(i, processor));
+          if (i !== j && shared && schedule.start[j] >= schedule.end[i]) limits[i] = Math.min(limits[i], begin(j));
+        }
+      }
+      return Array.from(latest, (end, i) => [schedule.nameAt(i), end, limits[i]]).filter(([, end, limit]) => Math.abs(end - limit) > 1e-6);
+    });
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(faults, []);
+    await close();
+  });
+});
+
 describe("a phone", () => {
+  it("shows what is known of a placement that is tapped", async () => {
+    const { page, close } = await openPage(browser, "demo", { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+    await page.locator(".stage").scrollIntoViewIfNeeded();
+    const box = await page.locator(".stage").boundingBox();
+    const at = await page.evaluate(() => {
+      const { schedules, point } = makespan;
+      const i = Array.from(schedules[0].end, (end, k) => [end - schedules[0].start[k], k]).sort((a, b) => b[0] - a[0])[0][1];
+      return point(0, i);
+    });
+    await page.touchscreen.tap(box.x + at[0], box.y + at[1]);
+    await settle(page);
+    assert.equal(await page.locator(".chart-tip").isVisible(), true);
+    await close();
+  });
+
   it("pans by a finger and zooms by two, and has no page wider than itself", async () => {
     const { page, faults, close } = await openPage(browser, "demo", { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));

@@ -183,7 +183,8 @@ const moving = {
     };
     this.stage.addEventListener("pointerup", end);
     this.stage.addEventListener("pointercancel", end);
-    this.stage.addEventListener("pointerleave", () => !down.size && this.hover(-1, -1));
+    // A finger leaves with every tap, and what it has tapped is still to be read.
+    this.stage.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !down.size && this.hover(-1, -1));
   },
   dragged(drag, points) {
     const [x, y] = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);

@@ -10,6 +10,7 @@ window.makespan = {
     chart.xOf((model.schedules[schedule].start[i] + model.schedules[schedule].end[i]) / 2),
     chart.yOf(chart.panelOf({ schedule }), chart.rows.of(model.schedules[schedule].spans[2 * model.schedules[schedule].first[i]]) + 0.5),
   ],
+  slackOf,
   timeRedraw: () => {
     const begin = performance.now();
     chart.again();

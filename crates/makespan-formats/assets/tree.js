@@ -104,8 +104,10 @@ class TreeChart {
       swatch.style.background = this.palette[at];
       return element("button", { type: "button", class: "chip", "aria-pressed": String(this.picks === at), onclick: () => this.pick(at) }, swatch, element("bdi", {}, word));
     });
-    const notes = ["a box is filled as far as its processors are busy", "a link is as thick as it is busy", "red: a port that never idles"];
-    this.legend.replaceChildren(...chips, ...notes.map((text) => element("span", {}, text)));
+    this.legend.replaceChildren(...chips, ...this.notes().map((text) => element("span", {}, text)));
+  }
+  notes() {
+    return ["a box is filled as far as its processors are busy", "a link is as thick as it is busy", "red: a port that never idles"];
   }
   pick(at) {
     this.picks = this.picks === at ? null : at;

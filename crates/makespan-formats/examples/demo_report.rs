@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Edge, Graph, Instance, Job, JobId, NamedTask, Need, Needs, Objective, Outcome, Payload, Placement, Platform,
-    ProcSet, Profile, Proof, Resources, Run, Schedule, ScheduleBuilder, SpeedupLaw, Task, TaskId, Time, Trace,
-    Unavailable, Weight,
+    Bound, Edge, Graph, Instance, Job, JobId, Link, NamedTask, Need, Needs, Objective, Outcome, Payload, Placement,
+    Platform, ProcSet, Profile, Proof, Resources, Run, Schedule, ScheduleBuilder, SpeedupLaw, Task, TaskId, Time,
+    Trace, Unavailable, Weight,
     proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
@@ -152,8 +152,14 @@ fn bags(folder: &Path) -> Result<(), Failure> {
     write(folder, "bags", &instance, &[("plan", builder.finish())])
 }
 
-/// Three rounds of a fork and its join, on nodes with memory and GPUs. Every task after what it waits for.
+/// The graph, and the same with data of a gigabyte on every edge, which take a second from node to node.
 fn graph(folder: &Path) -> Result<(), Failure> {
+    graph_with(folder, 0)?;
+    graph_with(folder, 1_000_000_000)
+}
+
+/// Three rounds of a fork and its join, on nodes with memory and GPUs. Every task after what it waits for.
+fn graph_with(folder: &Path, bytes: u64) -> Result<(), Failure> {
     let mut numbers = Numbers(3);
     let (mut tasks, mut edges) = (Vec::new(), Vec::new());
     for round in 0..3_u32 {
@@ -171,26 +177,33 @@ fn graph(folder: &Path) -> Result<(), Failure> {
             }
         }
         let last = tasks.len() as u32 - 1;
-        let none = Payload::Bytes(0);
-        edges.extend((first + 1..last).flat_map(|task| {
-            [Edge { from: first, to: task, payload: none }, Edge { from: task, to: last, payload: none }]
-        }));
+        let payload = Payload::Bytes(bytes);
+        edges.extend(
+            (first + 1..last)
+                .flat_map(|task| [Edge { from: first, to: task, payload }, Edge { from: task, to: last, payload }]),
+        );
         if round > 0 {
-            edges.push(Edge { from: first - 1, to: first, payload: none });
+            edges.push(Edge { from: first - 1, to: first, payload });
         }
     }
     let job = Job::compound("genome-2020", Graph::new(tasks, edges)?);
     let resources = Resources::new([("memory", 32_u64 << 30), ("gpus", 2)])?;
-    let platform = Platform::cluster(4, 8)?.with_node_resources(&resources)?;
+    let link = Link { bandwidth: 1e9, latency: Time::ZERO };
+    let platform = Platform::cluster(4, 8)?.with_node_resources(&resources)?.with_interconnect(link)?;
     let instance = Instance::new(platform, vec![job], vec![])?;
+    // Data are waited for from wherever they come.
+    let transfer = Time::from_seconds((bytes / 1_000_000_000) as i64);
     let mut builder = ScheduleBuilder::new(&instance);
     let mut ends = vec![Time::ZERO; instance.tasks() as usize];
     for task in instance.in_order() {
-        let ready = instance.incoming(task).map(|edge| ends[edge.from.index()]).max().unwrap_or_default();
+        let ready = instance.incoming(task).map(|edge| ends[edge.from.index()] + transfer).max().unwrap_or_default();
         let (start, _) = builder.place_earliest(task, instance.profile(task).min_processors(), ready);
         ends[task.index()] = start + instance.profile(task).time(instance.profile(task).min_processors());
     }
     let plan = builder.finish();
+    if bytes > 0 {
+        return page(folder, "transfers", &instance, &[("plan", plan)], &Drawn { marks: &[], choose: false });
+    }
     let runs = plan.placements().iter().enumerate().map(|(at, placement)| Run {
         task: placement.task,
         start: placement.start,

@@ -95,3 +95,54 @@ fn columns_are_short() {
     let placements = STANDARD.decode(plan["placements"].as_str().unwrap()).unwrap();
     assert_eq!(placements[..12], [0, 0, 10, 1, 0, 1, 2, 0, 10, 1, 2, 1]);
 }
+
+/// The data of the page of a plan.
+fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
+    let report = Report {
+        title: "plan",
+        instance,
+        schedules: &[NamedSchedule { name: "plan", schedule }],
+        marks: &[],
+        algorithm: "",
+        seed: 1,
+        bounds: &[],
+        remarks: &[],
+        sections: &[],
+        choose: false,
+    };
+    let mut bytes = Vec::new();
+    write_html(&mut bytes, &report).unwrap();
+    data(&String::from_utf8(bytes).unwrap())
+}
+
+proptest::proptest! {
+    /// A deadline is an instant: what is drawn as missed, and by how much, is what the objective counts.
+    #[test]
+    fn deadlines_are_drawn_where_lateness_begins(
+        jobs in proptest::collection::vec((0_i64..20, proptest::option::of(1_i64..40), 0_i64..20), 1..8)
+    ) {
+        let job = |&(release, deadline, _): &(i64, Option<i64>, i64)| {
+            let job = Job::new("a", Profile::rigid(1, Time::from_seconds(3)).unwrap());
+            let job = job.with_release(Time::from_seconds(release));
+            deadline.map_or(job.clone(), |after| job.with_deadline(Time::from_seconds(release + after)))
+        };
+        let all: Vec<Job> = jobs.iter().map(job).enumerate().map(|(at, job)| Job { name: at.to_string(), ..job }).collect();
+        let instance = Instance::new(Platform::flat(8).unwrap(), all, vec![]).unwrap();
+        let place = |(at, &(release, _, wait)): (usize, &(i64, Option<i64>, i64))| Placement {
+            task: TaskId(at as u64),
+            start: Time::from_seconds(release + wait),
+            end: Time::from_seconds(release + wait + 3),
+            processors: ProcSet::range(at as u32, at as u32),
+        };
+        let schedule = Schedule::new(jobs.iter().enumerate().map(place).collect());
+        let data = plan_data(&instance, &schedule);
+        let drawn = data["schedules"][0]["deadlines"].as_array().unwrap();
+        proptest::prop_assert_eq!(drawn.len(), jobs.iter().filter(|(_, deadline, _)| deadline.is_some()).count());
+        let late = drawn.iter().filter(|one| one[1] == true).map(|one| {
+            let (release, _, wait) = jobs[one[2].as_u64().unwrap() as usize];
+            (release + wait + 3) as f64 - one[0].as_f64().unwrap()
+        });
+        let most = Objective::MaxLateness.value(&instance, &schedule) as f64 / 1e9;
+        proptest::prop_assert_eq!(late.fold(0.0, f64::max), most);
+    }
+}

@@ -40,6 +40,11 @@ use ready::Links;
 use reason::Reasons;
 use times::{Draws, Learned, Times};
 
+/// Nodes that are looked at in all draws together, and how many draws are made whatever they cost: what is asked at a prompt is to be
+/// answered in seconds.
+const MAX_LOOKED: u64 = 100_000_000;
+const LEAST_DRAWS: u64 = 4;
+
 /// How the future is played.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -106,6 +111,8 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let mut play = Play::new(&model, &links, looks, &lasts);
     let outcome = Play::new(&model, &links, looks, &lasts).run();
     play.first_look();
+    let affordable = (MAX_LOOKED / outcome.looked.max(1)).max(LEAST_DRAWS) as u32;
+    let options = &Options { draws: options.draws.min(affordable), ..*options };
     let drawn = if options.learns { draws(options, &model, &links, &times, &ran) } else { Vec::new() };
     let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {

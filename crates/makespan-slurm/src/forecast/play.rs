@@ -71,6 +71,8 @@ pub(super) struct Outcome {
     pub sites: Vec<Vec<u32>>,
     /// Jobs whose ends it waits for.
     pub after: Vec<Vec<usize>>,
+    /// Nodes that were looked at for jobs.
+    pub looked: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +125,7 @@ impl<'a> Play<'a> {
             ended: vec![None; jobs],
             sites: vec![Vec::new(); jobs],
             after: vec![Vec::new(); jobs],
+            looked: 0,
         };
         let mut play = Self {
             model,
@@ -228,6 +231,7 @@ impl<'a> Play<'a> {
             }
             self.decide();
         }
+        self.outcome.looked = self.world.looked.get();
         self.outcome
     }
 

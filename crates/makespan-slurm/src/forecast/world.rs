@@ -1,5 +1,7 @@
 //! What is held and what is free while time passes.
 
+use std::cell::Cell;
+
 use crate::queue::{Holding, Memory};
 
 use super::bits::Bits;
@@ -41,6 +43,34 @@ pub(super) struct Gap {
     pub closed: Option<usize>,
 }
 
+/// The place of the last node that a job needs among nodes by the instants from which they are free: those up to it, and all that are
+/// free at the same instant, come first and sorted. Few of many nodes are needed, so that not all are sorted.
+fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
+    let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
+    loop {
+        let all = sorted >= times.len();
+        if all {
+            times.sort_unstable();
+        } else {
+            times.select_nth_unstable(sorted);
+            times[..sorted].sort_unstable();
+        }
+        let ready = &times[..if all { times.len() } else { sorted }];
+        let mut sum = 0_u64;
+        let count = |(index, &(_, _, room)): (usize, &(i64, usize, u32))| {
+            sum += u64::from(room);
+            (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
+        };
+        let last = ready.iter().enumerate().find_map(count);
+        // What is free at the same instant is among them if anything later is.
+        let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
+        match last.filter(is_whole) {
+            None if !all => sorted *= 4,
+            last => return last,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
     pub model: &'a Model<'a>,
@@ -58,6 +88,8 @@ pub(super) struct World<'a> {
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
     pub used: Vec<u64>,
+    /// Nodes that were looked at for jobs: a measure of what a play costs, which is the same on every machine.
+    pub looked: Cell<u64>,
 }
 
 impl<'a> World<'a> {
@@ -76,6 +108,7 @@ impl<'a> World<'a> {
             kept: vec![Vec::new(); sites],
             touched: Vec::new(),
             used: model.counters.iter().map(|counter| counter.used).collect(),
+            looked: Cell::new(0),
         };
         for (site, of) in model.sites.iter().enumerate() {
             world.open.set(site, of.cpus > 0);
@@ -173,6 +206,7 @@ impl<'a> World<'a> {
 
     /// How many processors a site can give now, if it has what is asked for on each node.
     pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
+        self.looked.set(self.looked.get() + 1);
         let kinds = self.model.kinds.len();
         let gres = &self.gres[site * kinds..(site + 1) * kinds];
         self.model.room(shape, site, self.cpus[site], self.memory[site], gres)
@@ -277,13 +311,7 @@ impl<'a> World<'a> {
         }
         let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
         for _ in 0..64 {
-            times.sort_unstable();
-            let mut sum = 0_u64;
-            let count = |(index, &(_, _, room)): (usize, &(i64, usize, u32))| {
-                sum += u64::from(room);
-                (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
-            };
-            let last = times.iter().enumerate().find_map(count)?;
+            let last = last_needed(shape, &mut times)?;
             let at = times[last].0;
             // What was free earlier may be taken again by then.
             let mut moved = false;

@@ -9,9 +9,11 @@ use super::Seen;
 use super::rows::{between, clocked, head, nodes};
 
 /// What this page has beside the style of all pages: bars in a column, and reasons that have room, also on a phone.
-const OWN_STYLE: &str = "section>small{display:block;color:var(--soft);margin:2px 0 8px}td{vertical-align:top}\
+const OWN_STYLE: &str = "main{padding-top:14px}td.name{max-width:11rem;overflow:hidden;text-overflow:ellipsis}section>small{display:block;color:var(--soft);margin:2px 0 8px}td{vertical-align:top}\
 td.t{font-variant-numeric:tabular-nums}tr{border-bottom:1px solid var(--line)}td.bar{min-width:10rem;position:relative;border-bottom:0}td.why{white-space:normal;min-width:15rem}\
-td.why small{color:var(--soft)}i{position:absolute;top:9px;height:13px;border-radius:2px}i.r{background:var(--accent)}i.w{background:var(--second)}";
+td.why small{color:var(--soft)}i{position:absolute;top:9px;height:13px;border-radius:2px}i.r{background:var(--accent)}i.w{background:var(--second)}\
+@media(max-width:640px){thead,td.more{display:none}tbody,table{display:block}tr{display:grid;grid-template-columns:1fr auto;gap:1px 12px;padding:8px 12px}\
+td,td.why{padding:0;border:0;min-width:0;white-space:normal}td.job{font-weight:600}td.bar{grid-column:1/-1;height:18px}td.why{grid-column:1/-1}i{top:3px}}";
 /// Nothing is loaded, and nothing runs.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -30,13 +32,13 @@ pub fn html(seen: &Seen<'_>, waiting: &[&Expected], from: &str) -> String {
     page += &format!(
         "<section><h2>What waits</h2><small>Bars: {ends}. Orange: between early and late starts; blue: the expected run.</small>"
     );
-    page += "<div class=\"scroll words\"><table><tr><th>job<th>user<th>name<th>partition<th>nodes<th>limit<th>starts<th>between<th>when\
-             <th>why not now";
+    page += "<div class=\"scroll words\"><table><thead><tr><th>job<th>user<th>name<th>partition<th>nodes<th>limit<th>starts<th>between<th>when\
+             <th>why not now</thead><tbody>";
     for one in waiting {
         row(&mut page, seen, one, span);
     }
-    page += "</table></div></section><section><h2>What runs</h2><div class=\"scroll words\"><table><tr><th>job<th>user<th>name<th>partition\
-             <th>nodes<th>since<th>ends about<th>when";
+    page += "</table></div></section><section><h2>What runs</h2><div class=\"scroll words\"><table><thead><tr><th>job<th>user<th>name<th>partition\
+             <th>nodes<th>since<th>ends about<th>when</thead><tbody>";
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));
     for (job, end) in running {
@@ -45,9 +47,9 @@ pub fn html(seen: &Seen<'_>, waiting: &[&Expected], from: &str) -> String {
         let bar = bar("r", span, run.started, end);
         let cells = [&of.shown, &of.user, &of.name, &of.partitions.join(","), &run.holds.len().to_string()];
         page += "<tr>";
-        cells.iter().for_each(|cell| page += &format!("<td>{}", escaped(cell)));
+        page += &head_cells(cells);
         let (since, end) = (seen.clock.words(run.started), seen.clock.words(end));
-        let _ = write!(page, "<td class=t>{since}<td class=t>{end}<td class=bar>{bar}");
+        let _ = write!(page, "<td class=\"t more\">{since}<td class=t>{end}<td class=bar>{bar}");
     }
     page += "</table></div></section>";
     let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
@@ -65,7 +67,7 @@ fn row(page: &mut String, seen: &Seen<'_>, one: &Expected, span: (i64, i64)) {
     let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
     let cells = [job.shown.clone(), job.user.clone(), job.name.clone(), job.partitions.join(","), nodes(job)];
     *page += "<tr>";
-    cells.iter().for_each(|cell| *page += &format!("<td>{}", escaped(cell)));
+    *page += &head_cells(cells.each_ref());
     let mut bars = String::new();
     if let (Some(early), Some(late)) = (one.early, one.late) {
         bars += &bar("w", span, early, late);
@@ -77,10 +79,17 @@ fn row(page: &mut String, seen: &Seen<'_>, one: &Expected, span: (i64, i64)) {
         one.why.remedy.as_ref().map_or(String::new(), |remedy| format!("<br><small>{}</small>", escaped(remedy)));
     let _ = write!(
         page,
-        "<td class=t>{limit}<td class=t>{start}<td class=t>{}<td class=bar>{bars}<td class=why>{}{remedy}",
+        "<td class=\"t more\">{limit}<td class=t>{start}<td class=\"t more\">{}<td class=bar>{bars}<td class=why>{}{remedy}",
         between(seen, one),
         escaped(&one.why.text)
     );
+}
+
+/// The first cells of a row: on a phone job and user stand beside each other, and its name and partition are left out.
+fn head_cells(cells: [&String; 5]) -> String {
+    let classes = ["job", "user", "name more", "more", "nodes"];
+    let cell = |(class, text): (&str, &String)| format!("<td class=\"{class}\" title=\"{0}\">{0}", escaped(text));
+    classes.into_iter().zip(cells).map(cell).collect()
 }
 
 /// From now to when nine of ten jobs have started and run: what comes later is cut off.

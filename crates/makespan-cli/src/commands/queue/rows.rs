@@ -15,6 +15,8 @@ const RUNNING: usize = 20;
 const WIDTH: (usize, usize, usize) = (80, 60, 240);
 /// From so many columns on there are names, partitions and limits.
 const WIDE: usize = 120;
+/// Lines of a reason.
+const MAX_LINES: usize = 4;
 
 /// A column: its heading, the least and the most that it takes of a line.
 struct Column(&'static str, usize, usize);
@@ -161,23 +163,12 @@ fn running(seen: &Seen<'_>, width: usize) -> String {
 /// What the reader should know beside the table.
 pub fn remarks(seen: &Seen<'_>, width: usize) -> String {
     let all = seen.queue.remarks.iter().chain(&seen.forecast.remarks);
-    let mut lines: Vec<String> = Vec::new();
-    for remark in all.take(20) {
-        let mut line = "note:".to_owned();
-        for word in shown(remark).split_whitespace() {
-            if columns_of(&line) + 1 + columns_of(word) > width {
-                lines.push(std::mem::replace(&mut line, "     ".to_owned()));
-            }
-            line.push(' ');
-            line += word;
-        }
-        lines.push(line);
-    }
-    let text = lines.join("\n");
+    let note = |remark: &String| format!("note: {}", folded(&shown(remark), width - 6, usize::MAX).join("\n      "));
+    let text = all.take(20).map(note).collect::<Vec<_>>().join("\n");
     if text.is_empty() { text } else { format!("\n{text}\n") }
 }
 
-/// Cells in columns with two spaces between them, each cut to what its column has.
+/// Cells in columns with two spaces between them, each cut to what its column has; the last one goes on in lines below.
 fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shown(cell).into_owned()).collect()).collect();
@@ -198,12 +189,42 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
     }
     widths[last] = widths[last].min(width.saturating_sub(others)).max(columns[last].0.len().min(width));
     let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
+    let below = " ".repeat(widths[..last].iter().map(|width| width + 2).sum());
     let line = |cells: &Vec<String>| {
-        let cells: Vec<String> =
-            cells.iter().zip(&widths).map(|(cell, &width)| padded(&cut(cell, width), width)).collect();
-        format!("{}\n", cells.join("  ").trim_end())
+        let first = cells[..last].iter().zip(&widths).map(|(cell, &width)| padded(&cut(cell, width), width) + "  ");
+        let text =
+            first.collect::<String>() + &folded(&cells[last], widths[last], MAX_LINES).join(&format!("\n{below}"));
+        format!("{}\n", text.trim_end())
     };
     std::iter::once(&heading).chain(&rows).map(line).collect()
+}
+
+/// A text in lines of so many columns, broken between words; what is beyond so many lines is cut.
+fn folded(text: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let full = lines.len() == most;
+        let line = lines.last_mut().expect("there is one");
+        let room = width.saturating_sub(columns_of(line) + usize::from(!line.is_empty()));
+        if columns_of(word) > room && !line.is_empty() && !full {
+            lines.push(cut(word, width));
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        *line += word;
+        if columns_of(line) > width
+            || (full && words.peek().is_some_and(|next| columns_of(line) + 1 + columns_of(next) > width))
+        {
+            *line = cut(&(line.clone() + " \u{2026}"), width);
+            if full {
+                break;
+            }
+        }
+    }
+    lines
 }
 
 fn cut(text: &str, width: usize) -> String {
@@ -247,8 +268,19 @@ mod tests {
             let columns = columns(width);
             let rows = vec![columns.iter().map(|_| long.to_owned()).collect(); 3];
             let text = table(&columns, rows, width);
-            assert_eq!(text.lines().count(), 4);
+            assert!((4..=1 + 3 * MAX_LINES).contains(&text.lines().count()), "{text}");
             assert!(text.lines().all(|line| columns_of(line) <= width), "{width}\n{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lines_have_all_words_or_say_that_there_are_more(words in proptest::collection::vec("[a-z日]{1,12}", 0..20), width in 13_usize..60, most in 1_usize..5) {
+            let text = words.join(" ");
+            let lines = folded(&text, width, most);
+            proptest::prop_assert!(lines.len() <= most && lines.iter().all(|line| columns_of(line) <= width), "{lines:?}");
+            let whole = lines.join(" ") == text;
+            proptest::prop_assert!(whole || lines.iter().any(|line| line.contains('…')), "{lines:?}");
         }
     }
 

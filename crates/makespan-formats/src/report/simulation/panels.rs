@@ -64,7 +64,9 @@ impl<'a> Panels<'a> {
         let span = [first, ends.max().unwrap_or_default().max(first + Time::TICK)];
         let series: Vec<Vec<Column>> =
             policies.iter().map(|policy| columns(policy.levels, span, EXACT, COLUMNS)).collect();
-        Self { policies, series, span, processors: report.instance.processors() }
+        // A scenario may have more processors than the log.
+        let held = series.iter().flatten().map(|column| column.held.most).max().unwrap_or(0);
+        Self { policies, series, span, processors: report.instance.processors().max(held) }
     }
 
     /// Whether the series are shown in columns.

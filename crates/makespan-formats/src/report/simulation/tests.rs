@@ -85,3 +85,21 @@ fn long_logs_make_small_pages() {
 fn an_empty_simulation_is_a_page() {
     assert!(page(&instance(0), &[], None).contains("</html>"));
 }
+
+#[test]
+fn more_processors_than_the_log_has_stay_within_their_panel() {
+    let busy =
+        [Level { time: Time::ZERO, held: 20, waiting: 0 }, Level { time: Time::from_seconds(9), held: 0, waiting: 0 }];
+    let html = page(&instance(2), &busy, None);
+    let panels = &html[html.find("<svg id=").unwrap()..html.find("</svg>").unwrap() + 6];
+    let document = roxmltree::Document::parse(panels).unwrap();
+    let ground = document.descendants().find(|node| node.attribute("class") == Some("ground")).unwrap();
+    let top: f64 = ground.attribute("y").unwrap().parse().unwrap();
+    let held = document
+        .descendants()
+        .find(|node| node.attribute("class").is_some_and(|class| class.contains("held")))
+        .unwrap();
+    let path = held.attribute("d").unwrap().replace(|sign: char| sign.is_ascii_alphabetic(), " ");
+    let numbers: Vec<f64> = path.split_whitespace().map(|text| text.parse().unwrap()).collect();
+    assert!(numbers.iter().all(|&number| number >= top), "{top}: {path}");
+}
