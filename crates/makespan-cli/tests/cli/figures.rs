@@ -52,6 +52,8 @@ fn several_instances_are_summed_up() {
     assert!(said.starts_with("4 instances, 1 to 12 jobs, 8 processors\n"), "{said}");
     let planned = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().contains("3 of 4");
     assert!(planned("dual") && !planned("demt"), "{said}");
+    // A mean over three does not stand beside means over four without a word.
+    assert!(said.contains("note: these means are not over all 4 instances") && said.contains("dual over 3"), "{said}");
 
     let mut table = csv::Reader::from_path(sandbox.path("t.csv")).unwrap();
     let heading = table.headers().unwrap().clone();
@@ -67,6 +69,9 @@ fn several_instances_are_summed_up() {
         } else {
             assert!(cell("instance") == "graph.json" && cell("makespan").is_empty(), "{row:?}");
         }
+    }
+    for table in ["t.md", "t.tex"] {
+        assert!(sandbox.read(table).contains("not over all 4 instances"), "{table}");
     }
     assert!(sandbox.read("t.md").contains("| demt | 4 |") && sandbox.read("t.tex").contains("\\toprule"));
 
