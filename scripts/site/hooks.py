@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+from mkdocs.plugins import event_priority
+
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import split
 
@@ -31,9 +33,18 @@ def on_post_page(output: str, page, **_) -> str:
     return output.replace(SHIM, f"{up}worker.js")
 
 
+@event_priority(-200)  # After the plug-ins.
 def on_post_build(config, **_) -> None:
-    """The page of missing pages is no page for the generator."""
-    for path in Path(config["site_dir"]).glob("*.html"):
+    """The page of missing pages is no page for the generator. What the other pages promise is checked."""
+    site = Path(config["site_dir"])
+    for path in site.glob("*.html"):
+        path.write_text(path.read_text().replace(SHIM, "worker.js"))
+    problems = [] if (site / "search/search_index.js").is_file() else ["the search needs an index that is a script"]
+    for path in site.rglob("*.html"):
         text = path.read_text()
-        if SHIM in text:
-            path.write_text(text.replace(SHIM, "worker.js"))
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="(https?:[^"]*)"', text)
+        problems += [f"{path.name} loads {address}" for address in loaded]
+        copied = re.findall(r'data-copy="([^"]*)"', text)
+        problems += [f"{path.name} copies a prompt: {words}" for words in copied if words.startswith(("$ ", "&gt; "))]
+    if problems:
+        raise SystemExit("\n".join(problems))

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::comparison::{Comparison, duration, short};
 use crate::args::ObjectiveName;
-use crate::output::table;
+use crate::output::{table, wrapped};
 use crate::summary;
 
 /// Notes on the files up to this many are printed.
@@ -87,7 +87,7 @@ impl Totals {
             cells.push(duration(total.seconds));
             cells
         });
-        let partial = self.partial().map_or_else(String::new, |note| format!("\nnote: {note}\n"));
+        let partial = self.partial().map_or_else(String::new, |note| format!("\n{}", wrapped("note: ", 6, &note)));
         format!(
             "by each objective: geometric mean of value over proven bound, the most of it, and on how many\n  instances nobody was better; mean time of a plan\n\n{}{partial}",
             table(&heading, 1, rows)
