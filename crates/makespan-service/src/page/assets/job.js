@@ -65,7 +65,7 @@ class Tail {
 function facts(one) {
   const waits = one.started === null;
   const all = [["user", one.user], ["submitted", time(one.submitted)], [waits ? "starts" : "started", one.started ? time(one.started) : expected(one.expected_start)],
-    [one.ended === null ? "ends" : "ended", one.ended ? time(one.ended) : expected(one.expected_end)],
+    [one.ended === null ? "ends" : "ended", one.ended ? time(one.ended) : expected(one.expected_end, Boolean(one.started))],
     ["ran for", one.ended !== null && one.started !== null ? span(one.ended - one.started) : null],
     ["processors", one.processors], ["tasks ended", one.tasks > 1 ? `${number(one.tasks_ended)} of ${number(one.tasks)}` : null],
     ["weight", one.weight === 1 && one.priority === 0 ? null : `${one.weight}, priority ${one.priority}`],
