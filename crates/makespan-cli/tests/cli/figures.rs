@@ -54,7 +54,10 @@ fn several_instances_are_summed_up() {
     assert!(planned("dual") && !planned("demt"), "{said}");
     // A mean over three does not stand beside means over four without a word.
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("note: these means are not over all 4 instances") && words.contains("dual over 3"), "{said}");
+    assert!(
+        words.contains("note: these means are not over all 4 instances") && words.contains("dual over 3"),
+        "{said}"
+    );
 
     let mut table = csv::Reader::from_path(sandbox.path("t.csv")).unwrap();
     let heading = table.headers().unwrap().clone();

@@ -138,7 +138,7 @@ mod tests {
             let rows = first as usize..=last as usize;
             let start = free[rows.clone()].iter().max().unwrap() + gap;
             free[rows].fill(start + length);
-            let processors = (first..=last).collect::<ProcSet>();
+            let processors = format!("{first}-{last}").parse::<ProcSet>().unwrap();
             let [start, end] = [start, start + length].map(Time::from_seconds);
             Placement { task: TaskId(task as u64), start, end, processors }
         };
