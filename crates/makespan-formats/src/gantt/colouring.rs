@@ -95,8 +95,8 @@ pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8]
 fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     let mut degree: Vec<usize> = (0..count).map(|unit| near(unit).len()).collect();
     let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); degree.iter().max().map_or(0, |most| most + 1)];
-    for unit in 0..count {
-        waiting[degree[unit]].push(unit);
+    for (unit, &degree) in degree.iter().enumerate() {
+        waiting[degree].push(unit);
     }
     let (mut order, mut gone, mut least) = (Vec::with_capacity(count), vec![false; count], 0);
     while order.len() < count {

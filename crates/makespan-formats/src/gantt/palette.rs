@@ -134,7 +134,7 @@ fn types(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> Option<Means> 
     let kinds: Vec<String> = instance.task_ids().map(|task| type_of(&label(instance, task, "")).to_owned()).collect();
     let looked = &kinds[..kinds.len().min(LOOKED)];
     let different = looked.iter().collect::<BTreeSet<_>>().len();
-    if different < 2 || different > BEST.max(looked.len() / 4) {
+    if !(2..=BEST.max(looked.len() / 4)).contains(&different) {
         return None;
     }
     let mut areas: BTreeMap<&str, f64> = kinds.iter().map(|kind| (kind.as_str(), 0.0)).collect();
@@ -211,10 +211,13 @@ mod tests {
     #[test]
     fn colours_that_look_alike_are_known() {
         const NORMAL: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        const PROTAN: [[f64; 3]; 3] =
-            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]];
+        const PROTAN: [[f64; 3]; 3] = [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ];
         const DEUTAN: [[f64; 3]; 3] =
-            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]];
+            [[0.367_322, 0.860_646, -0.227_968], [0.280_085, 0.672_501, 0.047_413], [-0.011_820, 0.042_940, 0.968_881]];
         let lab = |colour: &str, sight: [[f64; 3]; 3]| {
             let linear = [1, 3, 5].map(|at| {
                 let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
@@ -223,13 +226,13 @@ mod tests {
             let product = |row: [f64; 3], with: [f64; 3]| row.iter().zip(with).map(|(a, b)| a * b).sum::<f64>();
             let seen = sight.map(|row| product(row, linear).clamp(0.0, 1.0));
             let xyz = [
-                [0.4124564 / 0.95047, 0.3575761 / 0.95047, 0.1804375 / 0.95047],
-                [0.2126729, 0.7151522, 0.0721750],
-                [0.0193339 / 1.08883, 0.1191920 / 1.08883, 0.9503041 / 1.08883],
+                [0.412_456_4 / 0.95047, 0.357_576_1 / 0.95047, 0.180_437_5 / 0.95047],
+                [0.212_672_9, 0.715_152_2, 0.072_175_0],
+                [0.019_333_9 / 1.08883, 0.119_192_0 / 1.08883, 0.950_304_1 / 1.08883],
             ];
             let [x, y, z] = xyz
                 .map(|row| product(row, seen))
-                .map(|part| if part > 216.0 / 24389.0 { part.cbrt() } else { (24389.0 / 27.0 * part + 16.0) / 116.0 });
+                .map(|part| if part > 216.0 / 24_389.0 { part.cbrt() } else { (24389.0 / 27.0 * part + 16.0) / 116.0 });
             [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
         };
         let distance = |a: &str, b: &str, sight| {
