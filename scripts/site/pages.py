@@ -90,7 +90,7 @@ class Page:
         about = f'<figcaption markdown="span">{caption}</figcaption>'
         how = f"<details markdown><summary>The command</summary>\n\n```console\n{made}\n```\n\n</details>"
         if named[-1].endswith(".html"):
-            shown = f'<iframe src="{named[-1]}" title="{caption}" loading="lazy"></iframe>\n<p><a href="{named[-1]}">Open the page</a></p>'
+            shown = f'<div class="page"><iframe src="{named[-1]}" title="{caption}" loading="lazy"></iframe></div>\n<p><a href="{named[-1]}">Open the page</a></p>'
         else:
             shown = f'<a href="{named[-1]}"><img class="drawn" src="{named[-1]}" alt="{caption}" loading="lazy"></a>'
         return f"<figure markdown>\n{shown}\n{about}\n{how}\n</figure>\n"

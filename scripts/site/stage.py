@@ -6,12 +6,17 @@ import re
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Pages of the project that lie outside docs/, and where they stand in the site.
 OUTSIDE = {"ARCHITECTURE.md": "internals/architecture.md", "CHANGELOG.md": "internals/changelog.md"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+# How much the search makes of pages: who looks for a word wants to do something first, and why it was decided last.
+RANKS = {"start": 4, "how-to": 4, "concepts": 2, "decisions": 1e-6, "internals": 1e-3}
+# As many characters fit in a line of the page.
+WIDTH = 92
 CODE = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+|`[^`\n]*`", re.M | re.S)
 # Words that a newcomer meets first, explained at their first place on a page; the glossary has the explanations.
 TERMS = [
@@ -48,16 +53,22 @@ def write(pages: list, makespan: Path, work: Path) -> None:
     (generated / "algorithms.md").write_text(algorithms(makespan))
     readme = docs / "decisions/README.md"
     readme.write_text(readme.read_text() + decisions())
+    for path in docs.rglob("*.md"):
+        rank = RANKS.get(path.relative_to(docs).parts[0])
+        if rank:
+            path.write_text(f"---\nsearch:\n  boost: {rank:f}\n---\n{path.read_text()}")
     here = Path(__file__).parent
-    (docs / "style.css").write_text((here / "style.css").read_text())
-    (work / "mkdocs.yml").write_text(navigated((here / "mkdocs.yml").read_text(), docs))
+    for name in ("style.css", "worker.js"):
+        (docs / name).write_text((here / name).read_text())
+    (work / "mkdocs.yml").write_text(navigated((here / "mkdocs.yml").read_text(), docs).replace("HOOKS", str(here / "hooks.py")))
 
 
 def navigated(settings: str, docs: Path) -> str:
     """The settings, with pages that nobody has put into the navigation behind those of the reference."""
     places = [path.relative_to(docs) for path in sorted(docs.rglob("*.md"))]
     new = [place for place in places if f": {place}\n" not in settings and place.parts[0] != "decisions"]
-    titles = {place: (docs / place).read_text().splitlines()[0].lstrip("# ") for place in new}
+    heading = lambda place: re.search(r"^# (.*)", (docs / place).read_text(), re.M).group(1)
+    titles = {place: heading(place) for place in new}
     lines = "".join(f"      - {json.dumps(titles[place])}: {place}\n" for place in new)
     return settings.replace("      - Limits: limits.md\n", f"{lines}      - Limits: limits.md\n")
 
@@ -147,6 +158,19 @@ def printed(*command) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1"}).stdout
 
 
+def wrapped(text: str) -> str:
+    """Lines that fit, each as far to the right as its text begins, which in a list is its second column."""
+    lines = []
+    for line in text.splitlines():
+        column = re.match(r"\s*(?:\S+ )*\S+ {2,}(?=\S)", line) if line.startswith("  ") else None
+        indent = column.end() if column and column.end() < WIDTH // 2 else len(line) - len(line.lstrip())
+        parts = textwrap.wrap(
+            line, WIDTH, subsequent_indent=" " * indent, replace_whitespace=False, break_long_words=False, break_on_hyphens=False
+        )
+        lines += parts or [""]
+    return "\n".join(lines)
+
+
 def command_line(makespan: Path) -> str:
     text = "# The command line\n\nWhat `makespan COMMAND --help` prints.\n"
     names = re.findall(r"^  ([a-z][a-z-]*)  ", printed(makespan, "--help").split("Options:")[0], re.M)
@@ -154,11 +178,11 @@ def command_line(makespan: Path) -> str:
         if name == "help":
             continue
         page = printed(makespan, name, "--help")
-        text += f"\n## {name}\n\n```text\n{page.rstrip()}\n```\n"
+        text += f"\n## {name}\n\n```text\n{wrapped(page.rstrip())}\n```\n"
         inner = page.split("Commands:\n")[1].split("\n\n")[0] if "Commands:\n" in page else ""
         for sub in re.findall(r"^  ([a-z][a-z-]*)  ", inner, re.M):
             if sub != "help":
-                text += f"\n### {name} {sub}\n\n```text\n{printed(makespan, name, sub, '--help').rstrip()}\n```\n"
+                text += f"\n### {name} {sub}\n\n```text\n{wrapped(printed(makespan, name, sub, '--help').rstrip())}\n```\n"
     return text
 
 

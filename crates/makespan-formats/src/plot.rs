@@ -1,6 +1,7 @@
 //! Figures of experiments, as SVG and for LaTeX: series of points with the range of their repetitions, and histograms.
 
 mod axis;
+mod beyond;
 mod histogram;
 mod pgf;
 mod svg;
@@ -25,9 +26,12 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// First and last value of the vertical axis; what the points need when `None`.
     pub y_range: Option<(f64, f64)>,
+    /// The vertical axis ends here at the latest. What lies above has an arrow at its upper edge, with the value.
+    pub y_most: Option<f64>,
     /// Whether the horizontal axis is logarithmic; then points at or below zero are left out.
     pub log_x: bool,
-    /// Whether points are not marked, and the horizontal axis has round ticks, as suits lines of very many points.
+    /// Whether points are not marked, and the horizontal axis has round ticks, as suits lines of very many points. Then lines have marks
+    /// at places of their own, so that lines that coincide are told apart.
     pub unmarked: bool,
 }
 
@@ -100,12 +104,45 @@ fn shown(figure: &Figure) -> Vec<Vec<Point>> {
     figure.series.iter().map(|series| series.points.iter().filter(drawn).copied().collect()).collect()
 }
 
+/// The label of the horizontal axis, with what the arrows mean where there are some.
+fn x_label(figure: &Figure, beyond: &[beyond::Beyond]) -> String {
+    if beyond.is_empty() { figure.x_label.clone() } else { format!("{}; {}", figure.x_label, beyond::NOTE) }
+}
+
+/// How often a line has a mark where its points have none.
+const MARKED: usize = 5;
+
+/// Where such a line has its marks: beside those of the other lines, also where all lines coincide. A lone line needs none.
+fn spaced(series: &Series, points: &[Point], x: &axis::Axis, [index, lines]: [usize; 2]) -> Vec<[f64; 2]> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
+    if lines < 2 {
+        return Vec::new();
+    }
+    let place = |number: usize| (number as f64 + (index as f64 + 0.5) / lines as f64) / MARKED as f64;
+    let places = (0..MARKED).map(|number| x.value(place(number))).filter(|at| (first.x..=last.x).contains(at));
+    places.map(|at| [at, value(series.line, points, at)]).collect()
+}
+
+/// The value of a line at a place between its first and its last point.
+fn value(line: Line, points: &[Point], at: f64) -> f64 {
+    let next = points.partition_point(|point| point.x <= at).min(points.len() - 1);
+    let (before, after) = (points[next.saturating_sub(1)], points[next]);
+    match line {
+        Line::Apart | Line::Keeps if after.x <= at => after.y,
+        Line::Apart | Line::Keeps => before.y,
+        Line::Straight if after.x > before.x => {
+            before.y + (after.y - before.y) * (at - before.x) / (after.x - before.x)
+        }
+        Line::Takes | Line::Straight => after.y,
+    }
+}
+
 fn axes(figure: &Figure, lines: &[Vec<Point>]) -> [Axis; 2] {
     let points = || lines.iter().flatten();
     let x: Vec<f64> = points().map(|point| point.x).collect();
     let y: Vec<f64> = points().flat_map(|point| [point.low, point.y, point.high]).collect();
     let vertical = figure.y_range.filter(|(low, high)| low < high);
-    let vertical = vertical.map_or_else(|| Axis::around(&y, false, false), |(low, high)| Axis::of(low, high));
+    let vertical = vertical.map_or_else(|| Axis::up_to(&y, figure.y_most), |(low, high)| Axis::of(low, high));
     [Axis::around(&x, figure.log_x, !figure.unmarked), vertical]
 }
 
@@ -180,6 +217,51 @@ mod tests {
             let labels: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
             assert!(labels.contains(&"1") && labels.contains(&"3") && !labels.contains(&"4"), "{labels:?}");
         }
+    }
+
+    /// The figure of a paper ends at a value; what lies above is drawn and written as it is.
+    #[test]
+    fn what_lies_beyond_the_axis_is_pointed_out_and_true() {
+        let mut figure = figure("a", &[(25.0, 8.28), (50.0, 5.5), (100.0, 2.0)]);
+        figure.y_most = Some(6.0);
+        let text = svg(&figure);
+        for part in [">8.28, up to 9.28</text>", ">up to 6.50</text>", "arrows: beyond the axis", ">6</text>"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains(">8</text>"), "the axis ends: {text}");
+        let mut bytes = Vec::new();
+        write_figure_pgf(&mut bytes, &figure).unwrap();
+        let pgf = String::from_utf8(bytes).unwrap();
+        assert!(pgf.contains("\n25 8.28 1 ") && pgf.contains("\n50 5.5 1 0.5\n") && pgf.contains("ymax=6,"), "{pgf}");
+        assert!(pgf.contains("$\\uparrow$ 8.28, up to 9.28") && pgf.contains("arrows: beyond the axis"), "{pgf}");
+        figure.y_most = Some(20.0);
+        assert!(!svg(&figure).contains("arrows"), "an axis is no longer than its data");
+        assert!(!svg(&figure).contains(">20</text>"));
+    }
+
+    #[test]
+    fn lines_that_coincide_are_all_seen() {
+        let points: Vec<(f64, f64)> = (1..40).map(|x| (f64::from(x), 0.5)).collect();
+        let [mut one, mut other] = ["one", "other"].map(|name| figure(name, &points));
+        one.series.append(&mut other.series);
+        for point in one.series.iter_mut().flat_map(|series| &mut series.points) {
+            (point.low, point.high) = (point.y, point.y);
+        }
+        one.unmarked = true;
+        let text = svg(&one);
+        let circles: Vec<&str> =
+            text.split("<circle cx=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(circles.len() >= 4, "{text}");
+        let squares = text.matches("m-3.6 -3.6h7.2").count();
+        assert_eq!(squares, circles.len(), "each line has as many marks, and one in the legend");
+        // The last one stands in the legend.
+        for at in &circles[..circles.len() - 1] {
+            assert!(!text.contains(&format!("M{at} ")), "no two marks are at the same place");
+        }
+        let mut bytes = Vec::new();
+        write_figure_pgf(&mut bytes, &one).unwrap();
+        let pgf = String::from_utf8(bytes).unwrap();
+        assert_eq!(pgf.matches("only marks, mark=square*, forget plot").count(), 1, "{pgf}");
     }
 
     #[test]

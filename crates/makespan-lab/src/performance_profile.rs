@@ -75,6 +75,7 @@ pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> 
         y_range: Some((0.0, 1.02)),
         log_x: true,
         unmarked: true,
+        ..Figure::default()
     }
 }
 

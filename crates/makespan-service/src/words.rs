@@ -456,7 +456,7 @@ pub struct BoundPicture {
     pub bound: f64,
     /// Their ratio, where the bound is above 0.
     pub ratio: Option<f64>,
-    /// How the bound is proved.
+    /// By what the bound is proved, in words.
     pub proof: String,
     /// Under which conditions it holds, in words.
     pub conditions: Vec<String>,

@@ -56,7 +56,7 @@ pub struct SimulateOptions {
     pub threads: Option<usize>,
     /// What if: a scenario beside others and what was logged, such as now, 'nodes=+20', 'policy=conservative', 'without user=ann',
     /// 'load=1.2' or 'estimates=clairvoyant', or several of these words; once for each scenario
-    #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes"])]
+    #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
     pub scenarios: Vec<String>,
     /// Say which jobs would have started earlier on another number of processors, with all others as they ran
     #[arg(long)]
@@ -95,7 +95,7 @@ pub struct Breakdowns {
     pub requeue: Option<u32>,
 }
 
-/// Where results go; with several policies each file but the report is written once a policy, `out.easy.csv` for
+/// Where results go; with several policies each file but the picture and the report is written once a policy, `out.easy.csv` for
 /// `out.csv`.
 #[derive(Args)]
 pub struct SimulationOutputs {
@@ -111,6 +111,9 @@ pub struct SimulationOutputs {
     /// Write what a policy tells of its plans, such as collisions, as CSV; out.POLICY.csv with several policies
     #[arg(long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
+    /// Write a Gantt chart of each policy, all under each other on one time axis, as a picture: .svg, .png or .pdf
+    #[arg(long, value_name = "FILE.svg")]
+    pub gantt: Option<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

@@ -52,6 +52,12 @@ fn several_instances_are_summed_up() {
     assert!(said.starts_with("4 instances, 1 to 12 jobs, 8 processors\n"), "{said}");
     let planned = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().contains("3 of 4");
     assert!(planned("dual") && !planned("demt"), "{said}");
+    // A mean over three does not stand beside means over four without a word.
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("note: these means are not over all 4 instances") && words.contains("dual over 3"),
+        "{said}"
+    );
 
     let mut table = csv::Reader::from_path(sandbox.path("t.csv")).unwrap();
     let heading = table.headers().unwrap().clone();
@@ -67,6 +73,9 @@ fn several_instances_are_summed_up() {
         } else {
             assert!(cell("instance") == "graph.json" && cell("makespan").is_empty(), "{row:?}");
         }
+    }
+    for table in ["t.md", "t.tex"] {
+        assert!(sandbox.read(table).contains("not over all 4 instances"), "{table}");
     }
     assert!(sandbox.read("t.md").contains("| demt | 4 |") && sandbox.read("t.tex").contains("\\toprule"));
 

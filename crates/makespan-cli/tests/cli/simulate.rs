@@ -44,6 +44,20 @@ fn policies_stand_side_by_side() {
     assert_eq!(row(&default, "policy"), ["easy"]);
 }
 
+/// The jobs of each policy under each other, in the same colours.
+#[test]
+fn a_picture_has_the_jobs_of_each_policy() {
+    let sandbox = sandbox();
+    sandbox.makespan("simulate log.swf --policy fcfs,easy --gantt log.svg").succeeds();
+    let picture = sandbox.read("log.svg");
+    for name in ["fcfs", "easy"] {
+        assert!(picture.lines().any(|line| line.contains(r#"class="name""#) && line.contains(&format!(">{name}<"))));
+    }
+    assert_eq!(picture.matches(r#"class="job""#).count(), 8, "{picture}");
+    sandbox.makespan("simulate log.swf --gantt log.html").refused(&["--gantt log.html", ".svg, .png or .pdf"]);
+    sandbox.makespan("simulate log.swf --scenario now --gantt log.svg").misused(&["--gantt"]);
+}
+
 #[test]
 fn json_has_an_object_a_policy() {
     let sandbox = sandbox();
@@ -174,7 +188,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
     assert!(text.contains("job `4` (1 processor, submitted at 20.000 s), seen at 20.000 s"), "{text}");
     // The users' estimates say that job 1 ends at 100, job 2 at 150; job 1 really ends at 60.
     assert!(
-        text.contains("fcfs: expected to start at 150.000 s, after 130.000 s; in the simulation at 110.000 s"),
+        text.contains("fcfs: expected to start at 150.000 s, after 2 min 10 s; in the simulation at 110.000 s"),
         "{text}"
     );
     assert!(text.contains("queued job: 2") || text.contains("queued jobs: 2"), "{text}");

@@ -122,6 +122,32 @@ pub enum Proof {
 }
 
 impl Proof {
+    /// What it is for people, behind "proved by".
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Alone(_) => "a job that takes this long even alone",
+            Self::Rejection(_) => "the work that does not fit before an earlier end",
+            Self::DualFeasible(_) => "the jobs that do not fit beside each other before an earlier end",
+            Self::IntervalPrices(_) => "prices of the processors in intervals of time",
+            Self::TimePrices(_) => "prices of the processors over time",
+            Self::MachinePrices(_) => "prices of the machines",
+            Self::DeadlinePrices(_) => "prices of the processors that rule out an earlier end",
+            Self::MachineTimePrices(_) => "prices of the machines over time",
+            Self::PositionPrices(_) => "prices of the positions on each machine",
+            Self::LateWork(_) => "the work that comes late",
+            Self::TimeWindow(_) => "the work within a window of time",
+            Self::JobWindows(_) => "a window of time for each job",
+            Self::JobPrices(_) => "prices that all tasks of a job pay",
+            Self::ResourceWindow(_) => "what is held of a resource within a window of time",
+            Self::Paths(_) => "the longest chain of tasks",
+            Self::PathFlow(_) => "chains of tasks and what they hold",
+            Self::Deductions(_) => "deductions that rule out an earlier end",
+            Self::DueBy(_) => "the jobs with early deadlines",
+            Self::CostPrices(_) => "what every task costs at least",
+            Self::TreePrices(_) => "prices of the nodes and links of the tree",
+        }
+    }
+
     /// What files call its kind.
     pub const fn name(&self) -> &'static str {
         match self {

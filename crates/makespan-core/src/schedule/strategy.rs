@@ -53,8 +53,8 @@ pub struct Variant {
     pub busy: Area,
 }
 
-/// Schedules of which none ends no later, costs no more and keeps processors no less busy than another: the strategy of
-/// Tselishchev and Toporkov, from which one is chosen as processors are there.
+/// Schedules each of which is better than every other one in something: it ends sooner, costs less or keeps processors busier. The
+/// strategy of Tselishchev and Toporkov, from which one is chosen as processors are there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use makespan_core::{JobId, Outcome, TaskId, Time, Trace};
+use makespan_core::{Instance, JobId, Outcome, Schedule, TaskId, Time, Trace};
 
 use super::escape::{Pixels, Text};
+use super::ticks::duration;
 
 /// What is pointed out in the chart of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,27 @@ impl Marks {
     pub fn with_outcomes(self, trace: &Trace) -> Self {
         let bad = trace.runs.iter().filter(|run| run.outcome != Outcome::Succeeded);
         Self { outcomes: bad.map(|run| ((run.task, run.start), run.outcome)).collect(), ..self }
+    }
+
+    /// The deadlines of jobs beside a schedule.
+    pub(super) fn deadlines_of(instance: &Instance, schedule: &Schedule) -> Vec<Deadline> {
+        if !instance.has_deadlines() {
+            return Vec::new();
+        }
+        let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
+        for placement in schedule.placements().iter().filter(|placement| instance.has_task(placement.task)) {
+            let end = ends.entry(instance.job_id(placement.task)).or_default();
+            *end = placement.end.max(*end);
+        }
+        let of = |id: JobId| {
+            let job = instance.job(id);
+            let at = job.deadline?;
+            let missed = ends.get(&id).is_some_and(|&end| end > at);
+            let word = if missed { "missed" } else { "kept" };
+            let text = format!("{}: deadline at {}, {word}", job.name, duration(at.seconds()));
+            Some(Deadline { at, text, missed, job: id })
+        };
+        instance.ids().filter_map(of).collect()
     }
 
     /// How to read the marks; `None` where there are none.

@@ -1,6 +1,8 @@
 //! Gantt charts as SVG: processors downwards, time to the right.
 
+mod colouring;
 pub(crate) mod escape;
+mod labels;
 mod marks;
 mod mosaic;
 pub(crate) mod palette;
@@ -10,6 +12,7 @@ pub(crate) mod summary;
 mod tests;
 pub(crate) mod ticks;
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 use makespan_core::{Bound, Instance, Objective, Schedule, Time};
@@ -44,7 +47,7 @@ pub struct GanttOptions<'a> {
     pub objectives: bool,
     /// Whether each task of a bag has a colour of its own, also those of best effort: policies serve them like jobs.
     pub bags_apart: bool,
-    /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
+    /// What is pointed out in each schedule, in their order. Where no deadlines are, those of the jobs are drawn.
     pub marks: &'a [Marks],
 }
 
@@ -95,7 +98,20 @@ pub fn write_svg(
         .first()
         .filter(|_| !options.bags_apart)
         .and_then(|first| summary::best_effort(instance, first.schedule));
-    let marked = Marks::legend(options.marks.iter().take(schedules.len()));
+    let marks: Vec<Cow<'_, Marks>> = schedules
+        .iter()
+        .enumerate()
+        .map(|(index, named)| {
+            let given = options.marks.get(index).unwrap_or(Marks::NONE);
+            let deadlines = Marks::deadlines_of(instance, named.schedule);
+            if given.deadlines.is_empty() && !deadlines.is_empty() {
+                Cow::Owned(Marks { deadlines, ..given.clone() })
+            } else {
+                Cow::Borrowed(given)
+            }
+        })
+        .collect();
+    let marked = Marks::legend(marks.iter().map(|marks| &**marks));
     let notes = usize::from(legend.is_some()) + usize::from(marked.is_some());
     let top = 40.0 + 18.0 * (lines.len() + notes) as f64;
     let limit = HEIGHT / schedules.len().max(1) as f64;
@@ -119,7 +135,8 @@ pub fn write_svg(
     if let Some(text) = marked {
         writeln!(out, r#"<text class="sub" x="16" y="{}">{text}</text>"#, Pixels(top + 6.0 - 18.0))?;
     }
-    let colours = Colours::new(instance, options.bags_apart);
+    let colours = Colours::new(instance, options.bags_apart, schedules);
+    let shared = labels::shared(instance);
     for (index, named) in schedules.iter().enumerate() {
         let panel = Panel {
             instance,
@@ -129,7 +146,8 @@ pub fn write_svg(
             width: width - left - RIGHT,
             height: rows,
             span,
-            marks: options.marks.get(index).unwrap_or(Marks::NONE),
+            marks: &marks[index],
+            shared,
         };
         // A lone chart needs no heading, and the bound speaks of the plan only.
         let heading = if schedules.len() > 1 { named.name } else { "" };

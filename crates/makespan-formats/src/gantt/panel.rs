@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use makespan_core::{Instance, ProcSet, Schedule, Time};
 
 use super::escape::{Pixels, Text, fitting};
+use super::labels::label;
 use super::marks::{Deadline, Marks, SIZE};
 use super::mosaic::Mosaic;
 use super::palette::{COLOURS, Colours, Palette, text_on};
@@ -28,6 +29,8 @@ pub(super) struct Panel<'a> {
     pub span: Time,
     /// What is pointed out.
     pub marks: &'a Marks,
+    /// What the names of all jobs begin with.
+    pub shared: &'a str,
 }
 
 /// A part of a placement on the page.
@@ -69,11 +72,11 @@ impl Panel<'_> {
         self.write_lines(out, schedule.makespan(), bound)
     }
 
-    /// The groups, right of the rows.
+    /// What the colours stand for, right of the rows.
     fn write_legend(&self, out: &mut impl Write, palette: &Palette<'_>) -> io::Result<()> {
-        for (at, name) in palette.groups.iter().enumerate() {
+        for (at, (colour, name)) in palette.legend().into_iter().enumerate() {
             let (x, y) = (self.left + self.width + 12.0, self.top + 4.0 + 16.0 * at as f64);
-            let colour = COLOURS[Palette::of_group(at)];
+            let colour = COLOURS[colour];
             let (left, top, right, base) = (Pixels(x), Pixels(y), Pixels(x + 16.0), Pixels(y + 9.5));
             let name = fitting(name, 11.0, 110.0).unwrap_or_default();
             write!(out, r#"<rect x="{left}" y="{top}" width="11" height="11" fill="{colour}"/>"#)?;
@@ -210,7 +213,8 @@ impl Panel<'_> {
         writeln!(out, "</g>")?;
         self.marks.write_corner(out, placement.task, shapes[0].area)?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
-        largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
+        let label = label(self.instance, placement.task, self.shared);
+        largest.map_or(Ok(()), |shape| write_label(out, &label, shape.area, text_on(colour)))
     }
 
     /// A triangle for each deadline that lies on the time axis.

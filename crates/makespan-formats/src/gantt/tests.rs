@@ -173,3 +173,78 @@ fn marks_point_out_tasks_and_deadlines() {
     let plain = svg(&instance, &named, &GanttOptions::default());
     assert!(!plain.contains("dark corner") && !plain.contains("class=\"corner\""));
 }
+
+/// The page colours a workflow by the types of its tasks; so does the picture, with a legend.
+#[test]
+fn tasks_of_an_only_job_have_the_colours_of_their_types() {
+    let task = |name: &str| makespan_core::NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
+    let names = ["sift_ID01", "sift_ID02", "merge_ID03", "sift_ID04"];
+    let graph = makespan_core::Graph::new(names.map(task).to_vec(), vec![]).unwrap();
+    let instance = Instance::new(Platform::flat(4).unwrap(), vec![Job::compound("1000genome", graph)], vec![]).unwrap();
+    let schedule = Schedule::new((0..4).map(|id: u32| placement(id.into(), 0, 300, &id.to_string())).collect());
+    let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &GanttOptions::default());
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
+    let colours: Vec<&str> = drawn.filter_map(|node| node.attribute("fill")).collect();
+    assert_eq!(colours, [0, 0, 1, 0].map(|at| palette::COLOURS[at]));
+    let texts: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    for text in ["sift", "merge", "sift_ID01", "merge_ID03"] {
+        assert!(texts.contains(&text), "{text}: {texts:?}");
+    }
+    assert!(text.contains("<title>1000genome/sift_ID01&#10;"), "a tooltip has the whole name: {text}");
+}
+
+/// Tasks without types stand for themselves.
+#[test]
+fn tasks_of_an_only_job_without_types_differ() {
+    let task = |name: &str| makespan_core::NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
+    let graph = makespan_core::Graph::new(["1", "2", "3"].map(task).to_vec(), vec![]).unwrap();
+    let instance = Instance::new(Platform::flat(3).unwrap(), vec![Job::compound("job", graph)], vec![]).unwrap();
+    let schedule = Schedule::new((0..3).map(|id: u32| placement(id.into(), 0, 10, &id.to_string())).collect());
+    let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &GanttOptions::default());
+    assert!((0..3).all(|at| text.contains(&format!(r#"<g fill="{}">"#, palette::COLOURS[at]))), "{text}");
+}
+
+/// Nine jobs: the ninth would have the colour of the first, which it follows.
+#[test]
+fn jobs_that_follow_each_other_differ_and_keep_their_colour() {
+    let names: Vec<String> = (0..9).map(|id| format!("experiment-{id}")).collect();
+    let jobs = names.iter().map(|name| job(name)).collect();
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let planned = Schedule::new(vec![placement(0, 0, 100, "0"), placement(8, 100, 200, "0")]);
+    let happened = Schedule::new(vec![placement(0, 0, 100, "0"), placement(8, 0, 200, "1")]);
+    let named =
+        [("planned", &planned), ("happened", &happened)].map(|(name, schedule)| NamedSchedule { name, schedule });
+    let text = svg(&instance, &named, &GanttOptions::default());
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
+    let colours: Vec<&str> = drawn.filter_map(|node| node.attribute("fill")).collect();
+    assert!(colours[0] != colours[1] && colours[..2] == colours[2..], "{colours:?}");
+    let label = document.descendants().find(|node| node.attribute("class") == Some("on")).unwrap();
+    assert_eq!(label.text(), Some("0"), "what all names begin with is left out");
+}
+
+/// A deadline is an instant: it stands where it is, whenever its job is released.
+#[test]
+fn deadlines_of_a_plan_are_drawn() {
+    let second = Time::from_seconds;
+    let due =
+        |name: &str, release, deadline| Job { release: second(release), ..job(name).with_deadline(second(deadline)) };
+    let jobs = vec![due("late", 5, 15), due("early", 0, 20), job("free")];
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let schedule = Schedule::new(vec![placement(0, 10, 40, "0"), placement(1, 0, 10, "1")]);
+    let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &GanttOptions::default());
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let triangle = |class: &str| {
+        let found = document.descendants().find(|node| node.attribute("class") == Some(class)).unwrap();
+        let x = found.attribute("d").unwrap()[1..].split(' ').next().unwrap().parse::<f64>().unwrap();
+        (found.first_element_child().unwrap().text().unwrap(), x)
+    };
+    let ((late, at), (early, then)) = (triangle("missed"), triangle("deadline"));
+    assert_eq!((late, early), ("late: deadline at 15 s, missed", "early: deadline at 20 s, kept"));
+    let left = panel::gutter(&instance);
+    let width = 1200.0 - left - RIGHT;
+    assert!((at - left - width * 15.0 / 40.0).abs() < 0.1 && (then - left - width * 20.0 / 40.0).abs() < 0.1);
+    assert!(text.contains("triangles above the rows: deadlines of jobs"));
+}

@@ -42,10 +42,28 @@ impl Axis {
         Self { low, high, log, ticks }
     }
 
+    /// An axis for these values, which ends at `most` where some lie beyond.
+    pub fn up_to(values: &[f64], most: Option<f64>) -> Self {
+        let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {
+            return Self::around(values, false, false);
+        };
+        let within: Vec<f64> = values.iter().map(|value| value.min(most)).collect();
+        Self::of(Self::around(&within, false, false).low, most)
+    }
+
     /// How far along the axis a value is, from 0 to 1.
     pub fn fraction(&self, value: f64) -> f64 {
         let of = |value: f64| if self.log { value.ln() } else { value };
         (of(value) - of(self.low)) / (of(self.high) - of(self.low))
+    }
+
+    /// The value that is so far along the axis.
+    pub fn value(&self, fraction: f64) -> f64 {
+        if self.log {
+            self.low * (self.high / self.low).powf(fraction)
+        } else {
+            self.low + (self.high - self.low) * fraction
+        }
     }
 
     /// The ticks whose labels fit beside each other on an axis of this length; the last one is among them.

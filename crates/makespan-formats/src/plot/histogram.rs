@@ -42,7 +42,7 @@ impl Histogram {
 /// Those of the writer.
 pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
     let (shares, [x, y]) = measured(histogram);
-    out.write_all(svg::histogram(histogram, &shares, [&x, &y]).as_bytes())
+    out.write_all(svg::histogram(&noted(histogram), &shares, [&x, &y]).as_bytes())
 }
 
 /// Writes a histogram for LaTeX, as a `tikzpicture` of pgfplots with its data.
@@ -51,7 +51,7 @@ pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Resul
 /// Those of the writer.
 pub fn write_histogram_pgf(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
     let (shares, [x, y]) = measured(histogram);
-    out.write_all(pgf::histogram(histogram, &shares, [&x, &y]).as_bytes())
+    out.write_all(pgf::histogram(&noted(histogram), &shares, [&x, &y]).as_bytes())
 }
 
 /// The shares, with the axes for them.
@@ -60,6 +60,22 @@ fn measured(histogram: &Histogram) -> (Vec<f64>, [Axis; 2]) {
     let shares = Histogram { range: (low, high), ..histogram.clone() }.shares();
     let largest = shares.iter().copied().fold(0.05, f64::max);
     (shares, [Axis::of(low, high), Axis::of(0.0, largest * 1.05)])
+}
+
+/// The same, its label telling how much of the sample is not where it is drawn.
+fn noted(histogram: &Histogram) -> Histogram {
+    let values = || histogram.values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = histogram.range;
+    let [below, above] =
+        [values().filter(|&value| value < low).count(), values().filter(|&value| value > high).count()];
+    let all = values().count();
+    let note = |count: usize, where_to: &str, bin: &str| {
+        let percent = 100.0 * count as f64 / all as f64;
+        (count > 0).then(|| format!("; {percent:.1} % {where_to} count in the {bin} bar"))
+    };
+    let notes = [note(below, "below", "first"), note(above, "above", "last")];
+    let x_label = notes.into_iter().flatten().fold(histogram.x_label.clone(), |label, note| label + &note);
+    Histogram { x_label, ..histogram.clone() }
 }
 
 #[cfg(test)]
@@ -75,6 +91,12 @@ mod tests {
             ..Histogram::default()
         };
         assert_eq!(histogram.shares(), [0.5, 0.5]);
+        assert_eq!(
+            noted(&histogram).x_label,
+            "; 25.0 % below count in the first bar; 25.0 % above count in the last bar"
+        );
+        let within = Histogram { values: vec![0.0, 1.0], ..histogram };
+        assert_eq!(noted(&within).x_label, "");
     }
 
     #[test]

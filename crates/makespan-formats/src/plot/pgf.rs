@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::axis::{Axis, label};
 use super::svg::COLOURS;
-use super::{Figure, Histogram, Line, Point};
+use super::{Figure, Histogram, Line, Point, beyond, spaced, x_label};
 
 /// The shapes of the points, as in the SVG.
 const MARKS: [&str; 6] = ["*", "square*", "triangle*", "diamond*", "x", "+"];
@@ -13,11 +13,14 @@ const DASHES: [&str; 4] = ["solid", "dashed", "dotted", "dash dot"];
 
 /// A figure with lines.
 pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) -> String {
-    let mut text = opened([&figure.title, &figure.x_label, &figure.y_label], axes, "legend pos=outer north east");
+    // About as wide as the plot of a page, in the pixels of the SVG.
+    let beyond = beyond::all(figure, lines, axes, 330.0);
+    let mut text =
+        opened([&figure.title, &x_label(figure, &beyond), &figure.y_label], axes, "legend pos=outer north east");
     for (index, (series, points)) in figure.series.iter().zip(lines).enumerate() {
         let ranged = points.iter().any(|point| point.low < point.high);
-        let colour = (b'A' + (index % COLOURS.len()) as u8) as char;
-        let dash = DASHES[index / COLOURS.len() % DASHES.len()];
+        let colour = letter(index);
+        let dash = DASHES[if figure.unmarked { index } else { index / COLOURS.len() } % DASHES.len()];
         let line = match series.line {
             Line::Apart => "only marks, ",
             Line::Straight => "",
@@ -26,8 +29,10 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
         };
         let mark = if figure.unmarked { "none" } else { MARKS[index % 6] };
         let bars = if ranged { ", error bars/.cd, y dir=both, y explicit" } else { "" };
+        let forgotten = if figure.unmarked && lines.len() > 1 { ", forget plot" } else { "" };
         let errors = if ranged { "[x=x, y=y, y error plus=above, y error minus=below]" } else { "[x=x, y=y]" };
-        let _ = writeln!(text, "\\addplot[makespan{colour}, {dash}, {line}mark={mark}{bars}] table {errors} {{");
+        let _ =
+            writeln!(text, "\\addplot[makespan{colour}, {dash}, {line}mark={mark}{bars}{forgotten}] table {errors} {{");
         text += if ranged { "x y above below\n" } else { "x y\n" };
         for point in points {
             let _ = if ranged {
@@ -38,11 +43,41 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
             };
         }
         text += "};\n";
+        if figure.unmarked && lines.len() > 1 {
+            // The legend shows the marks that follow for themselves.
+            let mark = MARKS[index % MARKS.len()];
+            let _ = writeln!(text, "\\addlegendimage{{makespan{colour}, {dash}, mark={mark}}}");
+        }
         if !series.name.is_empty() {
             let _ = writeln!(text, "\\addlegendentry{{{}}}", escaped(&series.name));
         }
     }
+    for (index, points) in lines.iter().enumerate().filter(|_| figure.unmarked) {
+        let (colour, mark) = (letter(index), MARKS[index % MARKS.len()]);
+        let places = spaced(&figure.series[index], points, axes[0], [index, lines.len()]);
+        if places.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "\\addplot[makespan{colour}, only marks, mark={mark}, forget plot] coordinates {{");
+        places.iter().for_each(|[x, y]| {
+            let _ = write!(text, " ({x},{y})");
+        });
+        text += " };\n";
+    }
+    for one in &beyond {
+        let (colour, down) = (letter(one.series), 7 * one.row);
+        let _ = writeln!(
+            text,
+            "\\node[makespan{colour}, font=\\tiny, anchor=north, inner sep=1pt, yshift=-{down}pt] at (axis cs:{},{}) {{$\\uparrow$ {}}};",
+            one.x, axes[1].high, one.label
+        );
+    }
     text + "\\end{axis}\n\\end{tikzpicture}\n"
+}
+
+/// The letter in the name of a line's colour.
+fn letter(index: usize) -> char {
+    (b'A' + (index % COLOURS.len()) as u8) as char
 }
 
 /// A histogram.

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::axis::{Axis, label};
-use super::{Figure, Histogram, Line, Point};
+use super::beyond::{self, Beyond};
+use super::{Figure, Histogram, Line, Point, spaced};
 use crate::gantt::escape::Text;
 
 /// Size in pixels.
@@ -53,7 +54,9 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
     let named = figure.series.iter().any(|series| !series.name.is_empty());
     let legend = if named { (longest as f64 * LETTER + 54.0).min(MAX_LEGEND) } else { RIGHT };
     let frame = Frame { x, y, width: WIDTH - LEFT - legend, height: HEIGHT - TOP - BELOW };
-    let mut svg = opened([&figure.title, &figure.x_label, &figure.y_label], &frame);
+    let beyond = beyond::all(figure, lines, [x, y], frame.width);
+    let x_label = super::x_label(figure, &beyond);
+    let mut svg = opened([&figure.title, &x_label, &figure.y_label], &frame);
     // A nested element cuts what lies beyond the axes.
     let _ = write!(
         svg,
@@ -67,6 +70,15 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
         let aside = (index as f64 - (lines.len() as f64 - 1.0) / 2.0) * apart;
         svg += &line(figure, &frame, points, index, aside);
     }
+    for (index, points) in lines.iter().enumerate().filter(|_| figure.unmarked) {
+        for [at_x, at_y] in spaced(&figure.series[index], points, x, [index, lines.len()]) {
+            let (x, y) = frame.at(at_x, at_y);
+            svg += &marker(index, x, y);
+        }
+    }
+    for one in &beyond {
+        svg += &arrow(one, &frame);
+    }
     svg += "</svg>\n";
     if named {
         let left = WIDTH - legend + 14.0;
@@ -74,14 +86,14 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
         for (index, series) in figure.series.iter().enumerate() {
             let y = TOP + 10.0 + LINE * index as f64;
             let name: String = series.name.chars().take(fits).collect();
-            let (colour, dash) = look(index);
+            let (colour, dash) = look(figure, index);
             if series.line != Line::Apart {
                 let _ = write!(
                     svg,
                     r#"<path d="M{left:.1} {y:.1}h26" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>"#
                 );
             }
-            if !figure.unmarked {
+            if !figure.unmarked || lines.len() > 1 {
                 svg += &marker(index, left + 13.0, y);
             }
             let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">{}</text>"#, left + 32.0, y + 4.0, Text(&name));
@@ -108,8 +120,10 @@ pub(super) fn histogram(histogram: &Histogram, shares: &[f64], [x, y]: [&Axis; 2
     svg + "</svg>\n"
 }
 
-fn look(index: usize) -> (&'static str, &'static str) {
-    (COLOURS[index % COLOURS.len()], DASHES[index / COLOURS.len() % DASHES.len()])
+/// Lines without points of their own have other dashes each, so that the lower of two that coincide shows in the gaps.
+fn look(figure: &Figure, index: usize) -> (&'static str, &'static str) {
+    let dash = if figure.unmarked { index } else { index / COLOURS.len() };
+    (COLOURS[index % COLOURS.len()], DASHES[dash % DASHES.len()])
 }
 
 /// Everything but the data: title, axes, their labels and the grid.
@@ -147,7 +161,7 @@ fn opened([title, x_label, y_label]: [&str; 3], frame: &Frame<'_>) -> String {
 
 /// One line with its points and their ranges.
 fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, aside: f64) -> String {
-    let (colour, dash) = look(index);
+    let (colour, dash) = look(figure, index);
     let mut path = String::new();
     let mut marks = String::new();
     for (number, point) in points.iter().enumerate() {
@@ -177,9 +191,23 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
     format!(r#"<path d="{path}" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>{marks}"#)
 }
 
+/// An arrow at the upper edge, with what it stands for.
+fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
+    let colour = COLOURS[one.series % COLOURS.len()];
+    let (left, _) = beyond::extent(one, frame.x.fraction(one.x) * frame.width, frame.width);
+    let top = 4.0 + 13.0 * one.row as f64;
+    format!(
+        r#"<path d="M{:.1} {top:.1}l4 8h-8z" fill="{colour}"/><text x="{:.1}" y="{:.1}" font-size="10.5" stroke="white" stroke-width="3" paint-order="stroke">{}</text>"#,
+        left + 5.0,
+        left + 11.0,
+        top + 8.5,
+        one.label
+    )
+}
+
 /// Shapes tell the series apart in black and white.
 fn marker(index: usize, x: f64, y: f64) -> String {
-    let (colour, _) = look(index);
+    let colour = COLOURS[index % COLOURS.len()];
     let (shape, filled) = match index % 6 {
         0 => return format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="{colour}"/>"#),
         1 => ("m-3.6 -3.6h7.2v7.2h-7.2z", true),

@@ -11,7 +11,7 @@ use crate::generate::{Family, MoldableOptions, generate};
 /// The families by the number of the paper's figure.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
-/// Averages above this are off the scale. Gang reaches hundreds.
+/// The axis ends here at the latest, as the differences are below: gang reaches hundreds.
 const LARGEST: f64 = 6.0;
 
 /// Names and contents: for each family `a` the makespan, `b` the minsum over the printed programme (as in the paper)
@@ -60,30 +60,25 @@ pub(super) fn principle(options: &Options) -> Result<File, LabError> {
     in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
-/// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,
-/// one that is wholly so is named in the title.
+/// One family by one criterion: averages with the range of single runs.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
-    let mut heading = format!("{family}: {label}");
-    let mut series = Vec::new();
-    for algorithm in points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec)) {
-        let curve = points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion)));
-        let shown: Vec<Point> = curve
-            .filter(|(_, ratio)| ratio.of_sums <= LARGEST)
-            .map(|(jobs, ratio)| Point {
-                x: jobs as f64,
-                y: ratio.of_sums,
-                low: ratio.min,
-                high: ratio.max.min(LARGEST),
-            })
-            .collect();
-        if shown.is_empty() {
-            heading = format!("{heading}; {algorithm} is off the scale");
-        } else {
-            series.push(Series { name: title(algorithm), points: shown, ..Series::default() });
-        }
+    let curve = |algorithm: &str| {
+        let point = |point: &super::Point| {
+            let ratio = point.ratio(criterion);
+            Point { x: point.jobs as f64, y: ratio.of_sums, low: ratio.min, high: ratio.max }
+        };
+        let points = points.curve(family, algorithm).into_iter().map(point).collect();
+        Series { name: title(algorithm), points, ..Series::default() }
+    };
+    let drawn = points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec));
+    Figure {
+        title: format!("{family}: {label}"),
+        x_label: "jobs".into(),
+        y_label: "ratio: average, least and greatest".into(),
+        series: drawn.map(curve).collect(),
+        y_most: Some(LARGEST),
+        ..Figure::default()
     }
-    let (x_label, y_label) = ("jobs".into(), "ratio: average, least and greatest".into());
-    Figure { title: heading, x_label, y_label, series, ..Figure::default() }
 }
 
 /// Figure 7: the time of DEMT against the number of jobs.

@@ -16,7 +16,7 @@ const STEPS: u32 = 20;
 pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<Vec<File>, LabError> {
     let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
     let by_processors = Figure {
-        title: "Graphs of moldable tasks".into(),
+        title: "Graphs of moldable tasks (M-HEFT is in the tables alone)".into(),
         x_label: "processors".into(),
         y_label: "makespan / verified bound: geometric mean".into(),
         series: shown.iter().map(|algorithm| by_processors(algorithm, points)).collect(),
@@ -24,7 +24,7 @@ pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<V
         ..Figure::default()
     };
     let distribution = Figure {
-        title: "Graphs of moldable tasks".into(),
+        title: "Graphs of moldable tasks (M-HEFT is in the tables alone)".into(),
         x_label: "share of the graphs, %".into(),
         y_label: "makespan / verified bound, at most".into(),
         series: shown.iter().map(|algorithm| distribution(algorithm, runs)).collect(),

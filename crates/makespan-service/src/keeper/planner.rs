@@ -110,7 +110,7 @@ pub(super) fn pictured(
             plan,
             bound: least,
             ratio: (least > 0.0).then(|| plan / least),
-            proof: bound.proof.name().into(),
+            proof: bound.proof.words().into(),
             conditions: (!condition.is_empty()).then(|| condition.to_owned()).into_iter().collect(),
         })
     };

@@ -118,7 +118,7 @@ fn markdown(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
         let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
-    Ok(())
+    totals.partial().map_or(Ok(()), |note| writeln!(out, "\nNote: {note}."))
 }
 
 fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
@@ -142,5 +142,10 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
         let cells: Vec<String> = row.iter().map(|cell| tex(cell)).collect();
         writeln!(out, "{} \\\\", cells.join(" & "))?;
     }
-    writeln!(out, "\\bottomrule\n\\end{{tabular}}")
+    writeln!(out, "\\bottomrule")?;
+    if let Some(note) = totals.partial() {
+        let columns = 2 + 3 * count;
+        writeln!(out, "\\multicolumn{{{columns}}}{{p{{0.9\\linewidth}}}}{{\\footnotesize Note: {}.}}", tex(&note))?;
+    }
+    writeln!(out, "\\end{{tabular}}")
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use makespan_core::Objective;
+use makespan_lab::campaign::title;
 use makespan_lab::performance_profile::{PerformanceProfile, performance_profiles};
 use miette::{Result, miette};
 use serde_json::json;
 
 use super::comparison::{Comparison, duration, short};
 use crate::args::ObjectiveName;
-use crate::output::table;
+use crate::output::{table, wrapped};
 use crate::summary;
 
 /// Notes on the files up to this many are printed.
@@ -86,10 +87,29 @@ impl Totals {
             cells.push(duration(total.seconds));
             cells
         });
+        let partial = self.partial().map_or_else(String::new, |note| format!("\n{}", wrapped("note: ", 6, &note)));
         format!(
-            "by each objective: geometric mean of value over proven bound, the most of it, and on how many\n  instances nobody was better; mean time of a plan\n\n{}",
+            "by each objective: geometric mean of value over proven bound, the most of it, and on how many\n  instances nobody was better; mean time of a plan\n\n{}{partial}",
             table(&heading, 1, rows)
         )
+    }
+
+    /// What has to be known of means over fewer instances than others.
+    pub fn partial(&self) -> Option<String> {
+        let fewer: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|total| total.planned < self.instances)
+            .map(|total| format!("{} over {}", title(&total.algorithm), total.planned))
+            .collect();
+        (!fewer.is_empty()).then(|| {
+            format!(
+                "these means are not over all {} instances, but over those that the algorithm could plan, which may be \
+                 easier or harder than the others: {}",
+                self.instances,
+                fewer.join(", ")
+            )
+        })
     }
 
     /// For programs.

@@ -35,8 +35,8 @@ pub fn section(strategy: &Strategy) -> Section {
     };
     Section {
         title: "Strategy".into(),
-        text: "Schedules of which none ends no later, costs no more and keeps processors no less busy than another. Cost is the \
-               sum over tasks of volume over time; busy is the time of all processors."
+        text: "A choice of schedules. Each is better than every other one in something: it ends sooner, costs less, or keeps \
+               the processors busier. Cost is the sum over tasks of volume over time; busy is the time of all processors."
             .into(),
         columns: HEADINGS.map(str::to_owned).to_vec(),
         rows: rows(strategy),

@@ -190,10 +190,10 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
         if let Some(&first) = late.first() {
             let name = &instance.platform().nodes()[first].name;
             notes.push(format!(
-                "in the period that is written, {} nodes such as `{name}` begin after the last task is sent, at about {} s: with so \
-                 few tasks a shorter --period, which loses more, would start sooner",
-                late.len(),
-                float(last)
+                "this period suits more tasks: the last one is sent after about {} s, before {} nodes such as `{name}` would get \
+                 their first; with a shorter --period they start sooner, at the price of some throughput",
+                float(last),
+                late.len()
             ));
         }
     }
@@ -233,7 +233,8 @@ fn bottlenecks(instance: &Instance, found: &Found) -> Section {
         };
         vec![part, format!("{:.3}", upgrade.gain)]
     });
-    let text = "What one percent more of a part, or less of a latency, would raise the fair throughput by, from the prices of the proof.";
+    let text =
+        "How much the fair throughput would rise with a part that is one percent faster, by the prices of the proof.";
     let rows = rows.collect();
     section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
 use makespan_core::Instance;
+use makespan_formats::picture::PictureFormat;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
 use miette::Result;
 
@@ -27,7 +28,7 @@ enum Kind {
 
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
-    let SimulationOutputs { jobs, swf, paje, log, report, raw_names: _ } = outputs;
+    let SimulationOutputs { jobs, swf, paje, log, gantt, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
     for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
         let Some(path) = path else { continue };
@@ -36,12 +37,14 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
             targets.push(Target { policy, kind, path });
         }
     }
-    let paths: Vec<&Path> = targets.iter().map(|target| target.path.as_path()).chain(report.as_deref()).collect();
+    let pages = gantt.as_deref().into_iter().chain(report.as_deref());
+    let paths: Vec<&Path> = targets.iter().map(|target| target.path.as_path()).chain(pages).collect();
     check_targets(trace, &paths)?;
     check_kind("--jobs", jobs.as_ref(), &["csv"])?;
     check_kind("--swf", swf.as_ref(), &["swf"])?;
     check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
     check_kind("--log", log.as_ref(), &["csv"])?;
+    check_kind("--gantt", gantt.as_ref(), &PictureFormat::ENDINGS)?;
     check_kind("--report", report.as_ref(), &["html", "htm"])?;
     Ok(targets)
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 use makespan::{Scene, Simulated};
 use makespan_core::{Instance, Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
-use makespan_formats::gantt::{Marks, duration};
+use makespan_formats::gantt::{GanttOptions, Marks, NamedSchedule, duration, write_svg};
 use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
 use miette::Result;
 
 use super::comparison;
 use super::scene::Log;
 use crate::decisions;
-use crate::output::write_file;
+use crate::output::{draw, write_file};
 use crate::summary::figure;
 
 /// A page with more placements, of all policies together, has no chart and nothing about single jobs: it would take a browser
@@ -63,6 +63,16 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
         sections: &sections(scene, simulated),
     };
     write_file(path, |mut out| write_simulation(&mut out, &report))
+}
+
+/// Draws what each policy did, under each other. Policies serve the tasks of a bag like jobs, so each has a colour.
+pub fn draw_gantt(path: &Path, title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
+    let schedules: Vec<Schedule> = simulated.iter().map(|one| one.simulation.trace.schedule()).collect();
+    let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
+    let named: Vec<NamedSchedule<'_>> =
+        simulated.iter().zip(&schedules).map(|(one, schedule)| NamedSchedule { name: &one.policy, schedule }).collect();
+    let options = GanttOptions { title, objectives: false, bags_apart: true, marks: &marks, ..GanttOptions::default() };
+    draw(path, |mut out| write_svg(&mut out, scene.instance, &named, &options))
 }
 
 /// Writes one page about scenarios, the first of which may be what was logged; each has an instance of its own.

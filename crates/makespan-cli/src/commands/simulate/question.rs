@@ -3,6 +3,7 @@
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
 use makespan_core::{Outcome, TaskId, Time};
+use makespan_formats::gantt::duration;
 use makespan_formats::{Clock, Past};
 use miette::{Result, miette};
 use serde_json::{Value, json};
@@ -129,9 +130,9 @@ impl Question {
         let release = scene.instance.release(self.task);
         let started = answer.simulated.map_or("it never starts".into(), |start| {
             format!(
-                "in the simulation at {} s, after {} s",
+                "in the simulation at {} s, after {}",
                 figure(start.seconds()),
-                figure((start - release).seconds())
+                duration((start - release).seconds())
             )
         });
         let label = format!("{policy}: ");
@@ -143,8 +144,8 @@ impl Question {
             State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
             State::Waiting(Some(expected)) => {
                 let wait = expected.start - release;
-                let (start, wait) = (self.dated(expected.start), figure(wait.seconds()));
-                let text = format!("expected to start at {start}, after {wait} s; {started}");
+                let (start, wait) = (self.dated(expected.start), duration(wait.seconds()));
+                let text = format!("expected to start at {start}, after {wait}; {started}");
                 let behind = [("running", &expected.running), ("queued", &expected.waiting)];
                 let lists = behind.iter().filter(|(_, jobs)| !jobs.is_empty());
                 let lists = lists.map(|(kind, jobs)| wrapped("  ", 4, &held_back(scene, kind, jobs)));

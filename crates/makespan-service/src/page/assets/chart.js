@@ -24,8 +24,11 @@ export class Chart {
 
   tell(box) {
     const planned = box.state === "waiting";
+    const open = planned || box.state === "running";
+    // What is overdue has not happened.
+    const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
     return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
-      [box.start > this.now ? "starts" : "started", relative(box.start)], [box.end > this.now ? "ends" : "ended", relative(box.end)],
+      [planned ? "starts" : "started", at(box.start, !planned)], [open ? "ends" : "ended", at(box.end, !open)],
       ["time", span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 

@@ -41,6 +41,16 @@ export function time(instant) {
   return el("time", { datetime: date.toISOString(), title: date.toLocaleString() }, relative(instant));
 }
 
+// An instant at which something is expected. What is overdue has not happened: it may at any moment, if it is next; what something else has
+// to happen before is not known.
+export function expected(instant, isNext = true) {
+  const shown = time(instant);
+  if (instant === null || instant === undefined || instant > Date.now() / 1000) return shown;
+  if (!isNext) return "–";
+  shown.textContent = "any moment";
+  return shown;
+}
+
 export const number = (value) => value.toLocaleString("en");
 export const link = (job) => el("a", { href: `#/job/${job}` }, String(job));
 

@@ -1,7 +1,7 @@
 // A job is submitted, or it is asked what would be if it were.
 
 import { send } from "./api.js";
-import { el, link, relative, span, table, time, words } from "./dom.js";
+import { el, expected, link, relative, span, table, time, words } from "./dom.js";
 
 // How far a plan is from the best possible.
 export function gap(bound) {
@@ -9,7 +9,7 @@ export function gap(bound) {
   if (bound.ratio === null) return `${name}: no bound above 0 is known`;
   const percent = (bound.ratio - 1) * 100;
   const text = percent < 0.05 ? "the best possible" : `at most ${(Math.ceil(percent * 10) / 10).toFixed(1)} % above the best possible`;
-  return `${name}: ${text}, proved by ${words(bound.proof)}${bound.conditions.map((one) => `, ${one}`).join("")}`;
+  return `${name}: ${text}, proved by ${bound.proof}${bound.conditions.map((one) => `, ${one}`).join("")}`;
 }
 
 function changed(found) {
@@ -27,7 +27,7 @@ function answerOf(found) {
   const later = found.delays.filter((one) => one.seconds > 0).length;
   const costs = changed(found);
   return [el("h2", {}, "What if"),
-    el("p", {}, "It would start ", el("b", {}, time(found.starts[0])), " and end ", time(found.ends[found.ends.length - 1]), "."),
+    el("p", {}, "It would start ", el("b", {}, expected(found.starts[0])), " and end ", expected(found.ends[found.ends.length - 1]), "."),
     el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job would start later."),
     el("ul", {}, found.delays.slice(0, 10).map(delay)),
     costs.length ? table([["what it costs all"], ["now", "figure"], ["with it", "figure"], ["", "figure"]], costs) : ""];
