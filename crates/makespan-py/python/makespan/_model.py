@@ -652,13 +652,14 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
     """The job that a problem of the whole instance names."""
-    named = re.search("(?:job|task) `([^`]+)`", problem)
+    cycle = re.search("in a cycle: (.+?) -> ", problem)
+    named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
         return None
     name = named.group(1)
     for at, job in enumerate(fields):
         if job.get("name") == name or name.startswith(f"{job.get('name')}/"):
-            return f"jobs[{at}]"
+            return f"jobs[{at}].after" if cycle else f"jobs[{at}]"
     return None
 
 

@@ -89,6 +89,9 @@ class Bound:
     def __float__(self) -> float:
         return self.value
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return _check.module("numpy").asarray(self.value, dtype=dtype)
+
     def __int__(self) -> int:
         return int(self.value)
 
@@ -311,7 +314,8 @@ class Plan:
     def __repr__(self) -> str:
         gap = self.gap
         worse = "below" if self.objective == "fair_throughput" else "above"
-        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {gap:.2%} {worse} the best)"
+        share = "" if gap is None else f"{gap:.2%}" if gap >= 5e-5 else f"{100 * gap:.1g}%"
+        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {share} {worse} the best)"
         guessed = _guessed(self._native.of.guesses)
         return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}{guessed}>"
 

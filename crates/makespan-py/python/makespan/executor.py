@@ -274,18 +274,18 @@ class Executor(concurrent.futures.Executor):
     def _forward(self, call: _Call, trace: str) -> None:
         """Prints what a call printed. Its traceback, which ends its messages, comes with its exception."""
         for end, stream in (("out", sys.stdout), ("err", sys.stderr)):
-            try:
-                text = (self._run / f"{call.name}.{end}").read_text(errors="replace")
-            except OSError:
+            if stream is None:
                 continue
-            text = text.removesuffix(trace) if end == "err" and trace else text
-            if text and stream is not None:
-                try:
-                    stream.write(text)
-                    stream.flush()
-                except (OSError, ValueError):
-                    # Nobody reads it, or it is closed.
-                    pass
+            try:
+                with open(self._run / f"{call.name}.{end}", encoding="utf-8", errors="replace") as printed:
+                    if end == "err" and trace:
+                        stream.write(printed.read().removesuffix(trace))
+                    else:
+                        shutil.copyfileobj(printed, stream)
+                stream.flush()
+            except (OSError, ValueError):
+                # It printed nothing, or nobody reads what is printed here.
+                continue
 
     def _last_lines(self, call: _Call) -> str:
         try:

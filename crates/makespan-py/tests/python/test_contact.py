@@ -129,6 +129,8 @@ def test_bounds_are_numbers_that_travel(times: list[int], processors: int) -> No
         for twin in (pickle.loads(pickle.dumps(bound)), copy.deepcopy(bound)):
             assert twin == bound and hash(twin) == hash(bound) and repr(twin) == repr(bound)
             twin.verify()
+    numpy = pytest.importorskip("numpy")
+    assert (numpy.array([6.0, 12.0]) / plan.bounds["makespan"]).dtype == float
     table = plan.schedule
     assert table == plan.schedule and table[0] == next(iter(table)) and table[-1] == list(table)[-1]
     assert table[:2] == list(table)[:2] and table[::-1] == list(table)[::-1]
@@ -201,7 +203,7 @@ def test_progress_without_an_end_has_none() -> None:
 
 def test_what_is_maximised_is_below_the_best() -> None:
     plan = m.plan(m.generate.tree(nodes=8, seed=2))
-    assert "above" not in repr(plan) and (plan.gap or 0) >= 0
+    assert "above" not in repr(plan) and "0.00%" not in repr(plan) and (plan.gap or 0) >= 0
 
 
 PLACES: dict[str, tuple[Any, str]] = {
@@ -210,6 +212,7 @@ PLACES: dict[str, tuple[Any, str]] = {
     "unknown after": (m.Job("b", time=3, after="zz"), "jobs[1]"),
     "needs": (m.Job("b", time=3, needs={"memory": "1TiB"}), "jobs[1]"),
     "cycle": (m.Job("b", graph=m.Graph([m.Job("x", 1), m.Job("y", 1)], [("x", "y"), ("y", "x")])), "jobs[1]"),
+    "a cycle of jobs": (m.Job("b", time=1, after=["b2"]), "jobs[2].after"),
     "after of a number": ({"name": "b", "time": 1, "after": 3}, "jobs[1].after"),
 }
 
@@ -217,7 +220,8 @@ PLACES: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("job", "field"), PLACES.values(), ids=PLACES.keys())
 def test_every_wrong_job_has_its_place(job: Any, field: str) -> None:
     with pytest.raises(m.InputError) as raised:
-        m.Instance(m.Platform(processors=4, resources={"memory": "1GiB"}), [m.Job("a", time=1), job])
+        other = m.Job("b2", time=1, after=["b"]) if job["name"] == "b" and job.get("after") == ["b2"] else m.Job("b2", time=1)
+        m.Instance(m.Platform(processors=4, resources={"memory": "1GiB"}), [m.Job("a", time=1), job, other])
     assert raised.value.field == field, str(raised.value)
 
 
@@ -245,6 +249,12 @@ def test_arguments_that_are_wrong_are_named(call: Callable[[], object], field: s
     with pytest.raises(m.InputError) as raised:
         call()
     assert raised.value.field == field and "NaN" not in str(raised.value)
+
+
+def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("[]")
+    with pytest.raises(m.InputError, match="no plan file"):
+        m.verify(small(), tmp_path / "plan.json")
 
 
 def test_what_is_misspelled_is_guessed() -> None:
