@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use makespan::formats::schedule::write_bound;
+use makespan::formats::schedule::{BoundEntry, read_bound, write_bound};
 use makespan::{Bound as Core, Instance as CoreInstance, Stop};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-use crate::convert::figure;
+use crate::convert::{figure, objective as objective_of};
 use crate::errors;
 use crate::instance::Instance;
 use crate::waiting::Watch;
@@ -64,6 +64,12 @@ impl Proven {
         self.instance.has_guesses()
     }
 
+    /// The instance of which it speaks.
+    #[getter]
+    fn of(&self) -> Instance {
+        Instance::shared(&self.instance)
+    }
+
     /// The value with its certificate, as JSON.
     fn certificate(&self) -> PyResult<String> {
         let mut text = Vec::new();
@@ -86,4 +92,12 @@ pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Ve
         .wait(py, None, move || if thorough { makespan::thorough_bound(&core) } else { makespan::bound(&core) })?;
     let bounds = bounds.map_err(|error| errors::of_plan(py, &error, None))?;
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
+}
+
+/// The bound that the text of its certificate states, unchecked: what `pickle` makes of it.
+#[pyfunction]
+pub fn bound_of_text(py: Python<'_>, instance: &Instance, objective: &str, text: &str) -> PyResult<Proven> {
+    let entry: BoundEntry = serde_json::from_str(text).map_err(|error| errors::input(py, error))?;
+    let core = read_bound("bound", "bound", objective_of(py, objective)?, entry);
+    Ok(Proven::new(core.map_err(|error| errors::of_document(py, &error))?, &instance.core))
 }

@@ -104,6 +104,16 @@ impl Columns {
         schema.fields().iter().map(column).collect()
     }
 
+    /// So many rows from this one on, which are there.
+    fn slice(&self, first: usize, count: usize) -> Self {
+        let first = first.min(self.batch.num_rows());
+        Self { batch: self.batch.slice(first, count.min(self.batch.num_rows() - first)) }
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.batch == other.batch
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }

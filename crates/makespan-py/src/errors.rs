@@ -35,9 +35,33 @@ static ALGORITHM: Class = Class::new("AlgorithmError");
 static POLICY: Class = Class::new("PolicyError");
 static STOPPED: Class = Class::new("StoppedError");
 
+/// Options of the command line, and what they are called here.
+const SAID: [(&str, &str); 11] = [
+    ("plan FILE.dot --nextflow-trace TRACE", "makespan.read(\"FILE.dot\", trace=\"TRACE\")"),
+    ("`makespan verify INSTANCE PLAN`", "`makespan.verify(instance, path)`"),
+    ("--processors N", "processors=N"),
+    ("--platform FILE", "platform=Platform(..)"),
+    ("--stage-in NODE", "storage=NODE"),
+    ("--buffer ", "buffer="),
+    ("--processors", "processors="),
+    ("--platform", "platform="),
+    ("--bandwidth", "bandwidth="),
+    ("--queues", "queues="),
+    ("--strict", "strict=True"),
+];
+
+/// What readers say to users of the command line, in the words of Python.
+pub fn in_python(text: impl ToString) -> String {
+    let text = text.to_string();
+    if !text.contains("--") && !text.contains("makespan verify") {
+        return text;
+    }
+    SAID.iter().fold(text, |text, (option, argument)| text.replace(option, argument))
+}
+
 /// Input that is wrong at no place that has a name.
 pub fn input(py: Python<'_>, problem: impl ToString) -> PyErr {
-    INPUT.raised(py, (problem.to_string(),))
+    INPUT.raised(py, (in_python(problem),))
 }
 
 /// Input that is wrong at this place of a document made of Python's objects.
@@ -50,7 +74,7 @@ pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Io { source, .. } => os_error(source.kind(), error.to_string()),
         FormatError::Content { file, place: Place { line, column, field }, problem } => {
-            INPUT.raised(py, (problem, file, *line, *column, field.as_deref()))
+            INPUT.raised(py, (in_python(problem), file, *line, *column, field.as_deref()))
         }
     }
 }
@@ -72,7 +96,7 @@ fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
 pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Content { place: Place { field, .. }, problem, .. } => {
-            INPUT.raised(py, (problem, py.None(), py.None(), py.None(), field.as_deref()))
+            INPUT.raised(py, (in_python(problem), py.None(), py.None(), py.None(), field.as_deref()))
         }
         other @ FormatError::Io { .. } => of_file(py, other),
     }
@@ -80,7 +104,7 @@ pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
 
 /// An algorithm that is unknown, or does not do what is asked.
 pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
-    ALGORITHM.raised(py, (problem.to_string(),))
+    ALGORITHM.raised(py, (in_python(problem),))
 }
 
 /// Why there is no plan. `own` is the name of a scheduler that was written in Python: its defects are not ours.
@@ -110,4 +134,18 @@ pub fn of_simulation(py: Python<'_>, error: &SimulateError) -> PyErr {
 /// A policy, or a scheduler, that was written in Python and breaks a rule.
 pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
     POLICY.raised(py, (problem.to_string(),))
+}
+
+/// What a policy of Python decided wrongly, with its name and the instant, if the package found it: what else its code raised stays as it is.
+pub fn of_decision(py: Python<'_>, error: PyErr, name: &str, now: makespan::Time) -> PyErr {
+    let is = |class: &Class| {
+        let class = class.cell.import(py, "makespan._errors", class.name);
+        class.is_ok_and(|class| error.is_instance(py, class))
+    };
+    if !is(&INPUT) && !is(&POLICY) {
+        return error;
+    }
+    let told = policy(py, format!("{name} at {now} s: {}", error.value(py)));
+    told.set_cause(py, Some(error));
+    told
 }

@@ -121,9 +121,9 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a task back: ends it if it runs.
-    fn cancel(&self, task: u64) {
-        self.intake.cancel(vec![TaskId(task)]);
+    /// Takes tasks back: ends those that run.
+    fn cancel(&self, tasks: Vec<u64>) {
+        self.intake.cancel(tasks.into_iter().map(TaskId).collect());
     }
 
     /// Ends the run when nothing of it runs.

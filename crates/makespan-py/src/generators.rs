@@ -1,5 +1,6 @@
 //! Instances drawn at random.
 
+use std::any::type_name;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use pyo3::types::PyDict;
 use crate::errors;
 use crate::instance::Instance;
 use crate::log::Log;
+use crate::processors::shown;
 
 /// Keyword arguments of a generator. Python's side names and types them all.
 struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
@@ -25,14 +27,32 @@ impl<'py> Given<'_, 'py> {
     where
         T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
     {
-        let value = self.0.get_item(name)?;
-        value.ok_or_else(|| errors::at(self.0.py(), name, "it is missing"))?.extract()
+        let py = self.0.py();
+        let value = self.0.get_item(name)?.ok_or_else(|| errors::at(py, name, "it is missing"))?;
+        value.extract().map_err(|_: PyErr| {
+            errors::at(py, name, format!("{} stands here; give {}", shown(&value), wanted(type_name::<T>())))
+        })
     }
 
     /// A word, such as the name of a family.
     fn word<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<T> {
         let text: String = self.get(name)?;
         text.parse().map_err(|error| errors::at(self.0.py(), name, error))
+    }
+}
+
+/// What a type of Rust is called in Python, with its range.
+fn wanted(kind: &str) -> &'static str {
+    let is = |word: &str| kind.contains(word);
+    match () {
+        () if is("String") => "a text",
+        () if is("bool") => "True or False",
+        () if is("(f64") => "a pair of numbers, the smallest and the largest",
+        () if is("(u") => "a pair of whole numbers from 0, the smallest and the largest",
+        () if is("Vec<") => "a list of whole numbers from 0",
+        () if is("f64") => "a number",
+        () if is("u32") => "a whole number from 0 to 4294967295",
+        () => "a whole number from 0",
     }
 }
 
@@ -109,7 +129,10 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError
         Shape::Layers { .. } => Shape::Layers { width: given.get("width")?, density: given.get("density")? },
         other => other,
     };
-    let bandwidth: String = given.get("bandwidth")?;
+    let bandwidth = given
+        .0
+        .get_item("bandwidth")?
+        .map_or_else(|| Ok(String::new()), |value| Ok::<_, PyErr>(value.str()?.to_string()))?;
     let bandwidth = parse_bandwidth(&bandwidth).map_err(|problem| errors::at(given.0.py(), "bandwidth", problem))?;
     Ok(generate_graphs(&GraphOptions {
         shape,
@@ -131,16 +154,21 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError
 
 /// Draws a log of rigid jobs: requests as policies are told them, and run times.
 #[pyfunction]
-pub fn generate_log(
-    py: Python<'_>,
-    jobs: usize,
-    processors: u32,
-    load: Option<f64>,
-    requests: Option<&str>,
-    seed: u64,
-) -> PyResult<Log> {
-    let requests = requests.map(str::parse).transpose().map_err(|error| errors::at(py, "requests", error))?;
-    let drawn = lublin(&LublinOptions { jobs, processors, seed, load, requests });
+pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log> {
+    let given = Given(options);
+    let requests: Option<String> = given.get("requests")?;
+    let requests = requests.as_deref().map(str::parse).transpose();
+    let requests = requests.map_err(|error: LabError| {
+        let problem = error.to_string().replace("requests is NaN; it", "it is no number; a factor");
+        errors::at(py, "requests", problem)
+    })?;
+    let drawn = lublin(&LublinOptions {
+        jobs: given.get("jobs")?,
+        processors: given.get("processors")?,
+        seed: given.get("seed")?,
+        load: given.get("load")?,
+        requests,
+    });
     let drawn = drawn.map_err(|error| errors::input(py, error))?;
     Log::checked(py, Arc::new(drawn.instance), drawn.actual, Vec::new())
 }

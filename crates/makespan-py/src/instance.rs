@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use makespan::Instance as Core;
 use makespan::formats::{
     Language, ReadInstance, ReadOptions, parse_instance, read_instance, write_atomic, write_instance,
 };
-use pyo3::exceptions::PyOSError;
+use makespan::{Instance as Core, Platform, TaskId};
+use pyo3::exceptions::{PyIndexError, PyOSError};
 use pyo3::prelude::*;
 
 use crate::columns::Columns;
@@ -38,9 +38,19 @@ impl Instance {
 
     fn read(py: Python<'_>, read: Result<ReadInstance, makespan::formats::FormatError>) -> PyResult<Self> {
         let ReadInstance { instance, format, mut remarks } = read.map_err(|error| errors::of_file(py, &error))?;
+        remarks.iter_mut().for_each(|remark| *remark = errors::in_python(&*remark));
         remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
         Ok(Self { core: Arc::new(instance), remarks, format: format.to_string() })
     }
+}
+
+/// What is not read for a number of processors is read on a flat platform of so many.
+fn on_flat(
+    options: &ReadOptions,
+    read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
+) -> Option<ReadInstance> {
+    let flat = Platform::flat(options.processors.filter(|_| options.platform.is_none())?).ok()?;
+    read(&ReadOptions { processors: None, platform: Some(flat), ..options.clone() }).ok()
 }
 
 #[pymethods]
@@ -59,7 +69,10 @@ impl Instance {
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_instance(py)?;
-        let read = py.detach(|| read_instance(&path, &options));
+        let read = py.detach(|| {
+            let read = |options: &ReadOptions| read_instance(&path, options);
+            read(&options).or_else(|error| on_flat(&options, read).ok_or(error))
+        });
         Self::read(py, read)
     }
 
@@ -67,7 +80,10 @@ impl Instance {
     #[staticmethod]
     fn of_text(py: Python<'_>, text: &str, name: &str, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_instance(py)?;
-        let read = py.detach(|| parse_instance(text.as_bytes(), name, &options));
+        let read = py.detach(|| {
+            let read = |options: &ReadOptions| parse_instance(text.as_bytes(), name, options);
+            read(&options).or_else(|error| on_flat(&options, read).ok_or(error))
+        });
         Self::read(py, read)
     }
 
@@ -107,9 +123,47 @@ impl Instance {
         &self.format
     }
 
-    /// All tasks.
-    fn tasks(&self) -> Vec<Task> {
-        self.core.task_ids().map(|task| Task::new(task, &self.core)).collect()
+    /// How many of the times are guesses.
+    #[getter]
+    fn guesses(&self) -> usize {
+        self.core.guesses()
+    }
+
+    /// The task of this number, of which there are `task_count`.
+    fn task(&self, number: u64) -> PyResult<Task> {
+        let task = TaskId(number);
+        if self.core.has_task(task) {
+            return Ok(Task::new(task, &self.core));
+        }
+        Err(PyIndexError::new_err(format!("there are {} tasks", self.core.tasks())))
+    }
+
+    /// Refuses more tasks than are looked at one by one.
+    fn check_task_count(&self, py: Python<'_>) -> PyResult<()> {
+        self.core.check_task_count().map_err(|error| errors::input(py, error))
+    }
+
+    /// The machines alone, as the text of a native file.
+    fn machines(&self, py: Python<'_>) -> PyResult<String> {
+        let machines = Core::new(self.core.platform().clone(), Vec::new(), self.core.unavailable().to_vec());
+        let machines = machines.map_err(|error| errors::input(py, error))?;
+        let mut text = Vec::new();
+        write_instance(&machines, Language::Json, &mut text).map_err(PyOSError::new_err)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// What `pickle` makes of the text of an instance that has jobs, or none.
+    #[staticmethod]
+    fn of_pickle(py: Python<'_>, text: &str, jobs: usize, reading: Reading<'_>) -> PyResult<Self> {
+        if jobs > 0 {
+            return Self::of_text(py, text, "instance", reading);
+        }
+        // Readers want a job, which goes again.
+        let end = text.rfind('}').unwrap_or_default();
+        let text = format!("{}, \"jobs\": [{{\"name\": \"any\", \"time\": 1}}]}}", text.get(..end).unwrap_or_default());
+        let read = Self::of_text(py, &text, "instance", reading)?.core;
+        let empty = Core::new(read.platform().clone(), Vec::new(), read.unavailable().to_vec());
+        empty.map(Self::new).map_err(|error| errors::input(py, error))
     }
 
     /// The jobs, one a row.

@@ -45,7 +45,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::bounds::{Proven, bound};
+    use super::bounds::{Proven, bound, bound_of_text};
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use makespan::formats::{Replay, read_replay};
+use makespan::formats::{Replay, ReplayOptions, read_replay};
 use makespan::tree::TreeProblem;
-use makespan::{Actual, Deviation, Instance as CoreInstance};
+use makespan::{Actual, Deviation, Instance as CoreInstance, Platform};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -20,6 +20,8 @@ pub struct Log {
     /// The real times.
     pub actual: Arc<Actual>,
     remarks: Vec<String>,
+    /// Whether policies are told how long jobs of a log really take, or nothing.
+    is_clairvoyant: bool,
 }
 
 impl Log {
@@ -35,8 +37,36 @@ impl Log {
             return Err(errors::input(py, problem));
         }
         instance.check_task_names().map_err(|error| errors::input(py, error))?;
-        Ok(Self { instance, actual: Arc::new(actual), remarks })
+        Ok(Self { instance, actual: Arc::new(actual), remarks, is_clairvoyant: false })
     }
+
+    /// Refuses to end jobs at walltimes where that would end none.
+    ///
+    /// # Errors
+    /// `InputError`, which says why it would end none.
+    pub fn check_walltimes(&self, py: Python<'_>) -> PyResult<()> {
+        let refused = |problem: &str| Err(errors::at(py, "kill_at_walltime", problem));
+        if self.is_clairvoyant {
+            return refused(
+                "it is for estimates of users: with clairvoyant or unknown ones jobs are what they ran for, and none is cut short",
+            );
+        }
+        if self.instance.jobs().iter().all(|job| job.walltime.is_none()) {
+            return refused(
+                "no job has a walltime that could end it; logs that state no requested times have none, nor have moldable replays and \
+                 platforms of other speeds than 1",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What is not read for a number of processors is read on a flat platform of so many.
+fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
+    let flat = Platform::flat(options.processors.take()?).ok()?;
+    options.platform.is_none().then_some(())?;
+    options.platform = Some(flat);
+    read_replay(path, &options).ok()
 }
 
 #[pymethods]
@@ -45,13 +75,14 @@ impl Log {
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;
-        let read = py.detach(|| read_replay(&path, &options));
+        let read = py.detach(|| read_replay(&path, &options).or_else(|error| on_flat(&path, options).ok_or(error)));
         let Replay { mut instance, mut actual, mut remarks, .. } = read.map_err(|error| errors::of_file(py, &error))?;
         if reading.are_unknown() {
             (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| errors::input(py, error))?;
         }
         remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-        Self::checked(py, Arc::new(instance), actual, remarks)
+        let remarks = remarks.into_iter().map(errors::in_python).collect();
+        Ok(Self { is_clairvoyant: reading.is_clairvoyant(), ..Self::checked(py, Arc::new(instance), actual, remarks)? })
     }
 
     /// An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this standard

@@ -75,6 +75,11 @@ impl Reading<'_> {
         })
     }
 
+    /// Whether policies are told how long jobs really take, or nothing.
+    pub fn is_clairvoyant(&self) -> bool {
+        self.are_unknown() || self.estimates == "clairvoyant"
+    }
+
     /// Whether policies are told no times.
     pub fn are_unknown(&self) -> bool {
         self.estimates == "unknown"

@@ -115,7 +115,11 @@ impl Plan {
     fn ratio(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
         let objective = objective(py, name)?;
         let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
-        Ok(bound.and_then(|bound| plan_ratio(&self.instance, &self.planned.plan, bound)))
+        let Some(bound) = bound else { return Ok(None) };
+        let ratio = plan_ratio(&self.instance, &self.planned.plan, bound);
+        // What meets its bound exactly does so in floats, too.
+        let meets = self.planned.plan.value(objective, &self.instance).is_some_and(|value| value == bound.value);
+        Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }
 
     /// The placements; None of a steady state.

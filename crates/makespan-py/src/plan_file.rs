@@ -22,6 +22,11 @@ use crate::plan::Plan;
 pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
     let name = path.display().to_string();
     let bytes = std::fs::read(&path).map_err(|error| errors::of_io(&name, &error))?;
+    if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
+        let problem =
+            "this is no plan file, which is a JSON object as `Plan.write` and `makespan plan --output` write it";
+        return Err(errors::input(py, format!("{name}: {problem}")));
+    }
     let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
     let core = &instance.core;
     let problems = py.detach(|| match &file {

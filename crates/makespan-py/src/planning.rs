@@ -97,7 +97,7 @@ pub fn plan(
     let stop = Stop::default();
     let watch = Watch { stop: stop.clone(), is_anytime: scheduler.is_anytime(), limit: None, progress };
     let stated = wishes.time_limit.as_deref().and_then(|text| Time::parse(text).ok()).map(Time::seconds);
-    let limit = stated.or(scheduler.time_limit().map(|limit: Duration| limit.as_secs_f64())).unwrap_or(0.0);
+    let limit = stated.or(scheduler.time_limit().map(|limit: Duration| limit.as_secs_f64()));
     let begin = Instant::now();
     let done = move || (begin.elapsed().as_secs_f64(), limit);
     let core = Arc::clone(&instance.core);
@@ -128,6 +128,7 @@ pub fn plan_with(
     prove: bool,
 ) -> PyResult<Plan> {
     let begin = Instant::now();
+    instance.core.check_task_count().map_err(|error| errors::input(py, error))?;
     let own = Own::new(scheduler, &instance.core)?;
     let planner = Planner::new().seed(seed);
     // Here, and not on another thread: Ctrl-C interrupts Python code as it always does.

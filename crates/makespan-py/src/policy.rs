@@ -14,6 +14,7 @@ use crate::view::{SEEN, View};
 /// A policy of Python, on the thread that holds the interpreter's lock.
 pub struct Own<'py> {
     on: Bound<'py, PyAny>,
+    name: String,
     view: Bound<'py, View>,
     instance: Arc<Instance>,
     /// Ends the simulation when the policy raises an exception.
@@ -26,9 +27,10 @@ impl<'py> Own<'py> {
     ///
     /// # Errors
     /// `AttributeError` without such a method.
-    pub fn new(policy: &Bound<'py, PyAny>, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
+    pub fn new(policy: &Bound<'py, PyAny>, name: &str, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
         Ok(Self {
             on: policy.getattr("on")?,
+            name: name.to_owned(),
             view: Bound::new(policy.py(), View::new(instance))?,
             instance: Arc::clone(instance),
             stop: stop.clone(),
@@ -130,7 +132,7 @@ impl Policy for Own<'_> {
         }
         if let Err(error) = self.ask(events, view, decisions) {
             decisions.clear();
-            self.raised = Some(error);
+            self.raised = Some(errors::of_decision(self.view.py(), error, &self.name, view.now));
             self.stop.request();
         }
     }

@@ -45,7 +45,11 @@ pub struct Rules {
 }
 
 impl Rules {
-    fn options(&self, py: Python<'_>, instance: &CoreInstance, stop: &Stop) -> PyResult<SimulationOptions> {
+    fn options(&self, py: Python<'_>, log: &Log, stop: &Stop) -> PyResult<SimulationOptions> {
+        let instance = &*log.instance;
+        if self.kill_at_walltime {
+            log.check_walltimes(py)?;
+        }
         let usual = SimulationOptions::default();
         let mut options = SimulationOptions {
             kill_at_walltime: self.kill_at_walltime,
@@ -158,13 +162,13 @@ pub fn simulate(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Simulation>> {
     let stop = Stop::default();
-    let options = rules.options(py, &log.instance, &stop)?;
+    let options = rules.options(py, log, &stop)?;
     for spec in &specs {
         policy_for(spec, &log.instance, rules.seed).map_err(|error| errors::of_simulation(py, &error.into()))?;
     }
     let (ended, tasks) = (Arc::new(AtomicUsize::new(0)), log.instance.tasks() as f64 * specs.len() as f64);
     let counted = Arc::clone(&ended);
-    let done = move || (counted.load(Ordering::Relaxed) as f64, tasks);
+    let done = move || (counted.load(Ordering::Relaxed) as f64, Some(tasks));
     let (instance, actual, seed) = (Arc::clone(&log.instance), Arc::clone(&log.actual), rules.seed);
     let watch = Watch { stop, is_anytime: false, limit: None, progress };
     let (made, _) = watch.wait(py, Some(&done), move || {
@@ -239,9 +243,9 @@ pub fn simulate_with<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Simulation> {
     let stop = Stop::default();
-    let options = rules.options(py, &log.instance, &stop)?;
+    let options = rules.options(py, log, &stop)?;
     let scene = Scene { instance: &log.instance, actual: &log.actual, options: &options, seed: rules.seed };
-    let mut own = Own::new(policy, &log.instance, &stop)?;
+    let mut own = Own::new(policy, name, &log.instance, &stop)?;
     let begin = Instant::now();
     let tasks = log.instance.tasks() as f64;
     let mut told = Told { py, progress, tasks, last: begin, stop, raised: None };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use makespan::{Instance, ProcSet, TaskId, Time, View as Core};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use scoped_tls_hkt::scoped_thread_local;
 
@@ -306,6 +306,17 @@ impl Waiting {
 
     fn __contains__(&self, task: &Task) -> PyResult<bool> {
         seen(|view| Ok(view.waiting.contains(task.id)))
+    }
+
+    /// The task at a place, counted from the end where it is negative. O(waiting tasks).
+    fn __getitem__(&self, at: isize) -> PyResult<Task> {
+        let found = seen(|view| {
+            let len = view.waiting.len();
+            let at = if at < 0 { len.checked_sub(at.unsigned_abs()) } else { Some(at.unsigned_abs()) };
+            Ok(at.and_then(|at| view.waiting.iter().nth(at)))
+        })?;
+        let task = found.ok_or_else(|| PyIndexError::new_err("fewer tasks wait"))?;
+        Ok(Task::new(task, &self.instance))
     }
 
     fn __iter__(&self) -> WaitingTasks {

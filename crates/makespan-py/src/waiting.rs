@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use makespan::Stop;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// How often signals and progress are looked at.
@@ -27,14 +27,14 @@ pub struct Watch<'a, 'py> {
 
 impl Watch<'_, '_> {
     /// What `work` makes on a thread of its own, and whether Ctrl-C ended it. `done` says how far it is: what is done and all that there
-    /// is to do; without it that is the time.
+    /// is to do, where that is known; without it that is the time.
     ///
-    /// The first Ctrl-C asks the work to end with what it has, the second raises `KeyboardInterrupt`, and so does an exception in
-    /// `progress`; the thread then ends by itself as soon as it looks.
+    /// The first Ctrl-C asks the work to end with what it has, the second raises `KeyboardInterrupt`. What else the handler of a signal
+    /// raises, or `progress`, is raised at once; the thread then ends by itself as soon as it looks.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
-        done: Option<&dyn Fn() -> (f64, f64)>,
+        done: Option<&dyn Fn() -> (f64, Option<f64>)>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> PyResult<(T, bool)> {
         let (sender, mut receiver) = channel();
@@ -57,7 +57,9 @@ impl Watch<'_, '_> {
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                if interrupted || !self.is_anytime {
+                // Handlers of signals may raise anything, and only Ctrl-C means the search alone.
+                let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
+                if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);
                 }
                 interrupted = true;
@@ -66,7 +68,7 @@ impl Watch<'_, '_> {
                 self.stop.request();
             }
             if let Some(progress) = self.progress {
-                let so_far = done.map_or_else(|| (begin.elapsed().as_secs_f64(), 0.0), |done| done());
+                let so_far = done.map_or_else(|| (begin.elapsed().as_secs_f64(), None), |done| done());
                 if let Err(error) = progress.call1(so_far) {
                     self.stop.request();
                     return Err(error);

@@ -11,6 +11,9 @@
 True
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from makespan import generate
 from makespan._errors import (
     AlgorithmError,
@@ -21,7 +24,7 @@ from makespan._errors import (
     StoppedError,
     VerificationError,
 )
-from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Time, amdahl, downey, power, read
+from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Tasks, Time, amdahl, downey, power, read
 from makespan._native import VERSION as __version__
 from makespan._native import Cancel, Event, Processors, Running, Start, Task, View, Wake
 from makespan._plan import Bound, Chart, Plan, algorithms, bound, compare, plan, verify
@@ -29,6 +32,10 @@ from makespan._policy import Decision, Placement, Policy, Scheduler
 from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
 from makespan._table import Rows, Table
 from makespan._trees import Change, TreeSimulation, TreeSimulations, simulate_tree
+
+if TYPE_CHECKING:
+    from makespan import adapters as adapters
+    from makespan import executor as executor
 
 __all__ = [
     "AlgorithmError",
@@ -62,6 +69,7 @@ __all__ = [
     "StoppedError",
     "Table",
     "Task",
+    "Tasks",
     "Time",
     "TreeSimulation",
     "TreeSimulations",
@@ -84,3 +92,10 @@ __all__ = [
     "simulate_tree",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The modules that few programs need are loaded when they are asked for."""
+    if name in ("adapters", "executor"):
+        return importlib.import_module(f"makespan.{name}")
+    raise AttributeError(f"module 'makespan' has no attribute {name!r}")

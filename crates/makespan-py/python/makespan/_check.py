@@ -113,3 +113,15 @@ def several(values: Any, name: str, what: str) -> list[Any]:
     if not found:
         raise InputError(f"the list is empty; give at least one of {what}, or leave it out", field=name)
     return found
+
+
+def row(value: Any, count: int, columns: list[str]) -> int:
+    """The number of a row, from the end where it is negative."""
+    try:
+        at = operator.index(value)
+    except TypeError:
+        name = f", such as {columns[0]!r}" if columns else ""
+        raise TypeError(f"a table has its columns by name{name}, and its rows by number; {shown(value)} is neither") from None
+    if not -count <= at < count:
+        raise IndexError(f"there are {count} rows, and none has the number {at}")
+    return at % count

@@ -62,8 +62,11 @@ class VerificationError(MakespanError):
     """
 
     def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(problems))
+        self.problems = list(problems)
+        super().__init__("; ".join(self.problems))
+
+    def __reduce__(self) -> tuple[type[VerificationError], tuple[list[str]]]:
+        return (type(self), (self.problems,))
 
 
 class RunError(MakespanError):

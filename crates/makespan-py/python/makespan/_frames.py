@@ -9,24 +9,34 @@ from makespan._errors import InputError
 
 
 def records(rows: Any) -> Iterable[Any]:
-    """The rows of a DataFrame of pandas, polars or pyarrow, without empty cells; anything else as it is.
+    """The rows of a DataFrame of pandas, polars or pyarrow, without empty cells; anything else as it is. A row whose time is empty says
+    nothing of it, and is refused: a guess has to be asked for.
 
     >>> list(records([{"name": "a"}]))
     [{'name': 'a'}]
     """
     if hasattr(rows, "to_dicts"):  # polars
-        return [_stated(row) for row in rows.to_dicts()]
+        return [_stated(row, at) for at, row in enumerate(rows.to_dicts())]
     if hasattr(rows, "to_pylist") and hasattr(rows, "column_names"):  # pyarrow
-        return [_stated(row) for row in rows.to_pylist()]
+        return [_stated(row, at) for at, row in enumerate(rows.to_pylist())]
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):  # pandas
-        return [_stated(row) for row in rows.to_dict(orient="records")]
+        return [_stated(row, at) for at, row in enumerate(rows.to_dict(orient="records"))]
     if isinstance(rows, (str, bytes, Mapping)):
         raise InputError("give a list of jobs, or a DataFrame with one a row", field="jobs")
     return rows  # type: ignore[no-any-return]
 
 
-def _stated(row: dict[str, Any]) -> dict[str, Any]:
-    return {str(key): value for key, value in row.items() if not _is_empty(value)}
+#: Keys that say how long a job takes, or that it is to be guessed.
+TIMES = ("time", "work", "time_on", "tasks", "graph", "estimate")
+
+
+def _stated(row: dict[str, Any], at: int) -> dict[str, Any]:
+    stated = {str(key): value for key, value in row.items() if not _is_empty(value)}
+    empty = next((key for key in ("time", "work") if key in row and key not in stated), None)
+    if empty is not None and not any(key in stated for key in TIMES):
+        problem = "the cell is empty; state a time, drop the row, or have it guessed by a column `estimate` with the text 'guessed'"
+        raise InputError(problem, field=f"jobs[{at}].{empty}")
+    return stated
 
 
 def _is_empty(value: Any) -> bool:

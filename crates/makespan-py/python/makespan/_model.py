@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
 
 from makespan import _check, _native
 from makespan._errors import InputError
-from makespan._frames import records
+from makespan._frames import TIMES, records
 from makespan._table import Table
 
 if TYPE_CHECKING:
@@ -29,6 +32,12 @@ Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
 _FIELDS = frozenset(
     "name time work time_on speedup estimate processors needs command weight priority released deadline walltime count "
     "data after tasks edges".split()
+)
+
+
+#: What a platform may state.
+_OF_PLATFORM = tuple(
+    "processors nodes processors_per_node placement bandwidth latency local_transfers resources licences consumables".split()
 )
 
 
@@ -140,6 +149,32 @@ class Platform:
         """The platform as the keys of a native file."""
         return self._document
 
+    if TYPE_CHECKING:
+        # What is not stated is None.
+        processors: int | None
+        nodes: Any
+        processors_per_node: int | None
+        placement: str | None
+        bandwidth: Any
+        latency: Any
+        local_transfers: bool | None
+        resources: dict[str, Any] | None
+        licences: dict[str, Any] | None
+        consumables: dict[str, Any] | None
+    else:
+
+        def __getattr__(self, key: str) -> Any:
+            """What is stated, such as ``platform.processors``; None of what is not."""
+            if key in _OF_PLATFORM:
+                return self._document.get(key)
+            raise AttributeError(f"a platform has no attribute {key!r}; it has {', '.join(_OF_PLATFORM)}")
+
+    @classmethod
+    def _of(cls, document: dict[str, Any]) -> Platform:
+        platform = cls()
+        platform._document = document
+        return platform
+
     def __eq__(self, other: object) -> bool:
         return self._document == other._document if isinstance(other, Platform) else NotImplemented
 
@@ -200,9 +235,18 @@ def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         raise InputError("the graph is not directed; give a networkx.DiGraph, whose edges say what waits for what")
     if graph.is_multigraph():
         raise InputError("the graph may have several edges between two nodes; give a networkx.DiGraph")
-    tasks = [_fields({"name": str(node), **attributes}, f"node {node}") for node, attributes in graph.nodes(data=True)]
+    tasks = [_node(node, attributes) for node, attributes in graph.nodes(data=True)]
     edges = [_edge((str(a), str(b), attributes), f"edge {a}, {b}") for a, b, attributes in graph.edges(data=True)]
     return tasks, edges
+
+
+def _node(node: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    # `job` and `task` are those of `Instance.to_networkx`.
+    stated = {key: value for key, value in attributes.items() if value is not None and key not in ("job", "task")}
+    if not any(key in stated for key in TIMES):
+        problem = "the node has no time; give it an attribute `time` or `work`, or `estimate=\"guessed\"` to have it guessed"
+        raise InputError(problem, field=f"node {node}")
+    return _fields({"name": str(node), **stated}, f"node {node}")
 
 
 def _edge(edge: Any, place: str) -> dict[str, Any]:
@@ -214,6 +258,7 @@ def _edge(edge: Any, place: str) -> dict[str, Any]:
     if len(parts) != 3:
         raise InputError(f"{_check.shown(edge)} is no edge; write a pair of names, or a triple with what is carried", field=place)
     carried = parts[2] if isinstance(parts[2], Mapping) else {"data": parts[2]}
+    carried = {key: value for key, value in carried.items() if value is not None}
     unknown = [key for key in carried if key not in ("data", "transfer")]
     if unknown:
         raise InputError(f"`{unknown[0]}` is no key of an edge; write `data` or `transfer`", field=place)
@@ -242,6 +287,35 @@ class Job:
 
     __slots__ = ("_fields",)
 
+    if TYPE_CHECKING:
+        # What is not stated is None.
+        name: str
+        time: Any
+        work: Any
+        time_on: Any
+        speedup: Any
+        estimate: Any
+        processors: Any
+        needs: Any
+        command: Any
+        weight: Any
+        priority: int | None
+        released: Any
+        deadline: Any
+        walltime: Any
+        count: int | None
+        data: int | None
+        after: list[str] | None
+        tasks: list[dict[str, Any]] | None
+        edges: list[dict[str, Any]] | None
+    else:
+
+        def __getattr__(self, key: str) -> Any:
+            """What is stated, such as ``job.time``; None of what is not."""
+            if key in _FIELDS:
+                return self._fields.get(key)
+            raise AttributeError(f"a job has no attribute {key!r}; it has {', '.join(sorted(_FIELDS))}")
+
     def __init__(
         self,
         name: str,
@@ -265,7 +339,7 @@ class Job:
         graph: Graph | Any | None = None,
     ) -> None:
         # None is left out when the instance is made.
-        fields: dict[str, Any] = {"name": name, "time": time, "weight": weight, "released": released}
+        fields: dict[str, Any] = {"name": name, "time": _kept(time), "weight": weight, "released": released}
         if processors is not None:
             fields["processors"] = _range(processors)
         if work is not None:
@@ -285,14 +359,19 @@ class Job:
             ("data", data),
         ):
             if value is not None:
-                fields[key] = dict(value) if isinstance(value, Mapping) else value
+                fields[key] = _kept(value)
         if after is not None:
-            fields["after"] = [after] if isinstance(after, str) else list(after)
+            fields["after"] = _after(after, "after")
         if graph is not None:
             if not isinstance(graph, Graph):
                 graph = Graph(graph)
-            fields["tasks"], fields["edges"] = graph.tasks, graph.edges
+            fields["tasks"], fields["edges"] = list(graph.tasks), list(graph.edges)
         self._fields = fields
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What is stated under a key of a native file, or something else where nothing is."""
+        value = self._fields.get(key)
+        return default if value is None else value
 
     def __getitem__(self, key: str) -> Any:
         value = self._fields.get(key)
@@ -323,8 +402,33 @@ class Job:
         return {key: value for key, value in self._fields.items() if value is not None}
 
     def __repr__(self) -> str:
-        rest = "".join(f", {key}={value!r}" for key, value in self.document().items() if key != "name")
-        return f"Job({self._fields['name']!r}{rest})"
+        stated = {key: value for key, value in self.document().items() if key not in ("name", "tasks", "edges")}
+        if "tasks" in self:
+            stated["graph"] = f"<graph of {len(self['tasks'])} tasks and {len(self['edges'])} edges>"
+        shown = (f", {key}={value if key == 'graph' else repr(value)}" for key, value in stated.items())
+        return f"Job({self._fields['name']!r}{''.join(shown)})"
+
+
+def _kept(value: Any) -> Any:
+    """A copy of what could be changed later."""
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _kept(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return value[:]
+    return value.copy() if hasattr(value, "copy") and hasattr(value, "tolist") else value
+
+
+def _after(names: Any, place: str) -> list[Any]:
+    """One name, or several."""
+    return [names] if isinstance(names, str) else _listed(names, place, "names of jobs")
+
+
+def _close(word: Any, known: Iterable[str]) -> str:
+    """The word that was meant, perhaps."""
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _plainly(value: Any) -> Any:
@@ -344,9 +448,17 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
         problem = f"a value of type `{type(job).__name__}` stands here; give a Job, or a dict with its keys"
         raise InputError(problem, field=place)
     fields = dict(job)
+    graph = fields.pop("graph", None)
+    if graph is not None:
+        graph = graph if isinstance(graph, Graph) else Graph(graph)
+        fields["tasks"], fields["edges"] = graph.tasks, graph.edges
     for key in fields:
         if key not in _FIELDS:
-            raise InputError(f"`{key}` is no key of a job; it has {', '.join(sorted(_FIELDS))}", field=place)
+            close = _close(key, [*_FIELDS, "graph"])
+            known = close or f"; it has {', '.join(sorted([*_FIELDS, 'graph']))}"
+            raise InputError(f"`{key}` is no key of a job{known}", field=place)
+    if fields.get("after") is not None:
+        fields["after"] = _after(fields["after"], f"{place}.after")
     if "processors" in fields:
         fields["processors"] = _range(fields["processors"])
     if "speedup" in fields:
@@ -388,6 +500,8 @@ class Instance:
             what = "a Platform, or say how many equal processors there are by `processors=..`"
             machines = platform.document if isinstance(platform, Platform) else _dict(platform, "platform", what)
         rows = records(jobs)
+        if rows is not jobs:
+            rows = [_named(row) for row in rows]
         if type(rows) is not list:
             rows = _listed(rows, "jobs", "jobs, or a DataFrame with one a row")
         fields = [job._fields if type(job) is Job else _fields(job, f"jobs[{at}]") for at, job in enumerate(rows)]
@@ -397,7 +511,13 @@ class Instance:
         closed = [_dict(period, f"unavailable[{at}]", what) for at, period in enumerate(periods)]
         if closed:
             document["unavailable"] = closed
-        self._native = _native.Instance.of_document(document)
+        try:
+            self._native = _native.Instance.of_document(document)
+        except InputError as error:
+            field = None if error.field is not None else _place(error.problem, fields)
+            if field is None:
+                raise
+            raise InputError(error.problem, field=field) from None
 
     @classmethod
     def _of(cls, native: _native.Instance) -> Instance:
@@ -432,9 +552,19 @@ class Instance:
         return self._native.format
 
     @property
-    def tasks(self) -> list[Task]:
-        """All tasks, in order."""
-        return self._native.tasks()
+    def platform(self) -> Platform:
+        """The machines."""
+        return Platform._of(json.loads(self._native.machines())["platform"])
+
+    @property
+    def guesses(self) -> int:
+        """How many times are guesses, since none was stated: plans and bounds hold if they do."""
+        return self._native.guesses
+
+    @property
+    def tasks(self) -> Tasks:
+        """All tasks, in order. Each is made when it is asked for, so that a bag may have a million million."""
+        return Tasks(self._native)
 
     @property
     def jobs(self) -> Table:
@@ -463,10 +593,13 @@ class Instance:
     def to_networkx(self) -> Any:
         """The tasks and the edges between them as a networkx ``DiGraph``."""
         graph = _check.module("networkx").DiGraph()
+        self._native.check_task_count()
         for task in self.tasks:
-            graph.add_node(task.name, job=task.job, task=task)
+            least, most = task.min_processors, task.max_processors
+            graph.add_node(task.name, job=task.job, task=task, **_of_task(task, least, most))
         for edge in self.edges:
-            graph.add_edge(edge["from"], edge["to"], data=edge["data"], transfer=edge["transfer"])
+            carried = {key: edge[key] for key in ("data", "transfer") if edge[key] is not None}
+            graph.add_edge(edge["from"], edge["to"], **carried)
         return graph
 
     def __len__(self) -> int:
@@ -480,14 +613,97 @@ class Instance:
     def __hash__(self) -> int:
         return hash((len(self), self.task_count, self.processors))
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return (Instance.from_json, (self.to_json(),))
+    def __reduce__(self) -> tuple[Any, tuple[str, int]]:
+        return (_restored, (self.to_json(), len(self)))
 
     def __repr__(self) -> str:
         edges = self._native.edge_count
         with_edges = f", {edges} edges" if edges else ""
         tasks = f" ({self.task_count} tasks{with_edges})" if self.task_count != len(self) else with_edges
-        return f"<instance of {len(self)} jobs{tasks} on {self.processors} processors>"
+        return f"<instance of {len(self)} jobs{tasks} on {self.processors} processors{_guessed(self.guesses)}>"
+
+
+def _restored(text: str, jobs: int) -> Instance:
+    """What pickle makes of an instance: that of its native file, which must have jobs, while one that was drawn may have none."""
+    return Instance._of(_native.Instance.of_pickle(text, jobs, _reading()))
+
+
+def _guessed(guesses: int) -> str:
+    """What is said of times that nobody stated."""
+    return "" if guesses == 0 else ", 1 time is a guess" if guesses == 1 else f", {guesses} times are guesses"
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """Rows may be numbered."""
+    name = row.get("name")
+    return {**row, "name": str(name)} if hasattr(name, "__index__") and not isinstance(name, bool) else row
+
+
+def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
+    """Time and processors as keys of a task, where one processor is like another."""
+    try:
+        times = [task.time(count) for count in range(least, most + 1)] if least in (1, most) and most <= 1024 else None
+    except ValueError:
+        return {}
+    if times is None:
+        return {}
+    return {"time": times[0], "processors": most} if least == most else {"time": times}
+
+
+def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
+    """The job that a problem of the whole instance names."""
+    cycle = re.search("in a cycle: (.+?) -> ", problem)
+    named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
+    if named is None:
+        return None
+    name = named.group(1)
+    for at, job in enumerate(fields):
+        if job.get("name") == name or name.startswith(f"{job.get('name')}/"):
+            return f"jobs[{at}].after" if cycle else f"jobs[{at}]"
+    return None
+
+
+class Tasks(Sequence["Task"]):
+    """The tasks of an instance, in order, each made when it is asked for.
+
+    >>> tasks = Instance(processors=2, jobs=[Job("a", time=1, count=10**9)]).tasks
+    >>> len(tasks), tasks[-1], tasks[2].time()
+    (1000000000, <task a/999999999>, 1.0)
+    """
+
+    def __init__(self, native: _native.Instance) -> None:
+        self._native = native
+
+    def __len__(self) -> int:
+        return self._native.task_count
+
+    @overload
+    def __getitem__(self, at: int) -> Task: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Task]: ...
+
+    def __getitem__(self, at: int | slice) -> Task | list[Task]:
+        if isinstance(at, slice):
+            return [self._native.task(number) for number in range(len(self))[at]]
+        return self._native.task(range(len(self))[at])
+
+    def __iter__(self) -> Iterator[Task]:
+        return map(self._native.task, range(len(self)))
+
+    def __contains__(self, task: object) -> bool:
+        number = getattr(task, "id", None)
+        return isinstance(number, int) and number < len(self) and self._native.task(number) == task
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Tasks, list)):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tasks>"
 
 
 def _reading(**stated: Any) -> dict[str, Any]:
@@ -506,6 +722,7 @@ def _reading(**stated: Any) -> dict[str, Any]:
     }
     found = {**usual, **stated}
     found["seed"] = _check.seed(found["seed"])
+    found["strict"] = bool(found["strict"])
     if found["processors"] is not None:
         found["processors"] = _check.whole(found["processors"], "processors", 1)
     for name, example in (("storage", "n0"), ("speedup", "amdahl:0.05"), ("estimates", "user")):
@@ -536,7 +753,7 @@ def read(
     PSPLIB, ETC matrices, lists of commands. Files may be compressed by gzip or bzip2.
 
     Args:
-        processors, platform: The machines, instead of those of the file.
+        processors, platform: The machines, instead of those of the file: so many equal processors, or a platform.
         bandwidth: Between any two of the machines on which a workflow is planned, such as ``"1GB/s"``.
         storage: The node that holds the files that come from outside a workflow.
         trace: A trace of Nextflow, beside its graph in DOT.

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, TypeAlias, Union, get_args
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError, VerificationError
-from makespan._model import Instance, Time
+from makespan._model import Instance, Time, _close, _guessed
 from makespan._policy import Scheduler
 from makespan._table import Rows, Table
 
 Progress = Callable[[float, float], object]
-"""Called some twenty times a second with what is done and what there is to do, in seconds for searches without end 0."""
+"""Called some twenty times a second with what is done and what there is to do."""
+
+SearchProgress = Callable[[float, Union[float, None]], object]
+"""Called some twenty times a second with the seconds that have gone and the time limit, None where there is none."""
+
+Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
+"""What is minimised. Objectives of specs, such as ``"optimise[objective=pareto]"``, are more."""
 
 
 class Bound:
-    """A proven bound: no schedule has a smaller value. :meth:`verify` checks its certificate in exact integers, without a solver.
+    """A proven bound: no schedule has a smaller value (or a larger one of ``fair_throughput``). It is a number, its :attr:`value`, in
+    arithmetic, comparisons and formats. :meth:`verify` checks its certificate in exact integers, without a solver.
 
     >>> import makespan
     >>> instance = makespan.Instance(processors=2, jobs=[makespan.Job(name, time=3) for name in "abc"])
@@ -27,6 +35,8 @@ class Bound:
     >>> best.value, best.exact
     (6.0, '6')
     >>> best.verify()
+    >>> 9 / best, f"{best:.1f}", best < 7, round(best)
+    (1.5, '6.0', True, 6)
     """
 
     def __init__(self, native: _native.Bound) -> None:
@@ -79,8 +89,87 @@ class Bound:
     def __float__(self) -> float:
         return self.value
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return _check.module("numpy").asarray(self.value, dtype=dtype)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.value, digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, Bound):
+            return (self.objective, self.certificate()) == (other.objective, other.certificate())
+        return self.value == other if isinstance(other, (int, float)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.value < _plain(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.value <= _plain(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > _plain(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value >= _plain(other)
+
+    def __add__(self, other: Any) -> Any:
+        return self.value + _plain(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _plain(other) + self.value
+
+    def __sub__(self, other: Any) -> Any:
+        return self.value - _plain(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _plain(other) - self.value
+
+    def __mul__(self, other: Any) -> Any:
+        return self.value * _plain(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _plain(other) * self.value
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.value / _plain(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _plain(other) / self.value
+
+    def __neg__(self) -> float:
+        return -self.value
+
+    def __abs__(self) -> float:
+        return abs(self.value)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (_bound, (Instance._of(self._native.of), self.objective, self.certificate()))
+
     def __repr__(self) -> str:
-        return f"<{self.objective} {'<=' if self.objective == 'fair_throughput' else '>='} {self.exact}, by {self.proof}>"
+        guessed = ", if the guesses hold" if self.rests_on_guesses else ""
+        return f"<{self.objective} {'<=' if self.objective == 'fair_throughput' else '>='} {self.exact}, by {self.proof}{guessed}>"
+
+
+def _bound(instance: Instance, objective: str, certificate: str) -> Bound:
+    """What pickle makes of a bound: that of its certificate, which :meth:`Bound.verify` checks."""
+    return Bound(_native.bound_of_text(instance._native, objective, certificate))
+
+
+def _plain(value: Any) -> Any:
+    """The number of a bound."""
+    return value.value if isinstance(value, Bound) else value
 
 
 class Plan:
@@ -206,7 +295,7 @@ class Plan:
         return self._native.chart(title, _check.whole(width, "width", 100, 100_000))
 
     def to_evalys(self) -> Any:
-        """The placements as a DataFrame in the columns of Batsim, which evalys reads."""
+        """The placements as a DataFrame in the columns of Batsim, which evalys reads: see :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
         return evalys_frame(self._native.csv("makespan"))
@@ -224,8 +313,11 @@ class Plan:
 
     def __repr__(self) -> str:
         gap = self.gap
-        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {gap:.2%} above the best)"
-        return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}>"
+        worse = "below" if self.objective == "fair_throughput" else "above"
+        share = "" if gap is None else f"{gap:.2%}" if gap >= 5e-5 else f"{100 * gap:.1g}%"
+        proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {share} {worse} the best)"
+        guessed = _guessed(self._native.of.guesses)
+        return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}{guessed}>"
 
 
 def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
@@ -254,12 +346,12 @@ def plan(
     instance: Instance,
     algorithm: str | Scheduler | None = None,
     *,
-    objective: str | None = None,
+    objective: Objective | None = None,
     time_limit: Time | None = None,
     makespan_at_most: float | None = None,
     seed: int = 0,
     prove: bool = True,
-    progress: Progress | None = None,
+    progress: SearchProgress | None = None,
 ) -> Plan:
     """Plans an instance, checks the plan, and proves how far it is from the best possible at most.
 
@@ -273,9 +365,11 @@ def plan(
             ``weighted_lateness``.
         time_limit: Seconds for planning and proving together, or a time such as ``"2min"``.
         makespan_at_most: No plan longer than so many times the bound on the makespan.
-        seed: The same seed gives the same plan.
+        seed: Of random choices. The same seed gives the same plan where nothing depends on the clock: by constructive algorithms, and by
+            searches of so many steps in place of a time limit, such as ``"optimise[steps=2000]"``. A search that ends by
+            the clock, as by default, gets as far as the machine is fast.
         prove: Whether bounds are proved.
-        progress: Called with the seconds that have gone and the time limit.
+        progress: Called with the seconds that have gone and the time limit, or None where there is none.
 
     >>> import makespan as m
     >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])
@@ -298,7 +392,7 @@ def plan(
         return Plan(_native.plan_with(instance._native, algorithm, seed, prove))
     wishes = {
         "algorithm": algorithm,
-        "objective": None if objective is None else _check.text(objective, "objective", "makespan"),
+        "objective": None if objective is None else _objective(objective),
         "time_limit": None if time_limit is None else _check.limit(time_limit, "time_limit"),
         "makespan_at_most": None if makespan_at_most is None else _check.number(makespan_at_most, "makespan_at_most"),
         "seed": seed,
@@ -306,6 +400,16 @@ def plan(
     }
     made = _native.plan(instance._native, wishes, _check.function(progress, "progress"))
     return Plan(made, objective and objective.replace("-", "_").replace(" ", "_"))
+
+
+def _objective(name: Any) -> str:
+    """The name of an objective, with a hint for one that is misspelled."""
+    wanted = _check.text(name, "objective", "makespan")
+    known = get_args(Objective)
+    if wanted.replace("-", "_").replace(" ", "_") not in (*known, "fair_throughput"):
+        listed = _close(wanted, known) or f"; write one of {', '.join(known)}"
+        raise InputError(f"`{wanted}` is no objective{listed}", field="objective")
+    return wanted
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
@@ -336,8 +440,9 @@ def compare(
 ) -> Rows:
     """What several algorithms make of instances: for each the values of all objectives, their ratios to proven bounds, and the time.
 
-    Without ``algorithms`` those of the catalogue are compared that handle the instance; what you name must handle it. Ctrl-C returns
-    what is done.
+    Without ``algorithms`` those of the catalogue are compared that handle the instance; what you name must handle it. The ratios rest
+    on guesses where the column ``guesses`` says so. Ctrl-C returns the rows that are complete, without the search that it cut short: the
+    table is ``interrupted``, and a warning says how much is missing.
 
     >>> import makespan as m
     >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
@@ -355,6 +460,7 @@ def compare(
         algorithms = [algorithms] if isinstance(algorithms, Scheduler) else _check.several(algorithms, "algorithms", "specs")
     _check.function(progress, "progress")
     rows: list[dict[str, Any]] = []
+    interrupted = False
     work = [(name, instance, algorithms or _native.compared(instance._native)) for name, instance in named.items()]
     total, done = sum(len(specs) for _, _, specs in work), 0
     for name, instance, specs in work:
@@ -362,22 +468,25 @@ def compare(
         try:
             for spec in specs:
                 try:
-                    plans.append(plan(instance, spec, seed=seed, prove=False))
+                    made = plan(instance, spec, seed=seed, prove=False)
+                    if made.stopped:
+                        interrupted = True
+                        break
+                    plans.append(made)
                 except AlgorithmError:
                     if algorithms is not None:
                         raise
                 done += 1
                 if progress is not None:
                     progress(done, total)
-                if plans and plans[-1].stopped:
-                    break
         except KeyboardInterrupt:
-            rows += _rows(name, instance, plans)
-            break
+            interrupted = True
         rows += _rows(name, instance, plans)
-        if plans and plans[-1].stopped:
+        if interrupted:
+            problem = f"interrupted: {done} of {total} plans were made, and the table has no others"
+            warnings.warn(problem, UserWarning, stacklevel=2)
             break
-    return Rows(rows)
+    return Rows(rows, interrupted)
 
 
 def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, Any]]:
@@ -393,6 +502,8 @@ def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, An
             least = best.get(objective)
             if least:
                 row[f"{objective}_ratio"] = least / value if objective == "fair_throughput" else value / least
+        if instance.guesses:
+            row["guesses"] = instance.guesses
         rows.append({**row, "seconds": one.seconds})
     return rows
 

@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, overload
 
 from makespan import _check, _native
 from makespan._errors import InputError
-from makespan._model import Instance, Platform, _reading, _stated
+from makespan._model import Instance, Platform, _listed, _reading, _stated
 from makespan._plan import Progress, framed
 from makespan._policy import Policy
 from makespan._table import Rows, Table
@@ -88,7 +88,7 @@ def read_log(
         seed=seed,
         strict=strict,
         estimates=estimates,
-        queues=[_check.whole(queue, f"queues[{at}]") for at, queue in enumerate(queues)],
+        queues=[_check.whole(queue, f"queues[{at}]") for at, queue in enumerate(_listed(queues, "queues", "numbers of queues"))],
     )
     return Log._of(_native.Log.of_file(os.fsdecode(path), reading))
 
@@ -136,7 +136,7 @@ class Simulation:
         return self._native.seconds
 
     def to_evalys(self) -> Any:
-        """The executions as a DataFrame in the columns of Batsim, which evalys reads."""
+        """The executions as a DataFrame in the columns of Batsim, which evalys reads: see :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
         return evalys_frame(self._native.csv("makespan"))
@@ -161,7 +161,13 @@ class Simulations(Sequence[Simulation]):
     def __len__(self) -> int:
         return len(self._all)
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str | int) -> Simulation: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Simulation]: ...
+
+    def __getitem__(self, key: str | int | slice) -> Simulation | list[Simulation]:
         if not isinstance(key, str):
             return self._all[key]
         for simulation in self._all:
@@ -228,7 +234,8 @@ def simulate(
     Args:
         log: A log, an instance, or the path of either.
         policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy` objects.
-        kill_at_walltime: Ends jobs that reach their walltimes.
+        kill_at_walltime: Ends jobs that reach their walltimes. Refused where it would end none: with clairvoyant or unknown estimates, and
+            where no job has a walltime.
         failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
         requeues: How often a job that a failure interrupted is queued again.
         threads: How many policies at the same time; all cores by default. The results do not depend on it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from makespan import _check
 
@@ -24,8 +24,8 @@ class Table:
     (1, ['job', 'task', 'start', 'end', 'allotment', 'processors'])
     >>> plan.schedule["end"]
     [3.0]
-    >>> next(iter(plan.schedule))["processors"]
-    '0'
+    >>> plan.schedule[0]["processors"], plan.schedule == plan.schedule
+    ('0', True)
     """
 
     def __init__(self, native: Columns) -> None:
@@ -39,10 +39,31 @@ class Table:
     def __len__(self) -> int:
         return len(self._native)
 
-    def __getitem__(self, column: str) -> list[Any]:
-        if not isinstance(column, str):
-            raise TypeError(f"a table has its columns by name, such as {self.columns[0]!r}; go through it for its rows")
-        return self._native.values(column)
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column by its name, a row by its number, or several rows."""
+        if isinstance(key, str):
+            return self._native.values(key)
+        if isinstance(key, slice):
+            places = range(len(self))[key]
+            if places.step == 1:
+                return list(Table(self._native.slice(places.start, len(places))))
+            return [self[at] for at in places]
+        at = _check.row(key, len(self), self.columns)
+        return next(iter(Table(self._native.slice(at, 1))))
+
+    def __eq__(self, other: object) -> bool:
+        return self._native == other._native if isinstance(other, Table) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return (_restored, (self._native.columns(),))
@@ -115,10 +136,14 @@ class Rows:
     """Rows that Python made, as a table for the libraries that read lists of dicts: what :func:`makespan.compare` returns.
 
     It has a length, columns and rows, and becomes a DataFrame by :meth:`to_pandas` or :meth:`to_polars`.
+
+    Attributes:
+        interrupted: Whether Ctrl-C ended what made them, so that rows are missing.
     """
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: list[dict[str, Any]], interrupted: bool = False) -> None:
         self._rows = rows
+        self.interrupted = interrupted
         names: dict[str, None] = {}
         for row in rows:
             names.update(dict.fromkeys(row))
@@ -132,10 +157,30 @@ class Rows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, column: str) -> list[Any]:
-        if column not in self._names:
-            raise KeyError(f"{column}; there are {', '.join(self._names)}")
-        return [row.get(column) for row in self._rows]
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column by its name, a row by its number, or several rows."""
+        if isinstance(key, slice):
+            return list(self)[key]
+        if not isinstance(key, str):
+            row = self._rows[_check.row(key, len(self), self._names)]
+            return {name: row.get(name) for name in self._names}
+        if key not in self._names:
+            raise KeyError(f"{key}; there are {', '.join(self._names)}")
+        return [row.get(key) for row in self._rows]
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Rows) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return ({name: row.get(name) for name in self._names} for row in self._rows)

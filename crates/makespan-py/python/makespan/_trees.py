@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError
@@ -123,7 +123,13 @@ class TreeSimulations(Sequence[TreeSimulation]):
     def __len__(self) -> int:
         return len(self._all)
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str | int) -> TreeSimulation: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[TreeSimulation]: ...
+
+    def __getitem__(self, key: str | int | slice) -> TreeSimulation | list[TreeSimulation]:
         if not isinstance(key, str):
             return self._all[key]
         for simulation in self._all:

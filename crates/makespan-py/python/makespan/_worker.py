@@ -5,14 +5,16 @@ Nothing of the package is imported here, unless the call needs it: that would ta
 
 import os
 import pickle
+import signal
 import sys
 import traceback
 from typing import Any
 
 
-def main(call: str, result: str) -> int:
+def main(call: str, result: str, alive: str) -> int:
     """Reads a call from one file and writes what came of it to the other, whole or not at all: ``("value", value, "")``,
     ``("error", exception, its traceback)``, or ``("lost", why there is neither, a traceback)``."""
+    _end_with(alive)
     answer = _answer(call)
     with open(f"{result}.part", "wb") as file:
         file.write(_text(answer))
@@ -29,6 +31,8 @@ def _answer(call: str) -> "tuple[str, Any, str]":
                 _as_main(main_file)
             function, arguments, keywords = pickle.load(file)
     except BaseException as error:
+        if isinstance(error, RuntimeError) and "__main__" in str(error):
+            return "lost", f"its process cannot read the call: {error}", _traced(error)
         where = "define functions at the top level of a module, before `if __name__ == \"__main__\":`"
         return "lost", f"its process cannot read the call: {type(error).__name__}: {error}; {where}", _traced(error)
     try:
@@ -79,9 +83,35 @@ def _as_main(path: str) -> None:
     import types
 
     module = types.ModuleType("__makespan_main__")
-    module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))
+    # An executor that the program makes meanwhile would read it again, and so on.
+    sys.modules["__makespan_loading__"] = module
+    try:
+        module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))
+    finally:
+        del sys.modules["__makespan_loading__"]
     sys.modules["__main__"] = sys.modules["__makespan_main__"] = module
 
 
+def _end_with(alive: str) -> None:
+    """Has this process end as soon as the program that submits does, killed perhaps: nobody would take the result."""
+    try:
+        import fcntl
+
+        pipe = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+        # A thread would do, too, and hinder calls that fork.
+        fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
+        own = os.getpid()
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, -own if os.getpgrp() == own else own)
+        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+        # It may have ended before it was asked for; otherwise there is nothing to read yet.
+        os.read(pipe, 1)
+        os._exit(1)
+    except BlockingIOError:
+        return
+    except (OSError, AttributeError):
+        # A system that does not tell of it: the call goes on to its end.
+        return
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3]))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from makespan import _check
+from makespan import _check, _native
 from makespan._errors import InputError
-from makespan._model import Instance, Job, Platform, read
+from makespan._model import Instance, Job, Platform, _reading, _stated as _platform
 
 __all__ = ["evalys_frame", "from_pyjobshop", "from_wfcommons"]
 
@@ -27,28 +28,50 @@ def from_wfcommons(
 
     The arguments are those of :func:`makespan.read`; without machines the workflow must name its own.
     """
+    if not callable(getattr(workflow, "write_json", None)):
+        problem = f"{_check.shown(workflow)} is no workflow of WfCommons; a file of one is read by makespan.read(path)"
+        raise InputError(problem, field="workflow")
+    name = str(getattr(workflow, "name", "") or "workflow")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{workflow.name or 'workflow'}.json".replace("/", "_")
+        path = Path(folder) / "workflow.json"
         workflow.write_json(path)
-        return read(path, platform=platform, processors=processors, bandwidth=bandwidth, storage=storage)
+        text = path.read_text(encoding="utf-8")
+    reading = _reading(processors=processors, platform=_platform(platform), bandwidth=bandwidth, storage=storage)
+    return Instance._of(_native.Instance.of_text(text, name, reading))
 
 
 def evalys_frame(table: str) -> Any:
-    """A pandas DataFrame of a table in the columns of Batsim, with which evalys makes a ``JobSet``."""
-    return _check.module("pandas").read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
+    """A pandas DataFrame of a table in the columns of Batsim, of which evalys makes a ``JobSet``.
+
+    evalys wants sets of processors as ``ProcSet`` of the package ``procset``, which is installed with it. Without ``procset`` they are
+    texts such as ``0-3 8``, which evalys cannot take; ``ProcSet.from_str`` reads them.
+    """
+    frame = _check.module("pandas").read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
+    sets = frame["allocated_resources"].fillna("").str.replace(",", " ")
+    try:
+        of_text = importlib.import_module("procset").ProcSet.from_str
+    except ImportError:
+        frame["allocated_resources"] = sets
+        return frame
+    # A column of objects, whatever pandas would make of it.
+    frame["allocated_resources"] = frame["allocated_resources"].astype(object)
+    frame["allocated_resources"] = [of_text(text) for text in sets]
+    return frame
 
 
 def from_pyjobshop(model: Any) -> Instance:
     """The instance of a ``pyjobshop.Model`` or its ``ProblemData``, as far as it fits.
 
     Every resource is an amount that tasks hold, and the modes of a task are its allotments: the n-th fastest of n modes stands for the
-    allotment n, with a time and amounts of its own. A job of PyJobShop is a compound job. Whatever has no counterpart here (setup
+    allotment n, with a time and amounts of its own. A mode that is no faster than another and holds no less is left out. A job of PyJobShop is a compound job. Whatever has no counterpart here (setup
     times, breaks, delays, windows, optional tasks, precedence other than end before start within a job) is refused by name.
 
     Raises:
         InputError: names what does not fit.
     """
     data = model.data() if callable(getattr(model, "data", None)) else model
+    if not all(hasattr(data, part) for part in ("resources", "tasks", "modes", "jobs", "constraints")):
+        raise InputError(f"{_check.shown(model)} is no pyjobshop.Model, nor its ProblemData", field="model")
     names = [_name(resource, f"r{at}") for at, resource in enumerate(data.resources)]
     for at, resource in enumerate(data.resources):
         _refuse(getattr(resource, "breaks", None), f"resource {names[at]}: breaks")
@@ -136,17 +159,37 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
     _refuse(getattr(task, "optional", False), f"task {name}: it is optional")
     for flag in ("allow_idle", "allow_breaks"):
         _refuse(getattr(task, flag, False), f"task {name}: {flag}")
-    modes = [mode for mode in data.modes if mode.task == at]
+    modes = _best([mode for mode in data.modes if mode.task == at], data)
     modes.sort(key=lambda mode: -int(mode.duration))
     times = [int(mode.duration) for mode in modes]
     if len(set(times)) < len(times):
-        raise InputError(f"task {name}: two of its modes take the same time; as allotments only one of them has a place")
+        raise InputError(f"task {name}: two of its modes take the same time and hold different things; as allotments only one has a place")
     _refuse(0 in times, f"task {name}: a duration of zero")
     needs: dict[str, list[int]] = {}
     for number, mode in enumerate(modes):
-        for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
-            # A machine is held whole, whatever the demand says.
-            amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
-            if amount:
-                needs.setdefault(names[resource], [0] * len(modes))[number] = amount
+        for resource, amount in _held(mode, data).items():
+            needs.setdefault(names[resource], [0] * len(modes))[number] = amount
     return Job(name, time=times, needs=needs).document()
+
+
+def _held(mode: Any, data: Any) -> dict[int, int]:
+    """How much a mode holds of which resources."""
+    held: dict[int, int] = {}
+    for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
+        # A machine is held whole, whatever the demand says.
+        amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
+        if amount:
+            held[int(resource)] = amount
+    return held
+
+
+def _best(modes: list[Any], data: Any) -> list[Any]:
+    """The modes without those that are no faster than another and hold no less of anything."""
+    kept: list[tuple[Any, dict[int, int]]] = []
+    # Of modes that take the same time the thriftier comes first, and of equal ones the first is kept.
+    found = [(mode, _held(mode, data)) for mode in modes]
+    found.sort(key=lambda each: (int(each[0].duration), sum(each[1].values())))
+    for mode, held in found:
+        if not any(all(held.get(resource, 0) >= amount for resource, amount in other.items()) for _, other in kept):
+            kept.append((mode, held))
+    return [mode for mode, _ in kept]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import collections
 import concurrent.futures
 import os
 import pickle
@@ -42,7 +43,7 @@ class Needs:
 
 class Executor(concurrent.futures.Executor):
     """Runs calls in processes of their own, each pinned to its cores, in the order and at the places of a plan that is improved while
-    they run. Calls and results travel by pickle. A call holds the cores and the memory that it needs; two that do not fit side by side
+    they run. Calls and results travel by pickle; what a call prints is printed here when it has ended. A call holds the cores and the memory that it needs; two that do not fit side by side
     run one after the other.
 
     >>> import math, makespan.executor
@@ -56,33 +57,53 @@ class Executor(concurrent.futures.Executor):
     Args:
         cores: How many cores to use; all that this process may use by default.
         memory: How much calls may need together, such as ``"4GiB"``; what the machine has by default.
-        folder: Where the files of the run are kept: the output of each call, and the journal. A temporary folder by default, which goes
-            with the executor.
+        folder: Where the files of the run are kept: the output of each call in ``run``, and the journal. Each executor has a folder of
+            its own. A temporary one by default, which goes with the executor.
     """
 
     def __init__(
         self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
+        if "__makespan_loading__" in sys.modules:
+            # A process of a call reads the program for its functions.
+            raise RuntimeError(
+                "this program makes an Executor as it is read, and each call reads it to find its function; "
+                "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
+            )
+        # What a call makes of the classes of this program comes back by the name that they have there.
+        sys.modules.setdefault("__makespan_main__", sys.modules["__main__"])
         platform = _machine(cores, memory)
         self._kept = folder is not None
         self._folder = Path(os.fsdecode(folder)).absolute() if folder is not None else Path(tempfile.mkdtemp(prefix="makespan-"))
         self._folder.mkdir(parents=True, exist_ok=True)
         self._run = self._folder / "run"
+        if self._run.exists():
+            problem = f"{self._folder} has the files of another executor; give each a folder of its own, or remove that one"
+            raise InputError(problem, field="folder")
         self._lock = threading.Lock()
         #: Handed in, and not yet known to the run, in order.
-        self._coming: list[_Call] = []
+        self._coming: collections.deque[_Call] = collections.deque()
+        #: Cancelled, and not yet told to the run.
+        self._unwanted: collections.deque[_Call] = collections.deque()
+        #: Tasks that the run is to take back.
+        self._back: list[int] = []
         self._calls: dict[int, _Call] = {}
         self._count = 0
         self._taken = 0
         self._closed = False
         self._left = False
         self._over = threading.Event()
+        #: A pipe of which this process holds the writing end: with the process it ends, and the calls hear of that.
+        self._alive = self._folder / "alive"
         try:
+            self._alive.unlink(missing_ok=True)
+            os.mkfifo(self._alive, 0o600)
             self._session = _native.Session(self._run, self._guard(), platform)
         except BaseException:
             self._remove()
             raise
         self.cores: int = self._session.processors
+        self._writer = os.open(self._alive, os.O_RDWR | os.O_CLOEXEC)
         self._thread = threading.Thread(target=self._listen, name="makespan-executor", daemon=True)
         self._thread.start()
         atexit.register(self._at_exit)
@@ -132,22 +153,27 @@ class Executor(concurrent.futures.Executor):
             if self._closed:
                 raise RuntimeError("the executor is closed; submit calls before it is")
             number = self._count
-            call = _Call(f"call{number}", concurrent.futures.Future(), self._folder / f"result{number}", needs)
+            call = _Call(number, f"call{number}", concurrent.futures.Future(), self._folder / f"result{number}", needs)
             call.future._makespan = (self, call)  # type: ignore[attr-defined]
-            source = self._folder / f"call{number}.pickle"
-            source.write_bytes(payload)
+            call.future.add_done_callback(self._done)
+            call.source.write_bytes(payload)
             job = {
                 "name": call.name,
                 "time": needs.time,
                 "processors": needs.cores,
                 "walltime": needs.walltime,
                 "needs": None if needs.memory is None else {"memory": needs.memory},
-                "command": [sys.executable, _worker.__file__, str(source), str(call.result)],
+                "command": [sys.executable, _worker.__file__, str(call.source), str(call.result), str(self._alive)],
             }
             self._session.append(job, [self._name_of(future) for future in needs.after])
             self._count += 1
             self._coming.append(call)
         return call.future
+
+    def _done(self, future: concurrent.futures.Future[Any]) -> None:
+        """Notes a future that its owner cancelled, so that nobody has to go through all of them."""
+        if future.cancelled():
+            self._unwanted.append(future._makespan[1])  # type: ignore[attr-defined]
 
     def _name_of(self, future: concurrent.futures.Future[Any]) -> str:
         owner, call = getattr(future, "_makespan", (None, None))
@@ -167,6 +193,7 @@ class Executor(concurrent.futures.Executor):
         finally:
             self._over.set()
             atexit.unregister(self._at_exit)
+            os.close(self._writer)
             self._remove()
 
     def _hear_all(self) -> None:
@@ -190,17 +217,21 @@ class Executor(concurrent.futures.Executor):
         with self._lock:
             if word == "grown":
                 for _ in range(number):
-                    self._calls[self._taken] = self._coming.pop(0)
+                    taken = self._coming.popleft()
+                    taken.task = self._taken
+                    self._calls[self._taken] = taken
+                    if taken.told:
+                        self._back.append(self._taken)
                     self._taken += 1
                 return
             if word == "refused":
-                call = self._coming.pop(0) if self._coming else None
+                call = self._coming.popleft() if self._coming else None
             elif word == "started":
                 call = self._calls.get(number)
                 if call is not None and not call.told and not call.future.running():
                     if not call.future.set_running_or_notify_cancel():
                         call.told = True
-                        self._session.cancel(number)
+                        self._back.append(number)
                 return
             else:
                 call = self._calls.pop(number, None)
@@ -217,7 +248,9 @@ class Executor(concurrent.futures.Executor):
             call.told = True
             return
         kind, value, trace = self._answer(call, word, text)
+        self._forward(call, trace)
         call.result.unlink(missing_ok=True)
+        call.source.unlink(missing_ok=True)
         if kind == "value":
             future.set_result(value)
             return
@@ -238,6 +271,22 @@ class Executor(concurrent.futures.Executor):
             return "lost", f"its result cannot be read here: {type(error).__name__}: {error}", ""
         return kind, value, trace
 
+    def _forward(self, call: _Call, trace: str) -> None:
+        """Prints what a call printed. Its traceback, which ends its messages, comes with its exception."""
+        for end, stream in (("out", sys.stdout), ("err", sys.stderr)):
+            if stream is None:
+                continue
+            try:
+                with open(self._run / f"{call.name}.{end}", encoding="utf-8", errors="replace") as printed:
+                    if end == "err" and trace:
+                        stream.write(printed.read().removesuffix(trace))
+                    else:
+                        shutil.copyfileobj(printed, stream)
+                stream.flush()
+            except (OSError, ValueError):
+                # It printed nothing, or nobody reads what is printed here.
+                continue
+
     def _last_lines(self, call: _Call) -> str:
         try:
             lines = (self._run / f"{call.name}.err").read_text(errors="replace").strip().splitlines()
@@ -246,18 +295,23 @@ class Executor(concurrent.futures.Executor):
         return "\n".join(lines[-_LINES:])
 
     def _cancel_wanted(self) -> None:
-        for number, call in self._calls.items():
-            if call.future.cancelled() and not call.told:
+        while self._unwanted:
+            call = self._unwanted.popleft()
+            if not call.told:
                 call.told = True
                 # Those who wait for several futures hear of it only now.
                 call.future.set_running_or_notify_cancel()
-                self._session.cancel(number)
+                if call.task is not None:
+                    self._back.append(call.task)
+        if self._back:
+            self._session.cancel(self._back)
+            self._back = []
 
     def _give_up(self, reason: str) -> None:
         with self._lock:
             self._closed = True
             calls = [*self._coming, *self._calls.values()]
-            self._coming, self._calls = [], {}
+            self._coming, self._calls = collections.deque(), {}
         for call in calls:
             if not call.told and (call.future.running() or call.future.set_running_or_notify_cancel()):
                 call.future.set_exception(RunError(f"{call.name}: {reason}"))
@@ -299,6 +353,7 @@ class Executor(concurrent.futures.Executor):
         self.shutdown(wait=True)
 
     def _remove(self) -> None:
+        self._alive.unlink(missing_ok=True)
         if not self._kept:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -334,15 +389,23 @@ def _futures(after: Any) -> tuple[concurrent.futures.Future[Any], ...]:
 
 @dataclass(eq=False)
 class _Call:
+    number: int
     name: str
     future: concurrent.futures.Future[Any]
     result: Path
     needs: Needs
     told: bool = False
+    #: Its task in the run, as soon as that knows it.
+    task: int | None = None
+
+    @property
+    def source(self) -> Path:
+        """Where the call is."""
+        return self.result.with_name(f"call{self.number}.pickle")
 
 
-class Asking:
-    """An executor whose calls need what was said."""
+class Asking(concurrent.futures.Executor):
+    """An executor whose calls need what was said: ``submit`` and ``map`` are those of :class:`Executor`. It closes with its executor."""
 
     def __init__(self, executor: Executor, needs: Needs) -> None:
         self._executor = executor
@@ -352,12 +415,14 @@ class Asking:
         """Calls ``fn(*args, **kwargs)`` with these needs."""
         return self._executor._submit(self.needs, fn, args, kwargs)
 
-    def map(self, fn: Callable[..., T], *iterables: Iterable[Any]) -> list[concurrent.futures.Future[T]]:
-        """One call for each group of arguments; a future each."""
-        return [self.submit(fn, *group) for group in zip(*iterables, strict=True)]
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Closes the executor, for calls with other needs as well."""
+        self._executor.shutdown(wait, cancel_futures=cancel_futures)
 
     def needing(self, **changes: Any) -> Asking:
         """The same needs with some of them changed."""
+        if "after" in changes:
+            changes["after"] = _futures(changes["after"])
         return Asking(self._executor, replace(self.needs, **changes))
 
 
@@ -365,12 +430,19 @@ def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     """Two pickles: where modules are found, and the call."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
-    of_main = getattr(fn, "__module__", None) == "__main__"
-    head = pickle.dumps((sys.path, os.path.abspath(file) if of_main and file else None))
-    if of_main and file is None:
+    # A program that is read from standard input has no file that another process could read.
+    file = os.path.abspath(file) if file is not None and os.path.isfile(file) else None
+    head = pickle.dumps((sys.path, None))
+    if file is None and getattr(fn, "__module__", None) == "__main__":
         return head + _by_value((fn, args, kwargs))
     try:
-        return head + pickle.dumps((fn, args, kwargs))
+        text = pickle.dumps((fn, args, kwargs))
+        # Within a call the program is called otherwise.
+        if b"__main__" in text or b"__makespan_main__" in text:
+            if file is None:
+                return head + _by_value((fn, args, kwargs))
+            head = pickle.dumps((sys.path, file))
+        return head + text
     except Exception as error:
         # Such as a lambda, or a function within a function.
         by_value = _cloudpickled((fn, args, kwargs))
@@ -384,7 +456,7 @@ def _by_value(call: Any) -> bytes:
     """What was defined in an interactive session, such as a notebook, no other process can import."""
     text = _cloudpickled(call)
     if text is None:
-        problem = "the function is defined in an interactive session; put it into a module, or install cloudpickle"
+        problem = "the function is defined in an interactive session, or in a program without a file; put it into a module, or install cloudpickle"
         raise InputError(problem, field="fn")
     return text
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from makespan import _native
+from makespan import _check, _native
 from makespan._model import Instance
 from makespan._simulate import Log
 
@@ -12,6 +12,7 @@ __all__ = ["etc", "flow", "graphs", "lublin", "moldable", "poisson", "project", 
 
 
 def _drawn(kind: str, **options: object) -> Instance:
+    options["seed"] = _check.seed(options["seed"])
     return Instance._of(_native.generate(kind, options))
 
 
@@ -34,14 +35,22 @@ def poisson(*, jobs: int, processors: int, load: float, family: str = "mixed", s
 
 
 def lublin(
-    *, jobs: int, processors: int, load: float | None = None, requests: str | None = None, seed: int = 1
+    *, jobs: int, processors: int, load: float | None = None, requests: float | str | None = None, seed: int = 1
 ) -> Log:
-    """A log of rigid jobs as Lublin and Feitelson model it, with requested times where ``requests`` says how they are drawn.
+    """A log of rigid jobs as Lublin and Feitelson model it, with requested times where ``requests`` states the factor (1 to 1000)
+    by which users ask for more than they need at most.
 
     >>> lublin(jobs=100, processors=64, load=0.7)
     <log of 100 jobs on 64 processors>
     """
-    return Log._of(_native.generate_log(jobs, processors, load, requests, seed))
+    options = {
+        "jobs": jobs,
+        "processors": processors,
+        "load": load,
+        "requests": None if requests is None else str(requests),
+        "seed": _check.seed(seed),
+    }
+    return Log._of(_native.generate_log(options))
 
 
 def etc(
@@ -79,7 +88,7 @@ def graphs(
     processors: int = 8,
     cores: int = 1,
     fastest: float = 3.0,
-    bandwidth: str = "1MB/s",
+    bandwidth: float | str = "1MB/s",
     gap: float | None = None,
     deadline: float | None = None,
     seed: int = 1,
@@ -151,7 +160,7 @@ def flow(
         "flow",
         tasks=tasks,
         mean_size=mean_size,
-        capacities=list(capacities),
+        capacities=list(capacities) if isinstance(capacities, Iterable) else capacities,
         rate=rate,
         swing=swing,
         swings=swings,

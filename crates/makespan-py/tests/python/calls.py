@@ -75,3 +75,15 @@ def process() -> int:
 
 def unpicklable() -> Callable[[], int]:
     return lambda: 3
+
+
+def speak(words: str, errors: str = "") -> None:
+    print(words)
+    print(errors, file=sys.stderr, end="")
+
+
+def nested(number: int) -> int:
+    from makespan.executor import Executor
+
+    with Executor(cores=1) as executor:
+        return executor.submit(double, number).result()

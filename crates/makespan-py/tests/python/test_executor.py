@@ -14,7 +14,7 @@ from typing import Any
 
 import makespan as m
 import pytest
-from calls import add, chained, cores, double, fail, killed, leave, nap, odd, process, unpicklable, vanish, wait_for
+from calls import add, chained, cores, double, fail, killed, leave, nap, nested, odd, process, speak, unpicklable, vanish, wait_for
 from makespan.executor import Executor
 
 
@@ -202,3 +202,129 @@ def test_kill_ends_what_runs() -> None:
     executor.kill()
     assert time.monotonic() - begin < 60
     assert isinstance(future.exception(), m.RunError)
+
+
+def test_submitting_takes_no_longer_where_much_waits(tmp_path: Path) -> None:
+    def submitted(count: int) -> tuple[float, float]:
+        executor = Executor(cores=1)
+        begin = time.process_time()
+        executor.submit(wait_for, str(tmp_path / "go"))
+        for number in range(count):
+            executor.submit(double, number)
+        middle = time.process_time()
+        threading.Timer(0.2, (tmp_path / "go").touch).start()
+        executor.shutdown(cancel_futures=True)
+        (tmp_path / "go").unlink()
+        return (middle - begin) / count, (time.process_time() - middle) / count
+
+    few, many = submitted(500), submitted(4000)
+    # What is quadratic takes eight times as long for each.
+    assert many[0] < 4 * few[0] + 0.001 and many[1] < 4 * few[1] + 0.001, (few, many)
+
+
+def test_what_a_call_prints_is_printed_here(capfd: pytest.CaptureFixture[str]) -> None:
+    with Executor(cores=1) as executor:
+        executor.submit(speak, "words of a call", "and what went wrong").result()
+        with pytest.raises(ValueError, match="reason"):
+            executor.submit(fail, "reason").result()
+    out, err = capfd.readouterr()
+    assert out == "words of a call\n" and err == "and what went wrong"
+
+
+def test_executors_have_folders_of_their_own(tmp_path: Path) -> None:
+    with Executor(cores=1, folder=tmp_path):
+        with pytest.raises(m.InputError, match="another executor") as raised:
+            Executor(cores=1, folder=tmp_path)
+    assert raised.value.field == "folder"
+    with pytest.raises(m.InputError, match="another executor"):
+        Executor(cores=1, folder=tmp_path)
+
+
+def test_needs_change_no_interface() -> None:
+    with Executor(cores=1) as executor:
+        asking = executor.needing(memory="1MiB")
+        assert list(asking.map(double, [1, 2])) == list(executor.map(double, [1, 2])) == [2, 4]
+        first = asking.submit(double, 1)
+        assert asking.needing(after=first).submit(nested, 4).result() == 8
+        asking.shutdown()
+        with pytest.raises(RuntimeError, match="closed"):
+            executor.submit(double, 1)
+
+
+def ran(text: str, *words: str, given: str | None = None, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], input=given, cwd=cwd, text=True, capture_output=True, timeout=300, check=False)
+
+
+UNGUARDED = """
+from makespan.executor import Executor
+
+def square(number):
+    return number * number
+
+executor = Executor(cores=1)
+print(executor.submit(square, 3).result())
+"""
+
+GUARDED = """
+from makespan.executor import Executor
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+def square(point):
+    return Point(point.x ** 2)
+
+def twice(point):
+    with Executor(cores=1) as inner:
+        return inner.submit(square, inner.submit(square, point).result()).result()
+
+if __name__ == "__main__":
+    with Executor(cores=1) as executor:
+        print(executor.submit(square, Point(3)).result().x, executor.submit(twice, Point(3)).result().x)
+"""
+
+
+def test_a_program_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(UNGUARDED)
+    ended = ran(UNGUARDED, "program.py", cwd=tmp_path)
+    assert ended.returncode == 1 and 'put what the program does, the Executor too, under `if __name__ == "__main__":`' in ended.stderr
+
+
+def test_programs_of_files_and_of_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(GUARDED)
+    ended = ran(GUARDED, "program.py", cwd=tmp_path)
+    assert ended.stdout == "9 81\n", ended.stderr
+    pytest.importorskip("cloudpickle")
+    ended = ran(UNGUARDED, "-", given=UNGUARDED, cwd=tmp_path)
+    assert ended.stdout == "9\n", ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_calls_end_with_a_program_that_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "pid"
+    text = f"""
+import os, time
+from calls import process, wait_for
+from makespan.executor import Executor
+
+def here():
+    with open({str(path)!r} + ".part", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename({str(path)!r} + ".part", {str(path)!r})
+    time.sleep(600)
+
+if __name__ == "__main__":
+    Executor(cores=1).submit(here).result()
+"""
+    (tmp_path / "program.py").write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    running = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment)
+    wait_for(str(path))
+    call = int(path.read_text())
+    running.send_signal(number)
+    running.wait(60)
+    limit = time.monotonic() + 30
+    while Path(f"/proc/{call}").exists() and "Z" not in Path(f"/proc/{call}/stat").read_text().split(")")[1][:3]:
+        assert time.monotonic() < limit, "the call goes on"
+        time.sleep(0.05)

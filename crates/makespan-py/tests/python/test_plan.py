@@ -66,7 +66,7 @@ def test_wrong_algorithms_say_what_would_be_right() -> None:
             m.plan(instance, **arguments)
         assert words in str(raised.value)
     with pytest.raises(m.InputError, match="no objective"):
-        m.plan(instance, objective="speed")
+        m.plan(instance, objective="speed")  # type: ignore[arg-type]
 
 
 def test_fronts_have_points() -> None:
@@ -154,11 +154,11 @@ def test_other_threads_go_on_meanwhile() -> None:
 
 
 def test_progress_is_told_and_its_errors_are_raised() -> None:
-    told: list[tuple[float, float]] = []
+    told: list[tuple[float, float | None]] = []
     m.plan(drawn(60), time_limit=1, progress=lambda done, total: told.append((done, total)))
     assert told and told == sorted(told) and all(total == 1 for _, total in told)
 
-    def fail(done: float, total: float) -> None:
+    def fail(done: float, total: float | None) -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
