@@ -119,6 +119,9 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         clock: options.clock,
         positions: play.positions(),
         bids,
+        started: queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect(),
+        ended: vec![None; queue.jobs.len()],
+        holders: counters::holders(queue, &model.uses),
         free: std::cell::RefCell::default(),
     };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());

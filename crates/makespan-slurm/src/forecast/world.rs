@@ -192,6 +192,18 @@ impl<'a> World<'a> {
         latest
     }
 
+    /// Until when a job that starts now may hold these nodes.
+    pub(super) fn free_until(&self, shape: &Shape, holds: &[Hold], heeds_kept: bool) -> i64 {
+        let of = |hold: &Hold| {
+            let site = hold.site as usize;
+            let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
+            let closed = closed.filter(|period| period.1 > self.now).map(|period| period.0).min();
+            let kept = self.kept[site].iter().filter(|kept| heeds_kept && kept.until > self.now);
+            closed.into_iter().chain(kept.map(|kept| kept.from)).min().unwrap_or(i64::MAX)
+        };
+        holds.iter().map(of).min().unwrap_or(i64::MAX)
+    }
+
     /// Nodes on which a job can start now, with what it takes of each.
     pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
         let set = &self.model.sets[shape.set];
@@ -209,10 +221,13 @@ impl<'a> World<'a> {
             }
             found.push((site, room));
             cpus += u64::from(room);
-            let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus;
+            let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus && shape.counted.is_none();
             if enough && (!is_range || found.len() >= most) && found.len() <= most {
                 break;
             }
+        }
+        if shape.counted.is_some() {
+            return self.with_counted(shape, found, most);
         }
         if found.len() > most {
             // The largest of them.
@@ -222,6 +237,15 @@ impl<'a> World<'a> {
         }
         let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus;
         enough.then(|| self.share_out(shape, &found))
+    }
+
+    /// Of nodes that have room as many as a job needs, those first of which so many have to have something.
+    fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
+        self.model.put_counted_first(shape, &mut found, |one| one.0)?;
+        let needed = prefix(shape, found.iter().map(|one| one.1)).filter(|&needed| needed <= most)?;
+        found.truncate(if shape.max_nodes.is_some() { most } else { needed });
+        found.sort_unstable();
+        Some(self.share_out(shape, &found))
     }
 
     /// Each node gives the least that is asked for, and the first ones the rest.
@@ -283,7 +307,14 @@ impl<'a> World<'a> {
                 sum += u64::from(room);
                 (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
             };
-            let last = times.iter().enumerate().find_map(count)?;
+            let mut last = times.iter().enumerate().find_map(count)?;
+            let counted = |last: usize| {
+                let mut sites: Vec<usize> = times[..=last].iter().map(|time| time.1).collect();
+                self.model.put_counted_first(shape, &mut sites, |site| site).is_some()
+            };
+            if shape.counted.is_some() {
+                last = (last..times.len()).find(|&last| counted(last))?;
+            }
             let at = times[last].0;
             // What was free earlier may be taken again by then.
             let mut moved = false;
@@ -297,6 +328,13 @@ impl<'a> World<'a> {
             }
             if !self.in_reservation(shape, at) {
                 return None;
+            }
+            if shape.counted.is_some() {
+                let mut there: Vec<(usize, u32)> =
+                    times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
+                self.model.put_counted_first(shape, &mut there, |one| one.0)?;
+                let needed = prefix(shape, there.iter().map(|one| one.1))?;
+                return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
             sites.sort_unstable();
@@ -374,4 +412,13 @@ impl<'a> World<'a> {
             }
         })
     }
+}
+
+/// How many nodes in front are enough for a job, by the processors that each has.
+fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
+    let mut sum = 0_u64;
+    rooms.enumerate().find_map(|(at, room)| {
+        sum += u64::from(room);
+        (at + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(at + 1)
+    })
 }
