@@ -227,3 +227,14 @@ fn what_is_no_text_or_no_time_is_said() {
         save(name, &before);
     }
 }
+
+#[test]
+fn tasks_of_a_long_array_start_as_those_before_them_end() {
+    let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";
+    let array = pending(7, "ArrayJobId=7 ArrayTaskId=0-24999%5 TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1");
+    let queue = Texts::default().with(Part::Nodes, node).with(Part::Jobs, array).queue(Some(1000)).unwrap();
+    let expected = by_limits(&queue);
+    for (task, one) in expected.iter().enumerate() {
+        assert_eq!(one.start, Some(1000 + 600 * (task as i64 / 5)), "{:?}", one.why);
+    }
+}

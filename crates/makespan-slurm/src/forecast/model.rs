@@ -44,6 +44,31 @@ pub(super) struct Shape {
     pub lasts: i64,
 }
 
+impl Shape {
+    /// Whether it asks for as much as another in every respect: what has no room for that has none for it.
+    pub fn asks_for_as_much(&self, other: &Self) -> bool {
+        let memory = match (self.memory, other.memory) {
+            (_, None) | (Some(Memory::Whole), Some(Memory::Whole)) => true,
+            (Some(Memory::PerCpu(own)), Some(Memory::PerCpu(least)))
+            | (Some(Memory::PerNode(own)), Some(Memory::PerNode(least))) => own >= least,
+            _ => false,
+        };
+        let at_most = |own: Option<u32>, other: Option<u32>| own.unwrap_or(u32::MAX) <= other.unwrap_or(u32::MAX);
+        let gres = |least: &(Vec<usize>, u32)| self.gres.iter().any(|own| own.0 == least.0 && own.1 >= least.1);
+        self.set == other.set
+            && self.counted == other.counted
+            && self.reservation == other.reservation
+            && self.min_nodes >= other.min_nodes
+            && at_most(self.max_nodes, other.max_nodes)
+            && self.cpus >= other.cpus
+            && self.per_node >= other.per_node
+            && (self.whole || !other.whole)
+            && self.lasts >= other.lasts
+            && memory
+            && other.gres.iter().all(gres)
+    }
+}
+
 /// What so many nodes of a job have to have.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {

@@ -48,7 +48,8 @@ pub(super) struct Free {
 }
 
 impl Reasons<'_> {
-    pub(super) fn of(&self, index: usize) -> Why {
+    /// Why a job waits that is expected to start then.
+    pub(super) fn of(&self, index: usize, start: Option<i64>) -> Why {
         let job = &self.model.queue.jobs[index];
         if let Some(never) = &self.model.never[index] {
             return never.clone();
@@ -56,7 +57,7 @@ impl Reasons<'_> {
         if let Some(dependency) = &self.links.hopeless[index] {
             return Why::hopeless(dependency);
         }
-        if let Some(why) = self.others(index).or_else(|| self.later(job)) {
+        if let Some(why) = self.others(index, start).or_else(|| self.later(job)) {
             return why;
         }
         if self.play.has_started(index) {
@@ -70,7 +71,7 @@ impl Reasons<'_> {
     }
 
     /// Jobs that it waits for.
-    fn others(&self, index: usize) -> Option<Why> {
+    fn others(&self, index: usize, start: Option<i64>) -> Option<Why> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
@@ -86,7 +87,8 @@ impl Reasons<'_> {
             _ => "to end",
         };
         let expected = match self.links.ready(index, &self.outcome.started, &self.outcome.ended) {
-            Ready::At(at) => format!("expected at {}", (self.clock)(at)),
+            // The mean of several plays may be before the end in one of them.
+            Ready::At(at) => format!("expected at {}", (self.clock)(start.map_or(at, |start| at.min(start)))),
             Ready::Later => "nobody knows when".to_owned(),
         };
         let one_of =
@@ -173,7 +175,7 @@ impl Reasons<'_> {
             return known.clone();
         }
         let set = &self.model.sets[shape.set];
-        let nodes = set.iter().filter(|&site| world.room_now(shape, site).is_some()).count();
+        let nodes = world.open_of(set).filter(|&site| world.room_now(shape, site).is_some()).count();
         let fits = world.find(&short, None, false).is_some();
         let lack = if fits { String::new() } else { self.lack(world, shape) };
         let gap = if fits { world.gap_of(shape) } else { None };
@@ -216,7 +218,7 @@ impl Reasons<'_> {
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
         let more = |other: &Shape| {
             let lacks = |&site: &usize| world.room_now(shape, site).is_none() && world.room_now(other, site).is_some();
-            set.iter().filter(lacks).count()
+            world.open_of(set).filter(lacks).count()
         };
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {

@@ -171,6 +171,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The sites of a set that have a free processor: no other can give anything now.
+    pub(super) fn open_of<'b>(&'b self, set: &'b Bits) -> impl Iterator<Item = usize> + 'b {
+        self.open.both(set, None)
+    }
+
     /// How many processors a site can give now, if it has what is asked for on each node.
     pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
         let kinds = self.model.kinds.len();
@@ -241,8 +246,11 @@ impl<'a> World<'a> {
 
     /// Of nodes that have room as many as a job needs, those first of which so many have to have something.
     fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
-        self.model.put_counted_first(shape, &mut found, |one| one.0)?;
-        let needed = prefix(shape, found.iter().map(|one| one.1)).filter(|&needed| needed <= most)?;
+        let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
+        let needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
+        if needed > most {
+            return None;
+        }
         found.truncate(if shape.max_nodes.is_some() { most } else { needed });
         found.sort_unstable();
         Some(self.share_out(shape, &found))
@@ -390,7 +398,8 @@ impl<'a> World<'a> {
 
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
-        let mut gaps: Vec<Gap> = self.model.sets[shape.set].iter().filter_map(|site| self.gap(shape, site)).collect();
+        let mut gaps: Vec<Gap> =
+            self.open_of(&self.model.sets[shape.set]).filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
         gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
     }

@@ -86,10 +86,10 @@ impl Queue {
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
         for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
-            texts = helpful(commands, part, texts, days);
+            texts = helpful(commands, part, texts, days)?;
         }
         if days > 0 {
-            texts = helpful(commands, Part::Past, texts, days);
+            texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
         // Jobs that start or end between two commands look as if somebody held what nobody sees; then both are asked for again.
@@ -201,8 +201,8 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     })
 }
 
-/// A part that may be missing: why it is becomes a remark.
-fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Texts {
+/// A part that may be missing: why it is becomes a remark. Where the controller says nothing at all, it will not tell of jobs either.
+fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
     let (program, arguments) = match part {
@@ -215,7 +215,8 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Text
         _ => (Program::Sacct, PAST.iter().copied().chain(["-S", &since]).collect()),
     };
     match commands.run(program, arguments) {
-        Ok(printed) => texts.with(part, printed.out),
+        Ok(printed) => Ok(texts.with(part, printed.out)),
+        Err(error @ CommandError::TimedOut { .. }) if program == Program::Scontrol => Err(error),
         // A cluster without a database of accounts says so; that is no fault of it.
         Err(error) => {
             if part != Part::Qos {
@@ -223,7 +224,7 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Text
                 let colon = if unknown.is_empty() { "" } else { ": " };
                 texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
             }
-            texts
+            Ok(texts)
         }
     }
 }
