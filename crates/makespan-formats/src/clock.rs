@@ -10,18 +10,19 @@ use makespan_core::Time;
 pub struct Clock {
     /// Seconds after 1970 at time 0.
     begin: i64,
-    zone: TimeZone,
+    /// None where the clock is of a place that nobody named.
+    zone: Option<TimeZone>,
 }
 
 impl Clock {
     /// A clock that shows so many seconds after 1970 at time 0, in no zone: what Slurm writes is local time.
     pub fn local(begin: i64) -> Option<Self> {
-        Self::of(begin, TimeZone::UTC)
+        Self::of(begin, None)
     }
 
     /// The clock of this machine (`TZ`).
     pub fn here(begin: i64) -> Option<Self> {
-        Self::of(begin, TimeZone::system())
+        Self::of(begin, Some(TimeZone::system()))
     }
 
     /// The same in the zone of this name, such as `Europe/Stockholm`; the error says that it is not known.
@@ -30,22 +31,26 @@ impl Clock {
     /// A sentence.
     pub fn named(begin: i64, zone: &str) -> Result<Option<Self>, String> {
         let zone = TimeZone::get(zone).map_err(|_| format!("the time zone `{zone}` is not known"))?;
-        Ok(Self::of(begin, zone))
+        Ok(Self::of(begin, Some(zone)))
     }
 
     /// The same so many seconds east of Greenwich, all the year.
     pub fn east(begin: i64, seconds: i32) -> Option<Self> {
-        Self::of(begin, Offset::from_seconds(seconds).ok()?.to_time_zone())
+        Self::of(begin, Some(Offset::from_seconds(seconds).ok()?.to_time_zone()))
     }
 
-    fn of(begin: i64, zone: TimeZone) -> Option<Self> {
+    fn of(begin: i64, zone: Option<TimeZone>) -> Option<Self> {
         Timestamp::from_second(begin).ok().map(|_| Self { begin, zone })
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
     /// The second of the week that it shows at time 0, from Monday on.
     pub fn week(&self) -> i64 {
         let Ok(instant) = Timestamp::from_second(self.begin) else { return 0 };
-        let shown = instant.to_zoned(self.zone.clone());
+        let shown = instant.to_zoned(self.zone());
         let of_day = i64::from(shown.hour()) * 3600 + i64::from(shown.minute()) * 60 + i64::from(shown.second());
         i64::from(shown.weekday().to_monday_zero_offset()) * 86_400 + of_day
     }
@@ -54,21 +59,30 @@ impl Clock {
     pub fn shows(&self, time: Time) -> String {
         let second = self.begin.saturating_add(time.ticks() / Time::TICKS_PER_SECOND);
         let Ok(instant) = Timestamp::from_second(second) else { return "a date beyond the year 9999".to_owned() };
-        let shown = instant.to_zoned(self.zone.clone()).datetime();
+        let shown = instant.to_zoned(self.zone()).datetime();
         format!("{} {}", shown.date(), shown.time())
     }
 
-    /// The time at which the clock shows a date, such as `1996-10-01` or `1996-10-01T12:30`; `None` where the text is no date at all.
+    /// The time at which the clock shows a date, such as `1996-10-01` or `1996-10-01T12:30`, or that of an instant with its distance from
+    /// Greenwich, such as `1996-10-01T12:30Z`; `None` where the text is no date at all.
     ///
     /// # Errors
     /// A sentence, for a date that the clock never shows.
     pub fn read(&self, text: &str) -> Option<Result<Time, String>> {
-        let date: DateTime = text.trim().parse().ok()?;
-        let zoned = match date.to_zoned(self.zone.clone()) {
-            Ok(zoned) => zoned,
-            Err(error) => return Some(Err(error.to_string())),
+        let text = text.trim();
+        let second = if let Ok(instant) = text.parse::<Timestamp>() {
+            if self.zone.is_none() {
+                let problem = "in which zone its clock was is not told by the log; write the date without a distance from Greenwich";
+                return Some(Err(problem.to_owned()));
+            }
+            instant.as_second()
+        } else {
+            let date: DateTime = text.parse().ok()?;
+            match date.to_zoned(self.zone()) {
+                Ok(zoned) => zoned.timestamp().as_second(),
+                Err(error) => return Some(Err(error.to_string())),
+            }
         };
-        let second = zoned.timestamp().as_second();
         let time = second.checked_sub(self.begin).filter(|seconds| seconds.abs() < i64::MAX / Time::TICKS_PER_SECOND);
         Some(time.map(Time::from_seconds).ok_or_else(|| "it is too far from the log".to_owned()))
     }
@@ -114,6 +128,10 @@ mod tests {
             let at = clock.read(text).unwrap().unwrap();
             assert!(clock.shows(at).starts_with(&text.replace('T', " ")), "{text}");
         }
+        let instants =
+            ["1996-10-01T12:00:00Z", "1996-10-01T14:00:00+02:00", "1996-10-01T14:00:00"].map(|text| clock.read(text));
+        assert!(instants.windows(2).all(|pair| pair[0] == pair[1]) && instants[0].as_ref().is_some_and(Result::is_ok));
+        assert!(Clock::local(0).unwrap().read("1996-10-01T12:00:00Z").unwrap().unwrap_err().contains("zone"));
         assert!(clock.read("36h").is_none() && clock.read("1996-02-30").is_none() && clock.read("7").is_none());
         assert!(Clock::named(0, "Middle/Earth").unwrap_err().contains("Middle/Earth"));
         assert_eq!(Clock::east(0, 3600).unwrap().shows(Time::ZERO), "1970-01-01 01:00:00");

@@ -429,6 +429,11 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
                            checks a plan)";
             Err(FormatError::content(name, Place::default(), problem))
         }
+        (Some(b'{'), _) if is_slurm_json(text) => {
+            let problem = "this is JSON of Slurm (sacct --json, squeue --json), which is not read as a log; save what `sacct -a -X --parsable2` \
+                           prints, or give a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
+            Err(FormatError::content(name, Place::default(), problem))
+        }
         (Some(b'{'), _) => {
             let key = text[1..].trim_ascii_start().strip_prefix(b"\"").unwrap_or_default();
             let set = moldable_set::KEYS
@@ -455,6 +460,14 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
             look::list_or_toml(text, ending).map_err(|problem| FormatError::content(name, Place::default(), problem))
         }
     }
+}
+
+/// Whether a JSON text begins as all of Slurm's do, or ends as they do: with who made it.
+fn is_slurm_json(text: &[u8]) -> bool {
+    let begin = &text[..text.len().min(2048)];
+    let has = |word: &[u8]| begin.windows(word.len()).any(|window| window == word);
+    (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
+        || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
 }
 
 /// Whether a JSON text has the keys of a plan, and not those of an instance.

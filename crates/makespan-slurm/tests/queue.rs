@@ -407,3 +407,13 @@ fn a_compressed_file_is_read_as_the_plain_one() {
     let compressed = Queue::from_folder(folder.path(), None).unwrap();
     assert_eq!((plain.now, plain.jobs), (compressed.now, compressed.jobs));
 }
+
+#[test]
+fn a_controller_that_says_nothing_is_asked_once() {
+    let fakes = Fakes::new().with("scontrol", "echo x >> \"${0%/*}/called\"; exec /bin/sleep 60");
+    let commands =
+        fakes.commands().with_limit(std::time::Duration::from_millis(300)).with_patience(std::time::Duration::ZERO);
+    let error = Queue::read(&commands, 7).unwrap_err().to_string();
+    assert!(error.contains("scontrol show config"), "{error}");
+    assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
+}

@@ -47,4 +47,4 @@ pub use order::{QueueOrder, Queues, Reading, Request};
 pub use renewed::Renewed;
 pub use replan::{Keep, Replan};
 pub use reserved::Starts;
-pub use slurm::{PriorityRules, Slurm, SlurmRules};
+pub use slurm::{PriorityRules, Slurm, SlurmRules, Unheeded, unheeded};

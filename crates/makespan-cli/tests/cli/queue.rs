@@ -116,6 +116,9 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     let text = of_queue(&sandbox, line).succeeds();
     assert!(text.contains("time 0, which is now: 20") && text.contains("\nstarts\n"), "{text}");
     assert!(text.contains("jobs run and go on") && !text.contains("AS LOGGED"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("policy=conservative: `conservative` does not know the rules of the cluster"), "{text}");
+    assert!(!words.contains("now: `slurm"), "{text}");
     let said: serde_json::Value =
         serde_json::from_str(&of_queue(&sandbox, &format!("{line} --format json")).succeeds()).unwrap();
     let policy = said["scenarios"][0]["policy"].as_str().unwrap();
@@ -141,4 +144,38 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
     of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
+}
+
+/// A cluster of one node of four processors, with four jobs of one processor: one free, one in an array of which one runs at a time, one
+/// that wants a feature that no node has, one that waits for that one.
+#[test]
+fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save(
+        "scontrol.nodes-d.txt",
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib ActiveFeatures=ib\n",
+    );
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 \
+             NumCPUs=1 {more}\n"
+        )
+    };
+    let jobs = job(1, "")
+        + &job(2, "ArrayJobId=2 ArrayTaskId=1-2%1")
+        + &job(3, "Features=arm")
+        + &job(4, "Dependency=afterany:3(unfulfilled)");
+    save("scontrol.jobs-d.txt", &jobs);
+    let line = "simulate --from FOLDER --scenario now --scenario policy=conservative --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let remarks = said["remarks"].to_string();
+    assert!(remarks.contains("2 jobs have some (limits on tasks of an array: 2)"), "{remarks}");
+    assert!(remarks.contains("2 jobs are left out, held or never to start"), "{remarks}");
+    let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
+    assert_eq!(jobs, [5, 3], "{said:#}");
+    let plain = of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").succeeds();
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("`fcfs` starts a job that the cluster holds"), "{plain}");
 }

@@ -41,6 +41,12 @@ fn bad_files_are_one_clear_error() {
     let late = [&b" ".repeat(300_000)[..], JSON.as_bytes()].concat();
     check(&late, &plain, "begins with more than 262144 bytes of white space; remove them");
     check(&gzip(b""), &plain, "the file is empty");
+    for json in [
+        r#"{"meta": {"plugin": {"type": "openapi/dbv0.0.38"}}, "jobs": []}"#,
+        r#"{"jobs": [{"account": "a", "allocation_nodes": 1}]}"#,
+    ] {
+        check(json.as_bytes(), &plain, "this is JSON of Slurm");
+    }
     check(b"hello", &plain, "a list of commands says nothing of machines");
     check(b"\xff=", &plain, "x:1: the text is not UTF-8");
     check(&gzip(SWF.as_bytes())[..30], &plain, "x: cannot read");

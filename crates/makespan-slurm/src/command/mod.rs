@@ -8,6 +8,7 @@ mod submit;
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -58,6 +59,8 @@ impl Commands {
     /// Between two attempts, the first time; twice as long each time, up to `MAX_PAUSE`.
     const FIRST_PAUSE: Duration = Duration::from_millis(200);
     const MAX_PAUSE: Duration = Duration::from_secs(5);
+    /// After so long without an answer that is said.
+    const SILENCE: Duration = Duration::from_secs(5);
 
     /// A minute for each program, and half a minute for a controller that does not answer.
     pub fn new() -> Self {
@@ -143,11 +146,30 @@ impl Commands {
         }
     }
 
+    /// Says that a program has not answered for a while, unless what is returned is dropped before.
+    fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
+        let tell = self.teller?;
+        let left = self.limit.checked_sub(Self::SILENCE)?;
+        let (heard, silence) = channel::<()>();
+        let text = format!(
+            "`{line}` has not answered for {} s; waiting for up to {} s more",
+            Self::SILENCE.as_secs(),
+            left.as_secs()
+        );
+        thread::spawn(move || {
+            if silence.recv_timeout(Self::SILENCE) == Err(RecvTimeoutError::Timeout) {
+                tell(&text);
+            }
+        });
+        Some(heard)
+    }
+
     /// One attempt.
     fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<Printed, CommandError> {
         let mut command = self.process(program);
         command.args(arguments);
         let line = error::line(program, arguments);
+        let _heard = self.tell_of_silence(&line);
         let ended = capture::run(&mut command, input, self.limit)
             .map_err(|problem| CommandError::of_capture(problem, program, &line, self.limit))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

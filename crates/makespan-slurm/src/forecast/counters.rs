@@ -8,7 +8,7 @@ use super::model::Counter;
 
 /// Counters with what runs in them, and of each job what it adds to which.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
-    let mut table = Table::default();
+    let mut table = Table { now: queue.now, ..Table::default() };
     for licence in &queue.licences {
         // What others than jobs use, or reservations keep, is not there for jobs.
         let total = licence.total.saturating_sub(licence.reserved);
@@ -29,7 +29,6 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
             *used = (*used).max(licence.used);
         }
     }
-    // A limit that nothing can reach is none.
     for uses in &mut uses {
         uses.sort_unstable();
         uses.dedup_by_key(|use_of| use_of.0);
@@ -37,10 +36,20 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     (table.counters, uses)
 }
 
+/// Jobs that run, by the counters in which they count.
+pub(super) fn holders(queue: &Queue, uses: &[Vec<(usize, u64)>]) -> HashMap<usize, Vec<usize>> {
+    let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, uses) in uses.iter().enumerate().filter(|(index, _)| queue.jobs[*index].run.is_some()) {
+        uses.iter().for_each(|use_of| holders.entry(use_of.0).or_default().push(index));
+    }
+    holders
+}
+
 #[derive(Default)]
 struct Table {
     counters: Vec<Counter>,
     by_name: HashMap<String, usize>,
+    now: i64,
 }
 
 impl Table {
@@ -65,8 +74,7 @@ impl Table {
             let remedy = "scontrol update JobId=ARRAY ArrayTaskThrottle=N allows more";
             uses.push((self.counter(what, remedy, at_once), 1));
         }
-        let qos = job.qos.as_ref().and_then(|name| queue.qos.iter().find(|qos| &qos.name == name));
-        if let Some(qos) = qos {
+        for qos in queue.qualities(job) {
             let name = &qos.name;
             self.limits(job, &qos.all, &format!("of QOS {name}"), &mut uses);
             self.limits(job, &qos.each_user, &format!("of user {} in QOS {name}", job.user), &mut uses);
@@ -100,41 +108,30 @@ impl Table {
         }
     }
 
+    /// For how long a job may run from now on. What runs is counted so until it ends.
+    fn minutes(&self, job: &QueueJob) -> u64 {
+        let left = job.run.as_ref().and_then(|run| run.ends_by).map(|end| end.saturating_sub(self.now).max(0) as u64);
+        left.map_or_else(|| job.minutes().unwrap_or(365 * 1440), |left| left.div_ceil(60))
+    }
+
     fn limits(&mut self, job: &QueueJob, limits: &Limits, whose: &str, uses: &mut Vec<(usize, u64)>) {
         const REMEDY: &str = "the end of another of these jobs, or a higher limit";
         if let Some(jobs) = limits.jobs {
             uses.push((self.counter(format!("running jobs {whose}"), REMEDY, jobs), 1));
         }
         for (name, total) in &limits.tres {
-            let amount = amount(job, name);
+            let amount = job.amount(name);
             if amount > 0 {
                 uses.push((self.counter(format!("{name} {whose}"), REMEDY, *total), amount));
             }
         }
-    }
-}
-
-/// How much of a resource a job holds or asks for, in the units of limits.
-fn amount(job: &QueueJob, name: &str) -> u64 {
-    let holds = job.run.as_ref().map(|run| &run.holds);
-    let request = &job.request;
-    match name {
-        "cpu" => holds.map_or(request.cpus, |holds| holds.iter().map(|hold| u64::from(hold.cpus)).sum()),
-        "node" => holds.map_or(request.min_nodes, |holds| holds.len() as u64),
-        "mem" => {
-            let asked = match request.memory {
-                crate::queue::Memory::PerCpu(bytes) => bytes.saturating_mul(request.cpus),
-                crate::queue::Memory::PerNode(bytes) => bytes.saturating_mul(request.min_nodes),
-                crate::queue::Memory::Whole => 0,
-            };
-            holds.map_or(asked, |holds| holds.iter().map(|hold| hold.memory).sum()) >> 20
-        }
-        name => {
-            let Some(name) = name.strip_prefix("gres/") else { return 0 };
-            let (name, kind) = name.split_once(':').unwrap_or((name, ""));
-            let counts = |gres: &&crate::text::Gres| gres.name == name && (kind.is_empty() || gres.kind == kind);
-            let each: u64 = request.gres.iter().filter(counts).map(|gres| gres.count).sum();
-            each.saturating_mul(request.min_nodes)
+        for (name, total) in &limits.tres_minutes {
+            let minutes = self.minutes(job);
+            let amount = job.amount(name).saturating_mul(minutes);
+            if amount > 0 {
+                let what = format!("{name} minutes that running jobs {whose} may still use");
+                uses.push((self.counter(what, REMEDY, *total), amount));
+            }
         }
     }
 }

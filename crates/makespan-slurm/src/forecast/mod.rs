@@ -126,6 +126,9 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         clock: options.clock,
         positions: play.positions(),
         bids,
+        started: queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect(),
+        ended: vec![None; queue.jobs.len()],
+        holders: counters::holders(queue, &model.uses),
         free: std::cell::RefCell::default(),
     };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
@@ -140,7 +143,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
             after: outcome.after[job].clone(),
             known: times[job].known,
             lasts: means[job],
-            why: reasons.of(job),
+            why: reasons.of(job, start),
         }
     };
     let expected = waiting.map(of).collect();
@@ -159,7 +162,8 @@ fn spread(start: Option<i64>, drawn: &[Vec<Option<i64>>], job: usize) -> (Option
     let at = |tenths: usize| starts[((starts.len() - 1) * tenths + 5) / 10];
     let sum: i128 = starts.iter().map(|&start| i128::from(start)).sum();
     let mean = (sum / starts.len() as i128) as i64;
-    (Some(mean), Some(at(1)), Some(at(9)))
+    // A few late starts may draw the mean beyond most of the others.
+    (Some(mean), Some(at(1).min(mean)), Some(at(9).max(mean)))
 }
 
 /// The starts of all jobs, played with drawn run times. Each draw has its own seed, so that threads do not matter.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::queue::{Features, Memory, Queue, QueueJob, Reservation};
+use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, Reservation};
 use crate::text::Gres;
 use crate::{Limit, Node, Partition};
 
@@ -28,6 +28,8 @@ pub(super) struct Site {
 pub(super) struct Shape {
     /// Which set of nodes.
     pub set: usize,
+    /// Which way to satisfy features of which so many nodes have to have some.
+    pub counted: Option<usize>,
     pub min_nodes: u32,
     /// Nodes at most, if there is a limit.
     pub max_nodes: Option<u32>,
@@ -42,7 +44,41 @@ pub(super) struct Shape {
     pub lasts: i64,
 }
 
-/// A partition in which a job may start.
+impl Shape {
+    /// Whether it asks for as much as another in every respect: what has no room for that has none for it.
+    pub fn asks_for_as_much(&self, other: &Self) -> bool {
+        let memory = match (self.memory, other.memory) {
+            (_, None) | (Some(Memory::Whole), Some(Memory::Whole)) => true,
+            (Some(Memory::PerCpu(own)), Some(Memory::PerCpu(least)))
+            | (Some(Memory::PerNode(own)), Some(Memory::PerNode(least))) => own >= least,
+            _ => false,
+        };
+        let at_most = |own: Option<u32>, other: Option<u32>| own.unwrap_or(u32::MAX) <= other.unwrap_or(u32::MAX);
+        let gres = |least: &(Vec<usize>, u32)| self.gres.iter().any(|own| own.0 == least.0 && own.1 >= least.1);
+        self.set == other.set
+            && self.counted == other.counted
+            && self.reservation == other.reservation
+            && self.min_nodes >= other.min_nodes
+            && at_most(self.max_nodes, other.max_nodes)
+            && self.cpus >= other.cpus
+            && self.per_node >= other.per_node
+            && (self.whole || !other.whole)
+            && self.lasts >= other.lasts
+            && memory
+            && other.gres.iter().all(gres)
+    }
+}
+
+/// What so many nodes of a job have to have.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    /// Of each site which of the parts it has, as bits.
+    pub parts: Vec<u64>,
+    /// How many nodes each part needs.
+    pub counts: Vec<u32>,
+}
+
+/// A partition in which a job may start, in one of the ways to satisfy its features.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bid {
     pub job: usize,
@@ -72,10 +108,14 @@ pub(super) struct Model<'a> {
     /// Of each node of the queue, which site it is.
     pub site_of: Vec<usize>,
     pub sets: Vec<Bits>,
+    /// Ways to satisfy features that count nodes.
+    pub counted: Vec<Counted>,
     pub partition_sets: Vec<Bits>,
     pub shapes: Vec<Shape>,
     /// In the order in which they are looked at.
     pub bids: Vec<Bid>,
+    /// Of each job its bids, by position.
+    pub bids_of: Vec<Vec<u32>>,
     pub counters: Vec<Counter>,
     /// Of each job of the queue, what it adds to which counters while it runs.
     pub uses: Vec<Vec<(usize, u64)>>,
@@ -126,9 +166,11 @@ impl<'a> Model<'a> {
             gres,
             site_of,
             sets: Vec::new(),
+            counted: Vec::new(),
             partition_sets,
             shapes: Vec::new(),
             bids: Vec::new(),
+            bids_of: vec![Vec::new(); queue.jobs.len()],
             counters: Vec::new(),
             uses: Vec::new(),
             never,
@@ -146,7 +188,11 @@ impl<'a> Model<'a> {
             self.queue.partitions.iter().enumerate().map(|(at, partition)| (partition.name.as_str(), at)).collect();
         let queue = self.queue;
         for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
-            self.never[index] = Never::at_once(job);
+            let beyond = || self.uses[index].iter().find(|one| one.1 > self.counters[one.0].total);
+            let barred = || queue.barred(job).map(|bar| Never::new("limit", bar.text).with(bar.remedy));
+            self.never[index] = Never::at_once(job)
+                .or_else(barred)
+                .or_else(|| Some(Never::beyond(&self.counters[beyond()?.0], beyond()?.1)));
             let mut obstacle = None;
             let mut found = false;
             for name in &job.partitions {
@@ -154,12 +200,16 @@ impl<'a> Model<'a> {
                     obstacle = obstacle.or_else(|| Some(Never::no_partition(name)));
                     continue;
                 };
-                match self.shape(job, partition, &mut interning) {
-                    Ok(shape) => {
-                        self.bids.push(Bid { job: index, shape, partition });
-                        found = true;
+                let choices =
+                    job.request.features.as_ref().map_or_else(|| vec![FeatureChoice::default()], Features::choices);
+                for choice in &choices {
+                    match self.shape(job, partition, choice, &mut interning) {
+                        Ok(shape) => {
+                            self.bids.push(Bid { job: index, shape, partition });
+                            found = true;
+                        }
+                        Err(why) => obstacle = obstacle.or(Some(why)),
                     }
-                    Err(why) => obstacle = obstacle.or(Some(why)),
                 }
             }
             if !found && self.never[index].is_none() {
@@ -172,11 +222,20 @@ impl<'a> Model<'a> {
             let task = job.array.map_or(0, |member| member.task);
             (std::cmp::Reverse((tier, job.priority)), job.submitted.unwrap_or(i64::MAX), job.id, task)
         };
-        self.bids.sort_by_key(key);
+        self.bids.sort_by_cached_key(key);
+        for (position, bid) in self.bids.iter().enumerate() {
+            self.bids_of[bid.job].push(position as u32);
+        }
     }
 
     /// What a job asks for in a partition, or why it can never have it.
-    fn shape(&mut self, job: &QueueJob, partition: usize, interning: &mut Interning) -> Result<usize, Never> {
+    fn shape(
+        &mut self,
+        job: &QueueJob,
+        partition: usize,
+        choice: &FeatureChoice,
+        interning: &mut Interning,
+    ) -> Result<usize, Never> {
         let queue = self.queue;
         let (request, part) = (&job.request, &queue.partitions[partition]);
         let lasts = limit(job);
@@ -195,18 +254,23 @@ impl<'a> Model<'a> {
                 let found = queue.reservations.iter().position(|reservation| &reservation.name == name);
                 let found = found.ok_or_else(|| Never::no_reservation(name))?;
                 let kept = &queue.reservations[found];
+                if !kept.admits(&job.user, job.account.as_deref()) {
+                    return Err(Never::not_admitted(kept));
+                }
                 if lasts > kept.end - kept.start.max(queue.now) {
                     return Err(Never::longer_than(kept, queue.now));
                 }
                 Some(found)
             }
         };
-        let set = self.set(job, partition, reservation, interning);
+        let set = self.set(job, partition, reservation, choice, interning);
+        let counted = self.counted(choice, interning);
         let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let max = [request.max_nodes, most].into_iter().flatten().min();
         let shape = Shape {
             set,
-            min_nodes: small(request.min_nodes),
+            counted,
+            min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),
             cpus: request.cpus,
             per_node: small(request.cpus_per_node),
@@ -231,12 +295,16 @@ impl<'a> Model<'a> {
         job: &QueueJob,
         partition: usize,
         reservation: Option<usize>,
+        choice: &FeatureChoice,
         interning: &mut Interning,
     ) -> usize {
         let request = &job.request;
+        let nodes = u32::try_from(request.min_nodes).unwrap_or(u32::MAX);
         let key = SetKey {
             partition,
-            features: request.features.clone(),
+            features: choice.clone(),
+            // Beside nodes that are counted or named it matters whether there are others.
+            nodes: if choice.counted.is_empty() && request.required.is_empty() { 0 } else { nodes },
             required: request.required.clone(),
             excluded: request.excluded.clone(),
             reservation,
@@ -250,7 +318,7 @@ impl<'a> Model<'a> {
         for site in self.partition_sets[partition].iter() {
             let node = &self.queue.nodes[self.sites[site].node];
             let fits = takes_jobs(node, &self.sites[site])
-                && request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && choice.serves(&node.features, nodes)
                 && !request.excluded.contains(&node.name)
                 && only.is_none_or(|only| only.contains(&node.name))
                 && reservation.is_none_or(|kept| self.queue.reservations[kept].nodes.contains(&node.name));
@@ -259,6 +327,41 @@ impl<'a> Model<'a> {
         self.sets.push(set);
         interning.sets.insert(key, self.sets.len() - 1);
         self.sets.len() - 1
+    }
+
+    /// What so many nodes have to have, of all sites.
+    fn counted(&mut self, choice: &FeatureChoice, interning: &mut Interning) -> Option<usize> {
+        if choice.counted.is_empty() {
+            return None;
+        }
+        if let Some(&known) = interning.counted.get(&choice.counted) {
+            return Some(known);
+        }
+        let parts = |site: &Site| {
+            let own = choice.counts(&self.queue.nodes[site.node].features).take(64).enumerate();
+            own.filter(|part| part.1).fold(0, |bits, part| bits | 1 << part.0)
+        };
+        let parts = self.sites.iter().map(parts).collect();
+        self.counted.push(Counted { parts, counts: choice.counted.iter().map(|part| part.1).collect() });
+        interning.counted.insert(choice.counted.clone(), self.counted.len() - 1);
+        Some(self.counted.len() - 1)
+    }
+
+    /// Puts sites in front that are enough for what so many nodes have to have; how many, or `None` where there are too few. The
+    /// order is otherwise kept.
+    pub(super) fn put_counted_first<T: Copy>(
+        &self,
+        shape: &Shape,
+        sites: &mut [T],
+        site: impl Fn(T) -> usize,
+    ) -> Option<usize> {
+        let Some(counted) = shape.counted.map(|at| &self.counted[at]) else { return Some(0) };
+        let parts: Vec<u64> = sites.iter().map(|&one| counted.parts[site(one)]).collect();
+        let chosen = makespan_core::counted_nodes(&parts, &counted.counts)?;
+        for (to, &from) in chosen.iter().enumerate() {
+            sites[to..=from].rotate_right(1);
+        }
+        Some(chosen.len())
     }
 
     /// Whether enough nodes are large enough when they are empty.
@@ -274,10 +377,15 @@ impl<'a> Model<'a> {
         let enough_nodes = sizes.len() as u64 >= u64::from(shape.min_nodes);
         let taken = shape.max_nodes.map_or(sizes.len(), |most| most as usize);
         let cpus: u64 = sizes.iter().take(taken).map(|&cpus| u64::from(cpus)).sum();
-        if enough_nodes && cpus >= shape.cpus {
+        let there = sizes.len();
+        let counted = || {
+            let sites = self.sets[shape.set].iter().filter(|&site| self.capacity(shape, site).is_some());
+            self.put_counted_first(shape, &mut sites.collect::<Vec<_>>(), |site| site).is_some()
+        };
+        if enough_nodes && cpus >= shape.cpus && (shape.counted.is_none() || counted()) {
             return Ok(());
         }
-        Err(Never::too_few(self, job, partition, shape, sizes.len()))
+        Err(Never::too_few(self, job, partition, shape, there))
     }
 
     /// How many processors an empty node would give, if it has what is asked for on each node.
@@ -321,6 +429,7 @@ impl<'a> Model<'a> {
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
+    counted: HashMap<Vec<(Features, u32)>, usize>,
     shapes: HashMap<Shape, usize>,
     /// Processors of the nodes that will do, the largest first.
     sizes: HashMap<Shape, Vec<u32>>,
@@ -329,7 +438,8 @@ struct Interning {
 #[derive(PartialEq, Eq, Hash)]
 struct SetKey {
     partition: usize,
-    features: Option<Features>,
+    features: FeatureChoice,
+    nodes: u32,
     required: Vec<String>,
     excluded: Vec<String>,
     reservation: Option<usize>,

@@ -32,14 +32,17 @@ const MAX_PLACES: usize = 400_000;
 /// So many jobs times nodes are much: then fewer places are kept, and looks are rarer than Slurm's, those at the head of the queue a
 /// minute apart.
 const MUCH: usize = 2_000_000;
+/// So many jobs are much on any number of nodes: each of them is looked at in many looks.
+const MANY_JOBS: usize = 20_000;
 
 impl Looks {
     pub(super) fn of(model: &Model<'_>) -> Self {
         let number = |name, default: i64, least: i64| model.queue.scheduler_number(name).unwrap_or(default).max(least);
         let depth = number("bf_max_job_test", 500, 1) as usize;
         let (jobs, sites) = (&model.queue.jobs, model.sites.len().max(1));
-        let is_much = jobs.len().saturating_mul(sites) > MUCH;
+        let is_much = jobs.len().saturating_mul(sites) > MUCH || jobs.len() > MANY_JOBS;
         let affordable = if is_much { MAX_PLACES / 16 } else { MAX_PLACES } / sites;
+        let affordable = if is_much { affordable.min(MUCH / 4 / jobs.len().max(1)) } else { affordable };
         let rarely = if is_much { typical_limit(model) / 25 } else { 1 };
         let scheduler = model.queue.config.get("SchedulerType");
         Self {
@@ -95,7 +98,6 @@ pub(super) struct Play<'a> {
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// Bids of jobs that may start, by position.
     waiting: Vec<u32>,
-    bids_of: HashMap<usize, Vec<u32>>,
     /// Jobs that start together.
     teams: HashMap<usize, Vec<usize>>,
     blocked: Bits,
@@ -107,8 +109,11 @@ pub(super) struct Play<'a> {
     last_on: Vec<Option<(i64, usize)>>,
     failed: Vec<u64>,
     look: u64,
-    /// How many bids of what waits may be of jobs that have started.
+    /// Of jobs that started with a part of their limit: how much.
+    limits: Vec<Option<i64>>,
+    /// How many bids of what waits may be of jobs that have started, and how many of these are in front.
     stale: usize,
+    head: usize,
     /// Of jobs that did not start at the first look although nodes were free: for how long these were.
     gaps: Option<HashMap<usize, Gap>>,
 }
@@ -116,10 +121,6 @@ pub(super) struct Play<'a> {
 impl<'a> Play<'a> {
     pub(super) fn new(model: &'a Model<'a>, links: &'a Links, looks: Looks, lasts: Lasts<'a>) -> Self {
         let jobs = model.queue.jobs.len();
-        let mut bids_of: HashMap<usize, Vec<u32>> = HashMap::new();
-        for (position, bid) in model.bids.iter().enumerate() {
-            bids_of.entry(bid.job).or_default().push(position as u32);
-        }
         let outcome = Outcome {
             started: vec![None; jobs],
             ended: vec![None; jobs],
@@ -135,7 +136,6 @@ impl<'a> Play<'a> {
             world: World::of(model),
             events: BinaryHeap::new(),
             waiting: Vec::new(),
-            bids_of,
             teams: teams(model),
             blocked: Bits::new(model.sites.len()),
             last_look: None,
@@ -145,7 +145,9 @@ impl<'a> Play<'a> {
             last_on: vec![None; model.sites.len()],
             failed: vec![0; model.shapes.len()],
             look: 0,
+            limits: vec![None; jobs],
             stale: 0,
+            head: 0,
             gaps: None,
         };
         play.begin();
@@ -201,9 +203,10 @@ impl<'a> Play<'a> {
         if self.outcome.started[job].is_some() {
             return;
         }
-        for &bid in self.bids_of.get(&job).map_or(&[][..], Vec::as_slice) {
+        for &bid in &self.model.bids_of[job] {
             if let Err(place) = self.waiting.binary_search(&bid) {
                 self.waiting.insert(place, bid);
+                self.head = self.head.min(place);
             }
         }
     }
@@ -303,7 +306,7 @@ impl<'a> Play<'a> {
     /// Leaves what has started out of what waits, once there are enough of them, or nothing else.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
-            self.stale = 0;
+            (self.stale, self.head) = (0, 0);
             self.waiting.retain(|&bid| self.outcome.started[self.model.bids[bid as usize].job].is_none());
         }
     }
@@ -313,7 +316,9 @@ impl<'a> Play<'a> {
         self.blocked.clear();
         let mut closed = vec![false; self.model.queue.partitions.len()];
         let (mut looked, mut open) = (0, closed.len());
-        let mut at = 0;
+        let has_started = |bid: &u32| self.outcome.started[self.model.bids[*bid as usize].job].is_some();
+        self.head += self.waiting[self.head..].iter().take_while(|bid| has_started(bid)).count();
+        let mut at = self.head;
         while at < self.waiting.len() && looked < self.looks.head && open > 0 {
             let bid = self.model.bids[self.waiting[at] as usize];
             at += 1;
@@ -327,8 +332,11 @@ impl<'a> Play<'a> {
             let blocked = std::mem::replace(&mut self.blocked, Bits::new(0));
             let started = self.try_start(bid, Some(&blocked), false);
             self.blocked = blocked;
+            // Another way to satisfy its features may have room.
+            let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
+            let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
             // A job that waits for a reservation does not stand in the way of others.
-            if !started && self.model.shapes[bid.shape].reservation.is_none() {
+            if !started && !has_more && self.model.shapes[bid.shape].reservation.is_none() {
                 closed[bid.partition] = true;
                 open -= 1;
                 self.blocked.add(&self.model.partition_sets[bid.partition]);
@@ -340,7 +348,9 @@ impl<'a> Play<'a> {
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
-        let bids: Vec<u32> = self.waiting.iter().take(self.looks.depth).copied().collect();
+        let mut hopeless: Vec<usize> = Vec::new();
+        let waits = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_none();
+        let bids: Vec<u32> = self.waiting[self.head..].iter().filter(waits).take(self.looks.depth).copied().collect();
         for position in bids {
             let bid = self.model.bids[position as usize];
             if self.outcome.started[bid.job].is_some()
@@ -350,11 +360,18 @@ impl<'a> Play<'a> {
                 continue;
             }
             // What did not fit for a job that asked for the same does not fit now.
-            let known = self.failed[bid.shape] == self.look && !self.teams.contains_key(&bid.job);
+            let shape = &self.model.shapes[bid.shape];
+            let is_alone = !self.teams.contains_key(&bid.job);
+            let asked = |&other: &usize| shape.asks_for_as_much(&self.model.shapes[other]);
+            let known = is_alone && (self.failed[bid.shape] == self.look || hopeless.iter().any(asked));
+            debug_assert!(!known || self.world.find(shape, None, true).is_none());
             if !known && self.try_start(bid, None, true) {
                 continue;
             }
             self.failed[bid.shape] = self.look;
+            if !known && is_alone {
+                hopeless.push(bid.shape);
+            }
             if let Some(gaps) = &mut self.gaps
                 && let Some(gap) = self.world.gap_of(&self.model.shapes[bid.shape])
             {
@@ -376,7 +393,7 @@ impl<'a> Play<'a> {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
             let Some(holds) = found else { return false };
-            self.start(bid.job, holds);
+            self.start(bid, holds, heeds_kept);
             return true;
         };
         if team.iter().any(|&job| self.model.never[job].is_some()) {
@@ -384,9 +401,11 @@ impl<'a> Play<'a> {
         }
         let mut begun = Vec::new();
         for job in team {
-            let shapes: Vec<usize> = match self.bids_of.get(&job) {
-                Some(bids) if job != bid.job => bids.iter().map(|&at| self.model.bids[at as usize].shape).collect(),
-                _ => vec![bid.shape],
+            let own = &self.model.bids_of[job];
+            let shapes: Vec<usize> = if job == bid.job {
+                vec![bid.shape]
+            } else {
+                own.iter().map(|&at| self.model.bids[at as usize].shape).collect()
             };
             let mut found =
                 shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
@@ -397,14 +416,25 @@ impl<'a> Play<'a> {
             };
             drop(found);
             let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
+            self.limits[job] = None;
             begun.push(self.world.take(Running { job: Some(job), believed, holds }));
         }
         begun.into_iter().for_each(|number| self.started(number));
         true
     }
 
-    fn start(&mut self, job: usize, holds: Vec<super::world::Hold>) {
-        let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
+    /// A job that will do with less time gets as much of its limit as puts off nobody for whom nodes are kept.
+    fn start(&mut self, bid: Bid, holds: Vec<super::world::Hold>, heeds_kept: bool) {
+        let (job, shape) = (bid.job, &self.model.shapes[bid.shape]);
+        let all = limit(&self.model.queue.jobs[job]);
+        let granted = if shape.lasts < all {
+            let until = self.world.free_until(shape, &holds, heeds_kept);
+            until.saturating_sub(self.world.now).clamp(shape.lasts, all)
+        } else {
+            all
+        };
+        self.limits[job] = (granted < all).then_some(granted);
+        let believed = self.world.now.saturating_add(granted);
         let number = self.world.take(Running { job: Some(job), believed, holds });
         self.started(number);
     }
@@ -413,7 +443,8 @@ impl<'a> Play<'a> {
         let Some(running) = &self.world.running[number] else { return };
         let Some(job) = running.job else { return };
         let now = self.world.now;
-        let lasts = (self.lasts)(job).clamp(1, limit(&self.model.queue.jobs[job]));
+        let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
+        let lasts = (self.lasts)(job).clamp(1, most.max(1));
         let sites: Vec<u32> = running.holds.iter().map(|hold| hold.site).collect();
         let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&site| self.last_on[site as usize]).collect();
         after.sort_unstable_by(|one, other| other.cmp(one));
@@ -422,7 +453,7 @@ impl<'a> Play<'a> {
         self.outcome.sites[job] = sites;
         self.outcome.started[job] = Some(now);
         self.world.count(job, true);
-        self.stale += self.bids_of.get(&job).map_or(0, Vec::len);
+        self.stale += self.model.bids_of[job].len();
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
         self.tell(job);
     }

@@ -18,7 +18,7 @@ pub(super) enum Ready {
 pub(super) struct Link {
     pub condition: Condition,
     pub jobs: Vec<usize>,
-    any: bool,
+    pub any: bool,
 }
 
 /// What each job waits for.

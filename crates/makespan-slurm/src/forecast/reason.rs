@@ -25,6 +25,11 @@ pub(super) struct Reasons<'a> {
     pub bids: Vec<Option<Bid>>,
     /// Of each job, how many are looked at before it.
     pub positions: Vec<usize>,
+    /// When what runs started, and that nothing has ended.
+    pub started: Vec<Option<i64>>,
+    pub ended: Vec<Option<i64>>,
+    /// Jobs that run, by the counters in which they count.
+    pub holders: HashMap<usize, Vec<usize>>,
     /// What is free of what each kind of request asks for, found once.
     pub free: RefCell<HashMap<Shape, Free>>,
 }
@@ -43,7 +48,8 @@ pub(super) struct Free {
 }
 
 impl Reasons<'_> {
-    pub(super) fn of(&self, index: usize) -> Why {
+    /// Why a job waits that is expected to start then.
+    pub(super) fn of(&self, index: usize, start: Option<i64>) -> Why {
         let job = &self.model.queue.jobs[index];
         if let Some(never) = &self.model.never[index] {
             return never.clone();
@@ -51,41 +57,43 @@ impl Reasons<'_> {
         if let Some(dependency) = &self.links.hopeless[index] {
             return Why::hopeless(dependency);
         }
-        if let Some(why) = self.others(index).or_else(|| self.later(job)) {
+        if let Some(why) = self.others(index, start).or_else(|| self.later(job)) {
             return why;
         }
         if self.play.has_started(index) {
-            return Why::new("next", "nothing is in its way: it starts at the scheduler's next look");
+            return next(job);
         }
         let Some(bid) = self.bids[index] else { return Why::new("partition", "no partition takes it") };
-        self.partition(bid).or_else(|| self.limit(index)).unwrap_or_else(|| self.resources(index, job, bid))
+        self.partition(bid)
+            .or_else(|| self.limit(index))
+            .or_else(|| self.team(index, bid))
+            .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
     /// Jobs that it waits for.
-    fn others(&self, index: usize) -> Option<Why> {
+    fn others(&self, index: usize, start: Option<i64>) -> Option<Why> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
-        let (started, ended) = (self.running(), vec![None; self.model.queue.jobs.len()]);
-        if self.links.ready(index, &started, &ended) != Ready::Later {
+        if self.links.ready(index, &self.started, &self.ended) != Ready::Later {
             return None;
         }
         let mut open: Vec<usize> = self.links.of_job(index).iter().flat_map(|link| link.jobs.iter().copied()).collect();
         open.sort_unstable();
         open.dedup();
-        let until = open.iter().map(|&job| self.outcome.ended[job]).collect::<Option<Vec<i64>>>();
-        let when = until.and_then(|ends| ends.into_iter().max());
         let how = match self.links.of_job(index).first().map(|link| link.condition) {
             Some(Condition::Succeeded | Condition::SameTask) => "to end with success",
             Some(Condition::Started(_)) => "to start",
             _ => "to end",
         };
-        let expected = when.map_or("nobody knows when".to_owned(), |at| format!("expected at {}", (self.clock)(at)));
-        Some(Why::new("dependency", format!("it waits for {} {how} ({expected})", self.names(&open))))
-    }
-
-    fn running(&self) -> Vec<Option<i64>> {
-        self.model.queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect()
+        let expected = match self.links.ready(index, &self.outcome.started, &self.outcome.ended) {
+            // The mean of several plays may be before the end in one of them.
+            Ready::At(at) => format!("expected at {}", (self.clock)(start.map_or(at, |start| at.min(start)))),
+            Ready::Later => "nobody knows when".to_owned(),
+        };
+        let one_of =
+            if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
+        Some(Why::new("dependency", format!("it waits for {one_of}{} {how} ({expected})", self.names(&open))))
     }
 
     fn later(&self, job: &QueueJob) -> Option<Why> {
@@ -106,14 +114,24 @@ impl Reasons<'_> {
         (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
+    /// A part of a heterogeneous job that would have room, were it alone.
+    fn team(&self, index: usize, bid: Bid) -> Option<Why> {
+        let first = self.model.queue.jobs[index].together?;
+        let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
+        let is_other = |other: &usize| *other != index && self.model.queue.jobs[*other].together == Some(first);
+        let others: Vec<usize> = (0..self.model.queue.jobs.len()).filter(is_other).collect();
+        (!others.is_empty() && self.free(world, shape).fits).then(|| {
+            let text = format!("it starts together with {}, and there is no room for all of them", self.names(&others));
+            Why::new("resources", text)
+        })
+    }
+
     fn limit(&self, index: usize) -> Option<Why> {
         let counter = self.play.world.limit_reached(index)?;
         let of = &self.model.counters[counter];
         let used = self.play.world.used[counter];
-        let holds = |other: &usize| self.model.uses[*other].iter().any(|one| one.0 == counter);
-        let jobs = &self.model.queue.jobs;
-        let holders: Vec<usize> = (0..jobs.len()).filter(|&other| jobs[other].run.is_some()).filter(holds).collect();
-        let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(&holders)) };
+        let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
+        let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) };
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
         Some(Why::new("limit", text).with(of.remedy))
     }
@@ -139,7 +157,7 @@ impl Reasons<'_> {
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
-            text += &format!("; {position} come before it");
+            text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
         let why = Why::new("resources", text);
         match smaller(world, shape, fits) {
@@ -157,7 +175,7 @@ impl Reasons<'_> {
             return known.clone();
         }
         let set = &self.model.sets[shape.set];
-        let nodes = set.iter().filter(|&site| world.room_now(shape, site).is_some()).count();
+        let nodes = world.open_of(set).filter(|&site| world.room_now(shape, site).is_some()).count();
         let fits = world.find(&short, None, false).is_some();
         let lack = if fits { String::new() } else { self.lack(world, shape) };
         let gap = if fits { world.gap_of(shape) } else { None };
@@ -168,10 +186,10 @@ impl Reasons<'_> {
 
     /// Enough is free, but not for long enough.
     fn kept(&self, shape: &Shape, position: usize, gap: Option<Gap>) -> Why {
-        let Some(Gap { seconds: gap, kept, closed }) = gap else {
-            return Why::new("priority", format!("{position} jobs come before it"));
-        };
         let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
+        let Some(Gap { seconds: gap, kept, closed }) = gap else {
+            return Why::new("priority", if position == 0 { LATER.to_owned() } else { before });
+        };
         let text = match (kept, closed) {
             (Some(kept), _) => {
                 let name = &self.model.queue.jobs[kept.job].shown;
@@ -182,6 +200,7 @@ impl Reasons<'_> {
                 let kept = &self.model.queue.reservations[closed];
                 format!("its nodes are free, but reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
             }
+            (None, None) if position == 0 => LATER.to_owned(),
             (None, None) => format!("nodes are free, and {before}: the scheduler keeps to their order"),
         };
         let why = Why::new(if closed.is_some() { "reservation" } else { "priority" }, text);
@@ -199,7 +218,7 @@ impl Reasons<'_> {
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
         let more = |other: &Shape| {
             let lacks = |&site: &usize| world.room_now(shape, site).is_none() && world.room_now(other, site).is_some();
-            set.iter().filter(lacks).count()
+            world.open_of(set).filter(lacks).count()
         };
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
@@ -227,6 +246,22 @@ impl Reasons<'_> {
             (_, more) => format!("jobs {} and {more} more", names.join(", ")),
         }
     }
+}
+
+/// Of a job that comes first, and whose nodes are free.
+const LATER: &str = "nodes are free, and nobody comes before it: the scheduler looks at it again later";
+
+/// Slurm's reasons that say no more than that a job waits.
+const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
+
+/// Nothing that is known here stands in the way of a job; Slurm may know more.
+fn next(job: &QueueJob) -> Why {
+    let reason = job.reason.split(',').next().unwrap_or_default().trim();
+    if PLAIN.contains(&reason) {
+        return Why::new("next", "nothing is in its way: it starts at the scheduler's next look");
+    }
+    let text = format!("Slurm says {}; nothing else is known to be in its way", job.reason.trim());
+    Why::new("slurm", text).with("what Slurm names: it may have looked before that changed")
 }
 
 /// With how many nodes it could start now, if its processors fit on them.

@@ -3,12 +3,12 @@
 use crate::queue::{Condition, Dependency, Memory, QueueJob, Reservation};
 use crate::{JobState, Partition};
 
-use super::model::{Model, Shape, takes_jobs};
+use super::model::{Counter, Model, Shape, takes_jobs};
 
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`, `next`.
+    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`, `slurm`, `next`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
@@ -32,7 +32,11 @@ impl Why {
     pub(super) fn at_once(job: &QueueJob) -> Option<Self> {
         if job.is_held {
             let by_user = job.reason.contains("User");
-            let who = if by_user { "its user holds it" } else { "it is held: its priority is 0" };
+            let who = match &*job.reason {
+                _ if by_user => "its user holds it",
+                "JobHeldAdmin" => "an operator holds it",
+                _ => "it is held: its priority is 0",
+            };
             let rights = if by_user { "" } else { ", by an operator" };
             return Some(Self::new("held", who).with(format!("scontrol release {}{rights}", job.id)));
         }
@@ -55,6 +59,22 @@ impl Why {
         let most = partition.max_nodes.value().unwrap_or(0);
         let text = format!("it asks for {asked} nodes, and partition {} allows {most}", partition.name);
         Self::new("partition", text).with(format!("at most {most} nodes, or another partition"))
+    }
+
+    /// A counter that the job alone would bring beyond its limit.
+    pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
+        let text = format!("limit on {}: it asks for {asked}, and {} is all there may be", counter.what, counter.total);
+        Self::new("limit", text).with("a smaller request, or a higher limit")
+    }
+
+    pub(super) fn not_admitted(kept: &Reservation) -> Self {
+        let named = |list: &[String], what: &str| {
+            let allowed: Vec<&str> = list.iter().map(String::as_str).filter(|name| !name.starts_with('-')).collect();
+            if allowed.is_empty() { String::new() } else { format!(", which is for {what} {}", allowed.join(", ")) }
+        };
+        let whom = format!("{}{}", named(&kept.users, "user"), named(&kept.accounts, "account"));
+        let text = format!("it may not use its reservation {}{whom}", kept.name);
+        Self::new("reservation", text).with("another reservation, or none, or an operator lets it in")
     }
 
     pub(super) fn no_reservation(name: &str) -> Self {
@@ -83,8 +103,16 @@ impl Why {
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
             }
         }
-        let such = if there == 0 { "none of them is".to_owned() } else { format!("only {there} of them are") };
-        let text = format!("too few nodes: it asks for {}, and {such} in {name}", wanted(model, job, shape));
+        let such = match (there, away.len()) {
+            (0, 0) => format!("{name} has no such node"),
+            (there, 0) => format!("{name} has only {there} such node{}", if there == 1 { "" } else { "s" }),
+            (0, 1) => format!("the only such node of {name} is away"),
+            (0, gone) => format!("all {gone} such nodes of {name} are away"),
+            (there, gone) => {
+                format!("of {} such nodes of {name} {gone} {} away", there + gone, if gone == 1 { "is" } else { "are" })
+            }
+        };
+        let text = format!("too few nodes: it asks for {}, and {such}", wanted(model, job, shape));
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
@@ -115,7 +143,8 @@ fn state(node: &crate::Node) -> String {
 pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String {
     let nodes = shape.min_nodes;
     let s = if nodes == 1 { "" } else { "s" };
-    let each = u64::from(shape.per_node).max(if nodes == 1 { shape.cpus } else { 1 });
+    let is_range = shape.max_nodes.is_some_and(|most| most > nodes);
+    let each = u64::from(shape.per_node).max(if nodes == 1 && !is_range { shape.cpus } else { 1 });
     let mut parts = Vec::new();
     if shape.whole {
         parts.push("all their processors".to_owned())
@@ -132,8 +161,10 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
         let kind = if gres.kind.is_empty() { String::new() } else { format!(" {}", gres.kind) };
         parts.push(format!("{} {}{kind}", gres.count, gres.name));
     }
-    let mut text = format!("{nodes} node{s} with {}", parts.join(", "));
-    if nodes > 1 && shape.cpus > each * u64::from(nodes) {
+    let most = shape.max_nodes.filter(|&most| most > nodes).map_or(String::new(), |most| format!(" to {most}"));
+    let s = if is_range { "s" } else { s };
+    let mut text = format!("{nodes}{most} node{s} with {}", parts.join(", "));
+    if shape.cpus > each * u64::from(nodes) {
         text += &format!(" (together {} processors)", shape.cpus);
     }
     if !job.request.features_text.is_empty() {
@@ -141,6 +172,9 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
     }
     if !job.request.required.is_empty() {
         text += &format!(" on {}", job.request.required.join(","));
+    }
+    if !job.request.excluded.is_empty() {
+        text += &format!(" other than {}", job.request.excluded.join(","));
     }
     if let Some(kept) = shape.reservation {
         text += &format!(" in reservation {}", model.queue.reservations[kept].name);

@@ -204,6 +204,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The sites of a set that have a free processor: no other can give anything now.
+    pub(super) fn open_of<'b>(&'b self, set: &'b Bits) -> impl Iterator<Item = usize> + 'b {
+        self.open.both(set, None)
+    }
+
     /// How many processors a site can give now, if it has what is asked for on each node.
     pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
         self.looked.set(self.looked.get() + 1);
@@ -226,6 +231,18 @@ impl<'a> World<'a> {
         latest
     }
 
+    /// Until when a job that starts now may hold these nodes.
+    pub(super) fn free_until(&self, shape: &Shape, holds: &[Hold], heeds_kept: bool) -> i64 {
+        let of = |hold: &Hold| {
+            let site = hold.site as usize;
+            let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
+            let closed = closed.filter(|period| period.1 > self.now).map(|period| period.0).min();
+            let kept = self.kept[site].iter().filter(|kept| heeds_kept && kept.until > self.now);
+            closed.into_iter().chain(kept.map(|kept| kept.from)).min().unwrap_or(i64::MAX)
+        };
+        holds.iter().map(of).min().unwrap_or(i64::MAX)
+    }
+
     /// Nodes on which a job can start now, with what it takes of each.
     pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
         let set = &self.model.sets[shape.set];
@@ -243,10 +260,13 @@ impl<'a> World<'a> {
             }
             found.push((site, room));
             cpus += u64::from(room);
-            let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus;
+            let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus && shape.counted.is_none();
             if enough && (!is_range || found.len() >= most) && found.len() <= most {
                 break;
             }
+        }
+        if shape.counted.is_some() {
+            return self.with_counted(shape, found, most);
         }
         if found.len() > most {
             // The largest of them.
@@ -256,6 +276,18 @@ impl<'a> World<'a> {
         }
         let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus;
         enough.then(|| self.share_out(shape, &found))
+    }
+
+    /// Of nodes that have room as many as a job needs, those first of which so many have to have something.
+    fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
+        let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
+        let needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
+        if needed > most {
+            return None;
+        }
+        found.truncate(if shape.max_nodes.is_some() { most } else { needed });
+        found.sort_unstable();
+        Some(self.share_out(shape, &found))
     }
 
     /// Each node gives the least that is asked for, and the first ones the rest.
@@ -311,7 +343,15 @@ impl<'a> World<'a> {
         }
         let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
         for _ in 0..64 {
-            let last = last_needed(shape, &mut times)?;
+            let mut last = last_needed(shape, &mut times)?;
+            let counted = |last: usize, times: &[(i64, usize, u32)]| {
+                let mut sites: Vec<usize> = times[..=last].iter().map(|time| time.1).collect();
+                self.model.put_counted_first(shape, &mut sites, |site| site).is_some()
+            };
+            if shape.counted.is_some() {
+                times.sort_unstable();
+                last = (last..times.len()).find(|&last| counted(last, &times))?;
+            }
             let at = times[last].0;
             // What was free earlier may be taken again by then.
             let mut moved = false;
@@ -325,6 +365,13 @@ impl<'a> World<'a> {
             }
             if !self.in_reservation(shape, at) {
                 return None;
+            }
+            if shape.counted.is_some() {
+                let mut there: Vec<(usize, u32)> =
+                    times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
+                self.model.put_counted_first(shape, &mut there, |one| one.0)?;
+                let needed = prefix(shape, there.iter().map(|one| one.1))?;
+                return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
             sites.sort_unstable();
@@ -380,7 +427,8 @@ impl<'a> World<'a> {
 
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
-        let mut gaps: Vec<Gap> = self.model.sets[shape.set].iter().filter_map(|site| self.gap(shape, site)).collect();
+        let mut gaps: Vec<Gap> =
+            self.open_of(&self.model.sets[shape.set]).filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
         gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
     }
@@ -402,4 +450,13 @@ impl<'a> World<'a> {
             }
         })
     }
+}
+
+/// How many nodes in front are enough for a job, by the processors that each has.
+fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
+    let mut sum = 0_u64;
+    rooms.enumerate().find_map(|(at, room)| {
+        sum += u64::from(room);
+        (at + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(at + 1)
+    })
 }

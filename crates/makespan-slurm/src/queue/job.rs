@@ -144,7 +144,13 @@ impl Around<'_> {
     }
 
     /// The limit of a job, or that of its partition where it states none.
-    fn limit(&self, job: &Job, partitions: &[String]) -> Option<u64> {
+    fn limit(&mut self, job: &Job, partitions: &[String]) -> Option<u64> {
+        let text = job.record.get("TimeLimit").filter(|text| job.time_limit.is_none() && *text != "Partition_Limit");
+        if let Some(text) = text {
+            let id = job.id;
+            self.remarks
+                .push(format!("job {id}: TimeLimit={text} cannot be understood; the limit of its partition is taken"));
+        }
         let partition = || self.partitions.iter().find(|partition| Some(&partition.name) == partitions.first());
         let stated = job.time_limit.or_else(|| partition().map(|partition| partition.max_time));
         stated.and_then(Limit::value)

@@ -9,12 +9,40 @@ pub struct Limits {
     pub jobs: Option<u64>,
     /// Resources as Slurm calls them (`cpu`, `node`, `gres/gpu`; `mem` in MiB), each with its limit.
     pub tres: Vec<(String, u64)>,
+    /// Resources times the minutes for which running jobs may still hold them (`GrpTRESRunMins`).
+    pub tres_minutes: Vec<(String, u64)>,
+}
+
+/// What one job may ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct JobLimits {
+    /// Resources at most.
+    pub tres: Vec<(String, u64)>,
+    /// Resources of each node at most.
+    pub per_node: Vec<(String, u64)>,
+    /// Resources times minutes at most.
+    pub minutes: Vec<(String, u64)>,
+    /// Resources at least.
+    pub least: Vec<(String, u64)>,
+    /// Seconds at most.
+    pub max_time: Option<u64>,
+}
+
+/// A limit on what was used in the past, and how much was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The resource times minutes; `wall` for minutes of jobs.
+    pub name: String,
+    /// The limit.
+    pub total: u64,
+    /// What is used of it, if that is known.
+    pub used: Option<u64>,
 }
 
 impl Limits {
     /// Whether nothing is limited.
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_none() && self.tres.is_empty()
+        self.jobs.is_none() && self.tres.is_empty() && self.tres_minutes.is_empty()
     }
 }
 
@@ -30,9 +58,9 @@ pub struct Qos {
     /// Of the jobs of each account.
     pub each_account: Limits,
     /// Of one job.
-    pub job: Limits,
-    /// Seconds that a job may ask for.
-    pub max_time: Option<u64>,
+    pub job: JobLimits,
+    /// On what was used.
+    pub budgets: Vec<Budget>,
 }
 
 /// What an account, or one of its users, may have.
@@ -51,7 +79,9 @@ pub struct Association {
     /// Of the jobs of this user in this account.
     pub own: Limits,
     /// Of one job.
-    pub job: Limits,
+    pub job: JobLimits,
+    /// On what all jobs of the account and of those below it have used.
+    pub budgets: Vec<Budget>,
 }
 
 /// What `scontrol -o show assoc_mgr` prints.
@@ -64,11 +94,11 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
         if line.starts_with("QOS=") {
             qos.push(Qos {
                 name: fields.get("QOS").map(named).unwrap_or_default(),
-                all: fields.limits("GrpJobs", "GrpTRES"),
-                each_user: fields.limits("MaxJobsPU", "MaxTRESPU"),
-                each_account: fields.limits("MaxJobsPA", "MaxTRESPA"),
-                job: fields.limits("", "MaxTRESPJ"),
-                max_time: fields.get("MaxWallPJ").and_then(number).map(|minutes| minutes.saturating_mul(60)),
+                all: fields.limits("GrpJobs", "GrpTRES", "GrpTRESRunMins"),
+                each_user: fields.limits("MaxJobsPU", "MaxTRESPU", "MaxTRESRunMinsPU"),
+                each_account: fields.limits("MaxJobsPA", "MaxTRESPA", "MaxTRESRunMinsPA"),
+                job: fields.of_job(),
+                budgets: fields.budgets(),
             });
         } else if line.starts_with("ClusterName=") {
             associations.push(Association {
@@ -76,9 +106,10 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
                 user: present("UserName"),
                 partition: present("Partition"),
                 parent: present("ParentAccount"),
-                all: fields.limits("GrpJobs", "GrpTRES"),
-                own: fields.limits("MaxJobs", ""),
-                job: fields.limits("", "MaxTRESPJ"),
+                all: fields.limits("GrpJobs", "GrpTRES", "GrpTRESRunMins"),
+                own: fields.limits("MaxJobs", "", ""),
+                job: fields.of_job(),
+                budgets: fields.budgets(),
             });
         }
     }
@@ -99,14 +130,24 @@ pub(super) fn of_accounts(text: &str) -> Result<Vec<Qos>, String> {
     let row = |line: &str| {
         let words: Vec<&str> = line.split('|').collect();
         let word = |name: &str| find(name).and_then(|at| words.get(at).copied()).unwrap_or_default();
-        let limits = |jobs: &str, resources: &str| Limits { jobs: number(word(jobs)), tres: tres(word(resources)) };
+        let limits = |jobs: &str, resources: &str, minutes: &str| Limits {
+            jobs: number(word(jobs)),
+            tres: tres(word(resources)),
+            tres_minutes: tres(word(minutes)),
+        };
         Qos {
             name: word("Name").to_owned(),
-            all: limits("GrpJobs", "GrpTRES"),
-            each_user: limits("MaxJobsPU", "MaxTRESPU"),
-            each_account: limits("MaxJobsPA", "MaxTRESPA"),
-            job: limits("", "MaxTRES"),
-            max_time: duration(word("MaxWall")).and_then(Limit::value),
+            all: limits("GrpJobs", "GrpTRES", "GrpTRESRunMins"),
+            each_user: limits("MaxJobsPU", "MaxTRESPU", "MaxTRESRunMinsPU"),
+            each_account: limits("MaxJobsPA", "MaxTRESPA", "MaxTRESRunMinsPA"),
+            job: JobLimits {
+                tres: tres(word("MaxTRES")),
+                per_node: tres(word("MaxTRESPerNode")),
+                minutes: tres(word("MaxTRESMins")),
+                least: tres(word("MinTRES")),
+                max_time: span(word("MaxWall")),
+            },
+            budgets: budgets(word("GrpTRESMins"), word("GrpWall")),
         }
     };
     Ok(lines.filter(|line| !line.trim().is_empty()).map(row).collect())
@@ -121,8 +162,54 @@ impl Fields<'_> {
         words.filter_map(|word| word.split_once('=')).find_map(|(known, value)| (known == key).then_some(value))
     }
 
-    fn limits(&self, jobs: &str, resources: &str) -> Limits {
-        Limits { jobs: self.get(jobs).and_then(number), tres: tres(self.get(resources).unwrap_or_default()) }
+    fn tres(&self, key: &str) -> Vec<(String, u64)> {
+        tres(self.get(key).unwrap_or_default())
+    }
+
+    fn limits(&self, jobs: &str, resources: &str, minutes: &str) -> Limits {
+        let jobs = self.get(jobs).and_then(number);
+        Limits { jobs, tres: self.tres(resources), tres_minutes: self.tres(minutes) }
+    }
+
+    fn of_job(&self) -> JobLimits {
+        JobLimits {
+            tres: self.tres("MaxTRESPJ"),
+            per_node: self.tres("MaxTRESPN"),
+            minutes: self.tres("MaxTRESMinsPJ"),
+            least: self.tres("MinTRESPJ"),
+            max_time: self.get("MaxWallPJ").and_then(span),
+        }
+    }
+
+    fn budgets(&self) -> Vec<Budget> {
+        budgets(self.get("GrpTRESMins").unwrap_or_default(), self.get("GrpWall").unwrap_or_default())
+    }
+}
+
+/// Limits on what was used of resources, and of time.
+fn budgets(minutes: &str, wall: &str) -> Vec<Budget> {
+    let parts = minutes.split(',').filter_map(|part| part.rsplit_once('='));
+    let one = |(name, value): (&str, &str)| {
+        let (limit, used) = value.split_once('(').map_or((value, None), |(limit, used)| (limit, Some(used)));
+        let total = limit.parse().ok().or_else(|| Some(span(limit)? / 60).filter(|_| name == Budget::WALL))?;
+        let used = used.and_then(|used| used.trim_end_matches(')').parse::<f64>().ok());
+        Some(Budget { name: name.to_owned(), total, used: used.map(|used| used.max(0.0) as u64) })
+    };
+    parts.chain([(Budget::WALL, wall)]).filter_map(one).collect()
+}
+
+impl Budget {
+    /// The name of minutes of jobs.
+    pub const WALL: &'static str = "wall";
+}
+
+/// Seconds of minutes or of a span such as `1-00:00:00`, with what is used behind it or not.
+fn span(text: &str) -> Option<u64> {
+    let text = text.split_once('(').map_or(text, |(limit, _)| limit);
+    match text.parse::<u64>() {
+        Ok(minutes) => Some(minutes.saturating_mul(60)),
+        Err(_) if text.contains(':') => duration(text).and_then(Limit::value),
+        Err(_) => None,
     }
 }
 
@@ -132,7 +219,7 @@ fn number(text: &str) -> Option<u64> {
 }
 
 /// `cpu=N(4),mem=4096(0),gres/gpu=8` or `cpu=10,mem=100G`
-fn tres(text: &str) -> Vec<(String, u64)> {
+pub(super) fn tres(text: &str) -> Vec<(String, u64)> {
     let parts = text.split(',').filter_map(|part| part.rsplit_once('='));
     let one = |(name, value): (&str, &str)| {
         let value = value.split_once('(').map_or(value, |(limit, _)| limit);
@@ -153,15 +240,31 @@ mod tests {
                     ClusterName=sim Account=lab UserName=simu(1001) Partition= ParentAccount= GrpJobs=9(1) GrpTRES=cpu=N(1) MaxJobs=3 MaxTRESPJ=node=4\n";
         let (qos, associations) = of_controller(text);
         assert_eq!(qos[0].name, "high");
-        assert_eq!(qos[0].all, Limits { jobs: None, tres: vec![("cpu".into(), 64), ("mem".into(), 4096)] });
-        assert_eq!(qos[0].each_user, Limits { jobs: Some(2), tres: vec![("gres/gpu".into(), 8)] });
-        assert_eq!(qos[0].max_time, Some(3600));
+        assert_eq!(qos[0].all, Limits { tres: vec![("cpu".into(), 64), ("mem".into(), 4096)], ..Limits::default() });
+        assert_eq!(qos[0].each_user, Limits { jobs: Some(2), tres: vec![("gres/gpu".into(), 8)], ..Limits::default() });
+        assert_eq!(qos[0].job.max_time, Some(3600));
         let one = &associations[0];
         assert_eq!((one.user.as_deref(), one.all.jobs, one.own.jobs), (Some("simu"), Some(9), Some(3)));
         assert_eq!(one.job.tres, [("node".to_owned(), 4)]);
         let qos = of_accounts("Name|MaxWall|GrpTRES|MaxJobsPU\nlong|2-00:00:00|cpu=10,mem=1G|4\n").unwrap();
-        assert_eq!((qos[0].max_time, qos[0].each_user.jobs), (Some(172_800), Some(4)));
+        assert_eq!((qos[0].job.max_time, qos[0].each_user.jobs), (Some(172_800), Some(4)));
         assert_eq!(qos[0].all.tres, [("cpu".to_owned(), 10), ("mem".to_owned(), 1024)]);
         assert!(of_accounts("half a").is_err());
+    }
+
+    #[test]
+    fn what_is_used_is_read_beside_its_limit() {
+        let text = "QOS=q(1) GrpWall=60(12.85) GrpTRESMins=cpu=100(7),mem=N(3) GrpTRESRunMins=cpu=50(40),node=N(1) MaxWallPJ=00:05:00 \
+                    MaxTRESPN=cpu=4 MaxTRESMinsPJ=cpu=99 MinTRESPJ=gres/gpu=1\n";
+        let qos = &of_controller(text).0[0];
+        let used: Vec<_> = qos.budgets.iter().map(|one| (one.name.as_str(), one.total, one.used)).collect();
+        assert_eq!(used, [("cpu", 100, Some(7)), ("wall", 60, Some(12))]);
+        assert_eq!(qos.all.tres_minutes, [("cpu".to_owned(), 50)]);
+        let job = &qos.job;
+        assert_eq!((job.max_time, job.per_node[0].1, job.minutes[0].1, job.least[0].1), (Some(300), 4, 99, 1));
+        let accounts =
+            of_accounts("Name|GrpWall|GrpTRESMins|MaxTRESPerNode|MinTRES\nq|01:00:00|cpu=9|cpu=4|cpu=2\n").unwrap();
+        let budgets: Vec<_> = accounts[0].budgets.iter().map(|one| (one.total, one.used)).collect();
+        assert_eq!((budgets, accounts[0].job.least[0].1), (vec![(9, None), (60, None)], 2));
     }
 }

@@ -4,8 +4,8 @@
 //! command is run that changes anything.
 
 mod array;
+mod barred;
 mod dependency;
-mod features;
 mod holding;
 mod job;
 mod limits;
@@ -20,11 +20,12 @@ mod site;
 mod waits;
 
 pub use array::{Member, members};
+pub use barred::Bar;
 pub use dependency::{Condition, Dependency};
-pub use features::Features;
 pub use holding::Holding;
 pub use job::{QueueJob, Run};
-pub use limits::{Association, Limits, Qos};
+pub use limits::{Association, Budget, JobLimits, Limits, Qos};
+pub use makespan_core::{FeatureChoice, Features};
 pub use parts::{Part, Texts};
 pub use past::PastRun;
 pub use present::{Present, PresentError};

@@ -98,10 +98,11 @@ impl Texts {
         remarks.append(&mut around.remarks);
         let holds = jobs.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds);
         let hidden = hidden(&nodes, holds);
-        let (qos, associations) = self.limits(&mut remarks);
+        let config = self.config(&mut remarks);
+        let (qos, associations) = self.limits(&config, &mut remarks);
         Ok(Queue {
             now,
-            config: Config::parse(self.get(Part::Config).unwrap_or_default()),
+            config,
             reservations: self.list(Part::Reservations, Kind::Reservation, Reservation::of, &mut remarks),
             licences: self.list(Part::Licences, Kind::License, Licence::of, &mut remarks),
             past: self.past(&listed, &mut remarks),
@@ -226,11 +227,41 @@ impl Texts {
         reading.items
     }
 
-    fn limits(&self, remarks: &mut Vec<String>) -> (Vec<super::Qos>, Vec<super::Association>) {
+    fn config(&self, remarks: &mut Vec<String>) -> Config {
+        let text = self.get(Part::Config).unwrap_or_default();
+        let config = Config::parse(text);
+        if config.settings().is_empty() && !text.trim().is_empty() {
+            remarks.push("the settings make no sense: they are taken as if they were missing".into());
+        }
+        config
+    }
+
+    fn limits(&self, config: &Config, remarks: &mut Vec<String>) -> (Vec<super::Qos>, Vec<super::Association>) {
         let (mut qos, associations) = limits::of_controller(self.get(Part::Limits).unwrap_or_default());
+        let enforced = config.get("AccountingStorageEnforce").unwrap_or("limits").to_lowercase();
+        if !["limits", "safe", "all"].iter().any(|word| enforced.contains(word)) {
+            let stated = |limits: &super::Limits| !limits.is_empty();
+            if qos.iter().any(|qos| stated(&qos.all) || stated(&qos.each_user))
+                || associations.iter().any(|one| stated(&one.all))
+            {
+                remarks
+                    .push("limits of users, accounts and QOS are not enforced here (AccountingStorageEnforce)".into());
+            }
+            return (Vec::new(), Vec::new());
+        }
         if let Some(text) = self.get(Part::Qos) {
             match limits::of_accounts(text) {
-                Ok(better) if !better.is_empty() => qos = better,
+                Ok(better) if !better.is_empty() => {
+                    // The accounts know all limits, and the controller what is used.
+                    let known = std::mem::replace(&mut qos, better);
+                    for one in &mut qos {
+                        let own = known.iter().find(|known| known.name == one.name);
+                        for budget in &mut one.budgets {
+                            let same = own.and_then(|own| own.budgets.iter().find(|known| known.name == budget.name));
+                            budget.used = budget.used.or(same.and_then(|same| same.used));
+                        }
+                    }
+                }
                 Ok(_) => {}
                 Err(problem) => remarks.push(format!("the qualities of service make no sense: {problem}")),
             }

@@ -135,6 +135,12 @@ impl Queue {
                     if is_less {
                         remarks.add(job, "more is held than a share of the nodes by processors, which is not counted");
                     }
+                    if job.run.is_none() && job.request.min_time.is_some() {
+                        remarks.add(
+                            job,
+                            "asks for its whole limit here: that it will do with less (--time-min) is not known",
+                        );
+                    }
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
                     }
@@ -300,6 +306,9 @@ impl Builder<'_> {
     fn work(&mut self, job: &QueueJob, processors: &ProcSet, width: u32) -> Result<(Work, bool), String> {
         if job.is_held && job.run.is_none() {
             return Err("held by its user or an operator".into());
+        }
+        if let Some(bar) = self.queue.barred(job).filter(|_| job.run.is_none()) {
+            return Err(bar.text);
         }
         if width == 0 {
             return Err("it holds no processors that are known".into());

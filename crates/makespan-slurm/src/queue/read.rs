@@ -86,10 +86,10 @@ impl Queue {
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
         for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
-            texts = helpful(commands, part, texts, days);
+            texts = helpful(commands, part, texts, days)?;
         }
         if days > 0 {
-            texts = helpful(commands, Part::Past, texts, days);
+            texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
         // Jobs that start or end between two commands look as if somebody held what nobody sees; then both are asked for again.
@@ -122,6 +122,9 @@ impl Queue {
                 continue;
             }
             if let Some((path, text)) = saved(folder, name)? {
+                if path_is_text(name) && !text.is_empty() && !text.ends_with('\n') {
+                    texts.remarks.push(format!("{name} ends within a line: it may have been cut off"));
+                }
                 texts = texts.with(part, text);
                 paths.push((part, path));
             }
@@ -132,11 +135,49 @@ impl Queue {
                 texts.remarks.push(format!("{name} is missing: {unknown}"));
             }
         }
+        if let (Some(jobs), Some((_, path))) = (texts.get(Part::Jobs), paths.iter().find(|path| path.0 == Part::Jobs)) {
+            texts.remarks.extend(fewer_jobs(folder, jobs, path)?);
+        }
         texts.queue(now).map_err(|(part, problem)| match paths.into_iter().find(|path| path.0 == part) {
             Some((_, path)) => SavedError::Nonsense { path, problem },
             None => SavedError::Missing { folder: folder.to_owned(), part, command: command(part) },
         })
     }
+}
+
+fn path_is_text(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "txt")
+}
+
+/// Says so where another file of the folder lists jobs that the one which is taken has not: it may have been cut off.
+fn fewer_jobs(folder: &Path, jobs: &str, path: &Path) -> Result<Option<String>, SavedError> {
+    let taken = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let ids = |text: &str| -> std::collections::BTreeSet<u64> {
+        let words = text.lines().filter_map(|line| line.strip_prefix("JobId="));
+        words.filter_map(|line| line.split([' ', '\t']).next()?.parse().ok()).collect()
+    };
+    let known = ids(jobs);
+    let others =
+        FILES.iter().filter(|file| matches!(file.0, Part::Jobs | Part::JobsJson) && !taken.starts_with(file.1));
+    for (part, name) in others {
+        let Some((_, text)) = saved(folder, name)? else { continue };
+        let other = match part {
+            Part::Jobs => ids(&text),
+            // What makes no sense is said where it is used.
+            _ => crate::jobs_of_json(&text)
+                .into_iter()
+                .flatten()
+                .filter_map(|job| job.get("JobId")?.parse().ok())
+                .collect(),
+        };
+        let missing: Vec<u64> = other.difference(&known).copied().collect();
+        if let Some(first) = missing.first() {
+            let count = missing.len();
+            let named = if count == 1 { format!("job {first}") } else { format!("{count} jobs, such as {first},") };
+            return Ok(Some(format!("{name} has {named} of which {taken} says nothing: it may have been cut off")));
+        }
+    }
+    Ok(None)
 }
 
 /// Nodes and jobs, as close together as can be.
@@ -160,8 +201,8 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     })
 }
 
-/// A part that may be missing: why it is becomes a remark.
-fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Texts {
+/// A part that may be missing: why it is becomes a remark. Where the controller says nothing at all, it will not tell of jobs either.
+fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
     let (program, arguments) = match part {
@@ -174,7 +215,8 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Text
         _ => (Program::Sacct, PAST.iter().copied().chain(["-S", &since]).collect()),
     };
     match commands.run(program, arguments) {
-        Ok(printed) => texts.with(part, printed.out),
+        Ok(printed) => Ok(texts.with(part, printed.out)),
+        Err(error @ CommandError::TimedOut { .. }) if program == Program::Scontrol => Err(error),
         // A cluster without a database of accounts says so; that is no fault of it.
         Err(error) => {
             if part != Part::Qos {
@@ -182,7 +224,7 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Text
                 let colon = if unknown.is_empty() { "" } else { ": " };
                 texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
             }
-            texts
+            Ok(texts)
         }
     }
 }
@@ -231,6 +273,10 @@ fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedEr
             && Path::new(name).extension().is_some_and(|extension| extension == "json")
         {
             continue;
+        }
+        // Names may be in any encoding, but no text has a zero.
+        if bytes.contains(&0) {
+            return Err(SavedError::Nonsense { path, problem: "it is no text".into() });
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
     }

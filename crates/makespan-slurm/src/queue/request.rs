@@ -41,6 +41,8 @@ pub struct Request {
     pub required: Vec<String>,
     /// Nodes that it does not want.
     pub excluded: Vec<String>,
+    /// All of it as Slurm counts it, or what it holds (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
+    pub tres: Vec<(String, u64)>,
     /// Licences, from when it starts to when it ends.
     pub licences: Vec<(String, u64)>,
     /// The reservation in which it is to run.
@@ -83,6 +85,7 @@ impl Request {
             features_text,
             required,
             excluded,
+            tres: tres(record),
             licences: licences(record.get("Licenses").unwrap_or_default()),
             reservation: record.get("Reservation").map(str::to_owned),
             exclusive: is_exclusive(record),
@@ -104,6 +107,12 @@ fn max_nodes(record: &Record) -> Option<u64> {
     }
     let (_, most) = record.get("NumNodes")?.split_once('-')?;
     most.parse().ok()
+}
+
+fn tres(record: &Record) -> Vec<(String, u64)> {
+    let keys = [["AllocTRES", "tres_alloc_str"], ["ReqTRES", "tres_req_str"], ["TRES", "TRES"]];
+    let stated = keys.into_iter().find_map(|keys| first(record, keys).filter(|text| !text.is_empty()));
+    super::limits::tres(stated.unwrap_or_default())
 }
 
 fn memory(record: &Record) -> Memory {

@@ -21,8 +21,8 @@ fn resource(name: &str) -> Option<(&str, u64)> {
     }
 }
 
-fn held(limits: &Limits) -> Resources {
-    let own = limits.tres.iter().filter_map(|(name, amount)| {
+fn resources(tres: &[(String, u64)]) -> Resources {
+    let own = tres.iter().filter_map(|(name, amount)| {
         let (name, factor) = resource(name)?;
         Some((name, amount.saturating_mul(factor)))
     });
@@ -31,7 +31,7 @@ fn held(limits: &Limits) -> Resources {
 }
 
 fn most(limits: &Limits) -> Most {
-    Most { jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)), held: held(limits) }
+    Most { jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)), held: resources(&limits.tres) }
 }
 
 fn seconds(seconds: u64) -> Time {
@@ -92,8 +92,8 @@ impl Queue {
             group: most(&qos.all),
             per_user: most(&qos.each_user),
             per_account: most(&qos.each_account),
-            per_job: held(&qos.job),
-            max_wall: qos.max_time.map(seconds),
+            per_job: resources(&qos.job.tres),
+            max_wall: qos.job.max_time.map(seconds),
         };
         first.map(class).collect()
     }
@@ -110,20 +110,28 @@ impl Queue {
             user: one.user.as_deref().map(Into::into),
             group: most(&one.all),
             own: most(&one.own),
-            per_job: held(&one.job),
+            per_job: resources(&one.job.tres),
+            max_wall: one.job.max_time.map(seconds),
             ..Member::account(one.account.as_str())
         };
         accounts.iter().copied().chain(users).map(member).collect()
     }
 
-    /// Those that jobs of the queue name; whom of their users it admits is listed.
+    /// Those that jobs of the queue name. Users and accounts are those that are stated, or, where that is said otherwise than by lists
+    /// of either, the users of jobs that are admitted.
     fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
         let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
             let nodes: BTreeSet<usize> =
                 kept.nodes.iter().filter_map(|name| number.get(name.as_str()).copied()).collect();
             let jobs =
                 self.jobs.iter().filter(|job| names(job, kept) && kept.admits(&job.user, job.account.as_deref()));
-            let users: BTreeSet<&str> = jobs.map(|job| job.user.as_str()).collect();
+            let mut users: BTreeSet<&str> = jobs.map(|job| job.user.as_str()).collect();
+            let plain = |list: &[String]| list.iter().all(|name| !name.starts_with('-'));
+            let states = |own: &[String], other: &[String]| other.is_empty() && plain(own);
+            if states(&kept.users, &kept.accounts) {
+                users.extend(kept.users.iter().map(String::as_str));
+            }
+            let accounts = if states(&kept.accounts, &kept.users) { &kept.accounts[..] } else { &[] };
             let time =
                 |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * super::present::FOR_EVER));
             let (start, end) = (time(kept.start), time(kept.end));
@@ -133,7 +141,7 @@ impl Queue {
                 start,
                 end,
                 users: users.into_iter().map(Into::into).collect(),
-                accounts: Vec::new(),
+                accounts: accounts.iter().map(|name| name.as_str().into()).collect(),
             })
         });
         let mut seen = BTreeSet::new();

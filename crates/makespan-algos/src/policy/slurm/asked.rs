@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Demand, Instance, Partition, Site, Submission, TaskId, Time};
+use makespan_core::{Demand, FeatureChoice, Features, Instance, Partition, Site, Submission, TaskId, Time};
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::constraint::Constraint;
+use super::fit::{Counted, Nodes};
 use super::limits::{AllLimits, Amounts, amounts, within};
 use super::shares::Shares;
 use crate::policy::order::Widths;
@@ -45,9 +45,21 @@ pub(super) struct Place {
     pub partition: usize,
     /// The nodes of the board that have what it needs.
     pub nodes: Arc<[u32]>,
+    /// What so many of them have to have.
+    pub counted: Option<Arc<Counted>>,
     /// The limits that it meets there.
     pub limits: Vec<u32>,
 }
+
+impl Place {
+    /// Its nodes.
+    pub fn all(&self) -> Nodes<'_> {
+        Nodes { numbers: &self.nodes, counted: self.counted.as_deref() }
+    }
+}
+
+/// Nodes that will do in one of the ways to satisfy a constraint, with what so many of them have to have.
+type Ways = Arc<[(Arc<[u32]>, Option<Arc<Counted>>)]>;
 
 /// A minute: the unit of time limits.
 const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;
@@ -56,12 +68,12 @@ const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;
 #[derive(Debug)]
 pub(super) struct Asking {
     widths: Widths,
-    nodes: FxHashMap<NodesKey, Arc<[u32]>>,
+    nodes: FxHashMap<NodesKey, Ways>,
     favor_small: bool,
 }
 
-/// What decides which nodes serve.
-type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>);
+/// What decides which nodes serve: the number of nodes where a constraint counts them.
+type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
 
 impl Asking {
     pub fn new(widths: Widths, favor_small: bool) -> Self {
@@ -157,15 +169,17 @@ impl Asking {
             if own.is_some_and(|own| !takes(own, asked)) {
                 return;
             }
-            let nodes = self.nodes(instance, submission, partition, asked.reservation);
+            let ways = self.ways(instance, submission, partition, asked);
             let (numbers, most) = limits.of(instance, submission, partition);
             let wall = longest(site, submission, own);
             let fits = within(&asked.amounts, &most)
                 && limits.could_have_room(&numbers, &asked.amounts)
-                && wall.is_none_or(|wall| asked.limit <= wall.ticks().max(MINUTE))
-                && board.could_hold(asked, &nodes);
-            if fits {
-                asked.places.push(Place { partition: partition.unwrap_or(0), nodes, limits: numbers });
+                && wall.is_none_or(|wall| asked.limit <= wall.ticks().max(MINUTE));
+            for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
+                let place = Place { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
+                if board.could_hold(asked, place.all()) {
+                    asked.places.push(place);
+                }
             }
         };
         match site.filter(|site| !site.partitions.is_empty()) {
@@ -182,16 +196,13 @@ impl Asking {
         }
     }
 
-    /// The nodes of a partition that have the features and are not ruled out, as numbers on the board.
-    fn nodes(
-        &mut self,
-        instance: &Instance,
-        submission: &Submission,
-        partition: Option<usize>,
-        reservation: Option<usize>,
-    ) -> Arc<[u32]> {
-        let Submission { constraint, only, except, .. } = submission;
-        let key = (partition, constraint.clone(), only.clone(), except.clone(), reservation);
+    /// The nodes of a partition that have the features and are not ruled out, as numbers on the board, for each way to satisfy the
+    /// constraint.
+    fn ways(&mut self, instance: &Instance, submission: &Submission, partition: Option<usize>, asked: &Asked) -> Ways {
+        let (Submission { constraint, only, except, .. }, reservation) = (submission, asked.reservation);
+        let counts = constraint.as_deref().is_some_and(|text| text.contains(['*', '[']));
+        let number = if counts { asked.nodes.0 } else { 0 };
+        let key = (partition, constraint.clone(), only.clone(), except.clone(), reservation, number);
         if let Some(known) = self.nodes.get(&key) {
             return known.clone();
         }
@@ -203,21 +214,33 @@ impl Asking {
         };
         // Where no features are stated, which nodes have some is not known.
         let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
-        let constraint = constraint.as_deref().filter(|_| stated).map(Constraint::parse);
+        let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
+            None => vec![FeatureChoice::default()],
+            Some(read) => read.map_or_else(Vec::new, |read| read.choices()),
+        };
         let named = !only.is_empty() || !except.is_empty();
-        let will_do = |node: usize| {
-            let features = site.and_then(|site| site.features.get(node)).map_or(&[][..], Vec::as_slice);
-            let by_feature = constraint.as_ref().is_none_or(|one| one.as_ref().is_some_and(|one| one.holds(features)));
+        let features = |node: usize| site.and_then(|site| site.features.get(node)).map_or(&[][..], Vec::as_slice);
+        let will_do = |node: usize, choice: &FeatureChoice| {
             let name = if named { platform.nodes()[node].name.as_str() } else { "" };
             let by_name =
                 (only.is_empty() || only.iter().any(|one| **one == *name)) && !except.iter().any(|one| **one == *name);
             let kept = reservation.and_then(|at| site?.reservations.get(at));
-            by_feature && by_name && kept.is_none_or(|kept| kept.nodes.binary_search(&node).is_ok())
+            choice.serves(features(node), asked.nodes.0)
+                && by_name
+                && kept.is_none_or(|kept| kept.nodes.binary_search(&node).is_ok())
         };
-        let good = all.into_iter().filter(|&node| will_do(node));
-        let nodes: Arc<[u32]> = Board::numbers(platform, good).into();
-        self.nodes.insert(key, nodes.clone());
-        nodes
+        let way = |choice: &FeatureChoice| {
+            let good: Vec<usize> = all.iter().copied().filter(|&node| will_do(node, choice)).collect();
+            let numbers = Board::numbers(platform, good.iter().copied());
+            let counted = (!choice.counted.is_empty()).then(|| {
+                let own = numbers.iter().copied().zip(good.iter().map(|&node| features(node)));
+                Arc::new(Counted::new(choice, own))
+            });
+            (Arc::from(numbers), counted)
+        };
+        let ways: Ways = choices.iter().map(way).collect();
+        self.nodes.insert(key, ways.clone());
+        ways
     }
 
     /// The factor of the size of a job: the mean of its shares of nodes and of processors.

@@ -6,7 +6,7 @@ use makespan_core::{Demand, Instance, Platform, ProcSet, ResourceKind, Site, Tas
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
-use super::fit::{choose, room};
+use super::fit::{Nodes, choose, room};
 use super::steps::Steps;
 use crate::kernel::packing::{Machines, Node};
 
@@ -253,7 +253,7 @@ impl Board {
     }
 
     /// Whether there would be room for a job on these nodes if nothing else ran.
-    pub fn could_hold(&self, asked: &Asked, nodes: &[u32]) -> bool {
+    pub fn could_hold(&self, asked: &Asked, nodes: Nodes<'_>) -> bool {
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         let mut licences = licences.map(|demand| (demand.need.total(asked.processors), demand.resource));
@@ -269,12 +269,12 @@ impl Board {
             row.extend(own.iter().map(|&amount| amount as i64));
             room(asked, &row, cells, node.processors)
         };
-        let rooms: Vec<(u32, u32)> = nodes.iter().map(|number| (*number, empty(number))).collect();
-        choose(asked, rooms).is_some()
+        let rooms: Vec<(u32, u32)> = nodes.numbers.iter().map(|number| (*number, empty(number))).collect();
+        choose(asked, nodes.counted, rooms).is_some()
     }
 
     /// The first instant, from one on and until another, from which a job has room for its time.
-    pub fn earliest(&self, asked: &Asked, nodes: &[u32], from: i64, until: i64) -> Option<Fit> {
+    pub fn earliest(&self, asked: &Asked, nodes: Nodes<'_>, from: i64, until: i64) -> Option<Fit> {
         let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
             Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
             None => (from, until),
@@ -282,9 +282,13 @@ impl Board {
         if from > until {
             return None;
         }
-        let simple = nodes.len() == 1 && self.common.len() == 1 && !asked.exclusive && self.is_one_cell(nodes[0]);
-        if simple && asked.reservation.is_none() && self.kept[nodes[0] as usize].is_empty() {
-            let start = self.first_on(asked, nodes[0], from, until)?;
+        let only = match *nodes.numbers {
+            [only] if nodes.counted.is_none() && self.is_one_cell(only) => Some(only),
+            _ => None,
+        };
+        let simple = self.common.len() == 1 && !asked.exclusive && asked.reservation.is_none();
+        if let Some(only) = only.filter(|&only| simple && self.kept[only as usize].is_empty()) {
+            let start = self.first_on(asked, only, from, until)?;
             return self.fit_at(asked, nodes, start);
         }
         let found = self.fit_at(asked, nodes, from);
@@ -340,14 +344,14 @@ impl Board {
     }
 
     /// Room for a job from this instant on.
-    fn fit_at(&self, asked: &Asked, nodes: &[u32], start: i64) -> Option<Fit> {
+    fn fit_at(&self, asked: &Asked, nodes: Nodes<'_>, start: i64) -> Option<Fit> {
         let until = start.saturating_add(asked.limit);
         if !self.has_licences(asked, start, until) {
             return None;
         }
         let mut least = Vec::new();
-        let mut rooms = Vec::with_capacity(nodes.len());
-        for &number in nodes {
+        let mut rooms = Vec::with_capacity(nodes.numbers.len());
+        for &number in nodes.numbers {
             let meets = |one: &(i64, i64, usize)| one.0 < until && start < one.1 && Some(one.2) != asked.reservation;
             if self.kept[number as usize].iter().any(meets) {
                 continue;
@@ -359,7 +363,7 @@ impl Board {
                 rooms.push((number, room));
             }
         }
-        let chosen = choose(asked, rooms)?;
+        let chosen = choose(asked, nodes.counted, rooms)?;
         let parts = chosen.into_iter().map(|(number, count)| (number, self.cells(number, count, start, until)));
         let held = Held {
             processors: asked.processors,

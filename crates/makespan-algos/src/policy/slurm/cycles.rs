@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use makespan_core::{Instance, Time};
 
-use super::asked::Asked;
+use super::asked::{Asked, Place};
 use super::board::{Board, Fit};
+use super::fit::Nodes;
 use super::rules::SlurmRules;
 use super::{Moment, State, Waiting};
 
@@ -83,8 +84,9 @@ impl Known {
     }
 
     /// An instant before which a job has no room.
-    fn start(&self, asked: &Asked, nodes: &Arc<[u32]>) -> i64 {
-        if !Self::says_all(asked) {
+    fn start(&self, asked: &Asked, place: &Place) -> i64 {
+        let nodes = &place.nodes;
+        if !Self::says_all(asked) || place.counted.is_some() {
             return i64::MIN;
         }
         let less = |one: &&Found| {
@@ -93,8 +95,9 @@ impl Known {
         self.0.iter().filter(less).map(|one| one.start).max().unwrap_or(i64::MIN)
     }
 
-    fn learn(&mut self, asked: &Asked, nodes: &Arc<[u32]>, start: i64) {
-        if Self::says_all(asked) {
+    fn learn(&mut self, asked: &Asked, place: &Place, start: i64) {
+        let nodes = &place.nodes;
+        if Self::says_all(asked) && place.counted.is_none() {
             let Asked { processors, limit, .. } = *asked;
             let says_less = |one: &Found| {
                 one.processors >= processors
@@ -163,13 +166,16 @@ impl State {
                 continue;
             }
             let open = if blocked.any { blocked.open(&place.nodes) } else { place.nodes.to_vec() };
-            let fit = self.board.earliest(asked, &open, now, now);
+            let open = Nodes { numbers: &open, counted: place.counted.as_deref() };
+            let fit = self.board.earliest(asked, open, now, now);
             if fit.is_some_and(|fit| self.start(asked, at, &fit, moment)) {
                 self.changed = true;
                 return true;
             }
+            // Another way to satisfy the constraint may have room in the same partition.
+            let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
             // Those in a reservation keep others from no node that is theirs.
-            if asked.reservation.is_none() {
+            if is_last && asked.reservation.is_none() {
                 blocked.block(moment.view.instance, place.partition);
             }
         }
@@ -239,14 +245,14 @@ impl State {
                 continue;
             }
             let until = best.as_ref().map_or(window, |best| best.1.start - 1);
-            let from = known.start(asked, &place.nodes).max(now.ticks());
+            let from = known.start(asked, place).max(now.ticks());
             if from > until {
                 continue;
             }
-            let found = plan.earliest(asked, &place.nodes, from, until);
+            let found = plan.earliest(asked, place.all(), from, until);
             match &found {
-                Some(fit) if fit.start > from => known.learn(asked, &place.nodes, fit.start),
-                None if until == window => known.learn(asked, &place.nodes, i64::MAX),
+                Some(fit) if fit.start > from => known.learn(asked, place, fit.start),
+                None if until == window => known.learn(asked, place, i64::MAX),
                 _ => {}
             }
             best = found.map(|fit| (at, fit)).or(best);

@@ -1,8 +1,49 @@
 //! How many processors of which nodes a job gets.
 
-use makespan_core::ResourceKind;
+use makespan_core::{FeatureChoice, ResourceKind, counted_nodes};
+use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
+
+/// Nodes on which a job may run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nodes<'a> {
+    /// By their numbers on the board.
+    pub numbers: &'a [u32],
+    /// What so many of them have to have.
+    pub counted: Option<&'a Counted>,
+}
+
+/// Features that so many nodes of a job have to have: `[intel*1&amd*1]`.
+#[derive(Debug)]
+pub(super) struct Counted {
+    /// Of each node which of the parts it has, as bits.
+    parts: FxHashMap<u32, u64>,
+    /// How many nodes each part needs.
+    counts: Vec<u32>,
+}
+
+impl Counted {
+    /// Of nodes with their features.
+    pub fn new<'a>(choice: &FeatureChoice, nodes: impl Iterator<Item = (u32, &'a [Box<str>])>) -> Self {
+        let bits = |features: &[Box<str>]| {
+            let counts = choice.counts(features).take(64).enumerate();
+            counts.filter(|part| part.1).fold(0, |bits, part| bits | 1 << part.0)
+        };
+        let parts = nodes.map(|(number, features)| (number, bits(features))).collect();
+        Self { parts, counts: choice.counted.iter().map(|part| part.1).collect() }
+    }
+
+    /// Puts nodes in front that are enough for all parts; how many. The order is otherwise kept.
+    fn put_first(&self, rooms: &mut [(u32, u32)]) -> Option<usize> {
+        let parts: Vec<u64> = rooms.iter().map(|one| self.parts.get(&one.0).copied().unwrap_or(0)).collect();
+        let chosen = counted_nodes(&parts, &self.counts)?;
+        for (to, &from) in chosen.iter().enumerate() {
+            rooms[to..=from].rotate_right(1);
+        }
+        Some(chosen.len())
+    }
+}
 
 /// How many processors a job may have on a node that has this left.
 pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
@@ -32,16 +73,20 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
 
 /// How many processors on which nodes, of those that have so much room: on one node that has the least to spare, else on as few as
 /// can be, the roomiest first.
-pub(super) fn choose(asked: &Asked, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
-    let (least, most) = asked.nodes;
+pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
+    let (mut least, most) = asked.nodes;
     let wanted = asked.processors;
-    if least <= 1 {
+    if least <= 1 && counted.is_none() {
         let enough = rooms.iter().filter(|one| one.1 >= wanted);
         if let Some(&(number, _)) = enough.min_by_key(|one| (one.1, one.0)) {
             return Some(vec![(number, wanted)]);
         }
     }
+    rooms.retain(|one| one.1 > 0);
     rooms.sort_by_key(|one| (std::cmp::Reverse(one.1), one.0));
+    if let Some(counted) = counted {
+        least = least.max(counted.put_first(&mut rooms)? as u32);
+    }
     let (mut sum, mut count) = (0_u64, 0);
     while (sum < wanted.into() || count < least as usize) && count < rooms.len() && count < most as usize {
         sum += u64::from(rooms[count].1);

@@ -2,7 +2,6 @@
 
 mod asked;
 mod board;
-mod constraint;
 mod cycles;
 mod fit;
 mod limits;
@@ -12,6 +11,7 @@ mod shares;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod unheeded;
 
 use std::cmp::Reverse;
 
@@ -26,6 +26,7 @@ use self::shares::Shares;
 use super::order::{Request, Widths};
 
 pub use rules::{PriorityRules, SlurmRules};
+pub use unheeded::{Unheeded, unheeded};
 
 /// Slurm's two cycles. The *main* cycle looks at jobs by priority whenever something happens, and starts them; the first job of a
 /// partition that has no room blocks the partition and its nodes for all of a lower priority. The *backfill* cycle runs at
@@ -167,7 +168,12 @@ impl State {
     /// A task runs that this policy has not started.
     fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
-        let Some(asked) = asking.of(view.instance, task, board, limits, shares) else { return };
+        let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
+        // What ran before time began has a part of its limit left, which is no whole number of minutes.
+        let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
+        if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {
+            asked.limit = left.ticks();
+        }
         self.count(&asked, 0, asked.amounts.clone(), processors, view.now);
     }
 

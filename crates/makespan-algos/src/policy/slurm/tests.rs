@@ -1,8 +1,8 @@
 //! Each parameter, and each rule of a site, has an effect.
 
 use makespan_core::{
-    Actual, Association, Instance, Job, Limits, Node, Partition, Platform, Policy, Profile, Qos, Resources, Site,
-    SiteReservation, Submission, Time,
+    Actual, Association, Ended, Instance, Job, Limits, Node, Partition, Platform, Policy, ProcSet, Profile, Qos,
+    Resources, Running, Site, SiteReservation, Submission, TaskId, TaskSet, Time, View,
 };
 
 use crate::policy::play::Play;
@@ -379,4 +379,70 @@ fn ends_are_heard_whenever_they_are() {
         Play::starts(&instance, policy.as_mut(), &|task, processors| actual.time(&instance, task, processors));
     let start = |at: usize| started.iter().find(|one| one.task.index() == at).unwrap().start;
     assert_eq!((start(3), start(1), start(2)), (seconds(30), seconds(130), seconds(230)));
+}
+
+/// Four nodes: two of `intel`, two of `amd` of which one is busy for ten minutes.
+fn mixed(jobs: Vec<Job>) -> Instance {
+    let named = |name: &str| vec![Box::from(name)];
+    let features = vec![named("intel"), named("intel"), named("amd"), named("amd")];
+    let partitions = vec![Partition::new("p", vec![0, 1, 2, 3])];
+    on_site(4, 2, Site { partitions, features, ..Site::default() }, jobs)
+}
+
+#[test]
+fn so_many_nodes_have_the_features_that_are_counted() {
+    let wants = |constraint: &str, nodes: u32| {
+        let wide = submitted(job("w", 2 * nodes, 5, 1), |own| {
+            (own.constraint, own.nodes) = (Some(constraint.into()), Some((nodes, nodes)));
+        });
+        let amd = submitted(job("a", 2, 10, 0), |own| own.constraint = Some("amd".into()));
+        starts("slurm", &mixed(vec![amd, wide]))[1]
+    };
+    assert_eq!(wants("[intel*1&amd*1]", 2), 1);
+    assert_eq!(wants("[intel*1&amd*2]", 3), 600);
+    assert_eq!(wants("amd*2", 3), 600, "and one of any other kind");
+    assert_eq!(wants("intel*2", 3), 1);
+    assert_eq!(wants("[intel|amd]", 2), 1, "both of intel");
+    assert_eq!(wants("[amd|intel]", 2), 1, "both of intel");
+    assert_eq!(wants("amd*3", 3), -1);
+    assert_eq!(wants("[intel|amd]", 3), -1);
+}
+
+#[test]
+fn what_a_policy_without_rules_leaves_out_is_counted() {
+    let jobs = vec![
+        job("free", 2, 5, 0),
+        submitted(job("amd", 2, 5, 0), |own| own.constraint = Some("amd".into())),
+        submitted(job("held", 2, 5, 0), |own| own.held = Some("JobHeldUser".into())),
+        submitted(job("none", 2, 5, 0), |own| own.constraint = Some("arm".into())),
+        submitted(job("part", 2, 5, 0), |own| own.array = Some(("7".into(), Some(1)))),
+    ];
+    let instance = mixed(jobs);
+    let found = super::unheeded(&instance, instance.task_ids());
+    assert_eq!((found.jobs, found.never.iter().map(|task| task.index()).collect::<Vec<_>>()), (2, vec![2, 3]));
+    assert_eq!(found.rules.iter().map(|rule| rule.1).sum::<usize>(), 2, "{:?}", found.rules);
+    assert_eq!(super::unheeded(&flat(4, vec![job("a", 1, 1, 0)]), [].into_iter()), super::Unheeded::default());
+}
+
+proptest::proptest! {
+    /// `r` holds half of the processors for what is left of its limit, then comes `b` with all of them. `c` starts beside `r` at the first
+    /// backfill cycle exactly when its minutes are over by then.
+    #[test]
+    fn what_is_left_of_a_limit_is_no_whole_number_of_minutes(left in 31_i64..400, length in 1_i64..7) {
+        let running = Job::new("r", Profile::rigid(2, seconds(left)).unwrap()).with_walltime(seconds(left));
+        let instance = flat(4, vec![running, job("b", 4, 5, 0), job("c", 2, length, 0)]);
+        let mut waiting = TaskSet::new();
+        (1..3).for_each(|task| { waiting.insert(TaskId(task)); });
+        let held = [Running { task: TaskId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
+        let free = ProcSet::range(2, 3);
+        let view = View {
+            now: Time::ZERO, instance: &instance, waiting: &waiting, running: &held, free: &free, down: &[], ended: Ended::default(),
+        };
+        let mut play = Play::from(&instance, &view);
+        let mut policy = policy("slurm", 1).unwrap();
+        play.run(policy.as_mut(), &|task, processors| instance.time(task, processors), 1000);
+        let start = |task: u64| play.started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
+        proptest::prop_assert_eq!(start(2) == seconds(30), 30 + 60 * length <= left);
+        proptest::prop_assert_eq!(start(1), seconds(left));
+    }
 }

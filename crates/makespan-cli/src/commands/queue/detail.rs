@@ -19,11 +19,14 @@ pub fn text(seen: &Seen<'_>, name: &str, waiting: &[&Expected], sizes: Sizes<'_>
         let of = &jobs[*job];
         let is_named = of.shown == name || of.id.to_string() == name;
         if let (true, Some(run)) = (is_named, &of.run) {
-            let latest = run.ends_by.map_or("never".to_owned(), |at| seen.clock.words(at));
+            let latest = match run.ends_by.filter(|_| of.limit.is_some()) {
+                Some(at) => format!("at {} at the latest", seen.clock.words(at)),
+                None => "without a limit".to_owned(),
+            };
             let since = seen.clock.words(run.started);
             let ends = seen.clock.words(*end);
             text += &format!(
-                "\njob {name} ({}) runs since {since} and is expected to end at {ends}, at {latest} at the latest\n",
+                "\njob {name} ({}) runs since {since} and is expected to end at {ends}, {latest}\n",
                 shown(&of.name)
             );
         }
@@ -52,9 +55,17 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
         format!("{}{spread}", seen.clock.full(at))
     });
     text += &line("starts", &start);
-    text += &line("run time", &format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known)));
+    let run_time = if one.known == Known::Limit && job.limit.is_none() {
+        "not known: it has no limit, and nothing is known of such jobs".to_owned()
+    } else {
+        format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known))
+    };
+    text += &line("run time", &run_time);
     if let Some(at) = job.slurm_start {
         text += &line("Slurm says", &seen.clock.full(at));
+    }
+    if !job.reason.is_empty() {
+        text += &line("Slurm's why", &job.reason);
     }
     text += &line("why not now", &one.why.text);
     if let Some(remedy) = &one.why.remedy {

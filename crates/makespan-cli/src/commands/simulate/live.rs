@@ -65,7 +65,8 @@ fn times(queue: &Queue, present: &Present) -> (Actual, usize) {
     for &(job, end) in &forecast.ends {
         lasts[job] = Some((end - queue.now).max(1));
     }
-    for one in forecast.expected.iter().filter(|one| present.jobs.contains(&one.job)) {
+    let there: std::collections::HashSet<usize> = present.jobs.iter().copied().collect();
+    for one in forecast.expected.iter().filter(|one| there.contains(&one.job)) {
         known += usize::from(one.known != Known::Limit);
     }
     let instance = &present.instance;

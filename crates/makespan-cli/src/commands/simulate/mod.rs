@@ -9,6 +9,7 @@ mod page;
 mod play;
 mod question;
 mod row;
+mod rules;
 mod scenario;
 mod scene;
 mod sizes;
@@ -61,6 +62,9 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
         scenario::simulate(options, &scenarios, &specs[0], threads, &targets, &log)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut log = log;
+    let unheeded = rules::remarks(&specs, &log);
+    log.remarks.extend(unheeded);
     cluster(options, &specs, threads, &targets, &log)
 }
 

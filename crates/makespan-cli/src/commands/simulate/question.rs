@@ -139,7 +139,7 @@ impl Question {
         match &answer.state {
             State::Running(since) if *since == self.at => wrapped(&label, 2, &format!("starts at once; {started}")),
             State::Running(since) => wrapped(&label, 2, &format!("runs since {} s", figure(since.seconds()))),
-            State::Ended => wrapped(&label, 2, &format!("has ended; {started}")),
+            State::Ended => wrapped(&label, 2, &format!("would have ended by then; {started}")),
             State::GivenUp => wrapped(&label, 2, "gives it up"),
             State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
             State::Waiting(Some(expected)) => {

@@ -6,8 +6,8 @@ use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time, U
 use makespan_formats::Estimates;
 use miette::{Result, miette};
 
-use super::super::live;
 use super::super::scene::Log;
+use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
 use super::platform::resized;
 
@@ -32,7 +32,26 @@ impl Variant {
         for change in changes {
             variant.change(change).map_err(wrong)?;
         }
+        variant.leave_out_the_impossible().map_err(wrong)?;
         Ok(variant)
+    }
+
+    /// A policy that does not know the rules of the cluster would start what the cluster never does.
+    fn leave_out_the_impossible(&mut self) -> Result<(), String> {
+        let Some(unheeded) = rules::of(&self.policy, &self.log) else { return Ok(()) };
+        if let Some(told) = rules::told(&unheeded, &self.policy) {
+            self.remarks.push(format!("{}: {told}", self.name));
+        }
+        let never: HashSet<String> = rules::never(&self.log.instance, &unheeded.never)
+            .into_iter()
+            .map(|id| self.log.instance.job(id).name.clone())
+            .collect();
+        if !never.is_empty() {
+            let left = self.keep(|_, job| !never.contains(&job.name))?;
+            let remark = counted(left, "left out, held or never to start under the rules of the cluster");
+            self.remarks.push(format!("{}: {remark}", self.name));
+        }
+        Ok(())
     }
 
     fn change(&mut self, change: &Change) -> Result<(), String> {

@@ -1,0 +1,69 @@
+//! What a policy leaves out that does not know the rules of a cluster.
+
+use makespan_core::{Instance, Submission, TaskId};
+
+use super::asked::{Asked, Asking};
+use super::board::Board;
+use super::limits::AllLimits;
+use super::shares::Shares;
+use crate::policy::order::{Request, Widths};
+
+/// Jobs that the rules of a cluster concern, for policies that do not keep to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unheeded {
+    /// Tasks that can never start: they are held, ask for more than the rules allow, or for what no node has.
+    pub never: Vec<TaskId>,
+    /// How many of the others have some rule that such a policy does not know.
+    pub jobs: usize,
+    /// The rules, with how many jobs each concerns.
+    pub rules: Vec<(&'static str, usize)>,
+}
+
+/// What the policy `slurm` would keep to of these tasks of an instance. Nothing where the cluster has stated no rules.
+pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Unheeded {
+    let Some(site) = instance.platform().site() else { return Unheeded::default() };
+    if super::supports(instance).is_err() {
+        return Unheeded::default();
+    }
+    let board = Board::new(instance, 0);
+    let (mut limits, mut shares) =
+        (AllLimits::default(), Shares::new(Some(site), super::SlurmRules::default().priority.half_life));
+    let mut asking = Asking::new(Widths::new(Request::default(), instance), false);
+    let mut found = Unheeded::default();
+    let mut counts = [0; RULES.len()];
+    for task in tasks {
+        let Some(asked) = asking.of(instance, task, &board, &mut limits, &mut shares) else {
+            found.never.push(task);
+            continue;
+        };
+        let nothing = Submission::default();
+        let submission = instance.job_of(task).submission.as_deref().unwrap_or(&nothing);
+        let own = rules_of(&asked, submission, instance);
+        found.jobs += usize::from(own.contains(&true));
+        counts.iter_mut().zip(own).for_each(|(count, has)| *count += usize::from(has));
+    }
+    found.rules = RULES.into_iter().zip(counts).filter(|rule| rule.1 > 0).collect();
+    found
+}
+
+const RULES: [&str; 5] = [
+    "limits on tasks of an array",
+    "limits of users, accounts and QOS",
+    "reservations",
+    "partitions, features and named nodes",
+    "whole nodes and numbers of nodes",
+];
+
+fn rules_of(asked: &Asked, submission: &Submission, instance: &Instance) -> [bool; RULES.len()] {
+    let is_throttled = matches!(submission.array, Some((_, Some(_))));
+    let nodes = instance.platform().kinds().filter(|kind| kind.0.processors > 0).map(|kind| kind.1).sum::<usize>();
+    let reservations = instance.platform().site().map_or(&[][..], |site| &site.reservations);
+    let meets = |number: &u32| reservations.iter().any(|kept| kept.nodes.contains(&(*number as usize)));
+    [
+        is_throttled,
+        asked.places.iter().any(|place| place.limits.len() > usize::from(is_throttled)),
+        asked.reservation.is_some() || asked.places.iter().any(|place| place.nodes.iter().any(meets)),
+        asked.places.iter().all(|place| place.nodes.len() < nodes),
+        asked.exclusive || asked.nodes.0 > 1,
+    ]
+}
