@@ -39,7 +39,7 @@ pub(super) fn type_of(name: &str) -> &str {
     // A word such as `grid` ends with one of them by chance.
     let bare = numbered.map(|rest| (rest, rest.trim_end_matches(separator))).find(|(rest, bare)| rest != bare);
     match bare.map_or(trimmed, |(_, bare)| bare) {
-        "" if end == 0 => "numbered",
+        "" if end == 0 && !name.is_empty() => "numbered",
         "" => name,
         kind => kind,
     }
