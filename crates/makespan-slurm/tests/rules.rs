@@ -79,6 +79,9 @@ proptest! {
         let first = (0..4).find(|&ten| fits(&at(ten))).map(|ten| 1000 + i64::from(ten) * 600);
         let expected = by_limits(&queue);
         prop_assert_eq!(expected[0].start, first, "{} on {:?}: {:?}", wanted, nodes, expected[0].why);
+        if first.is_some_and(|first| first > 1000) {
+            prop_assert_eq!(expected[0].why.kind, "resources", "{:?}", expected[0].why);
+        }
         if first.is_some() {
             prop_assert!(fits(&expected[0].nodes) && expected[0].nodes.len() as u32 == count);
         }

@@ -194,7 +194,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
     assert!(text.contains("queued job: 2") || text.contains("queued jobs: 2"), "{text}");
     assert!(ask("1").contains("easy: starts at once"));
     assert!(ask("3 --at 30").contains("easy: runs since 20.000 s"));
-    assert!(ask("3 --at '10min'").contains("easy: has ended"));
+    assert!(ask("3 --at '10min'").contains("easy: would have ended by then"));
     let said = json(&ask("2 --format json"));
     let answer = &said["policies"][1]["start_time"];
     assert_eq!((answer["expected"].as_f64(), answer["simulated"].as_f64()), (Some(100.0), Some(60.0)), "{answer}");

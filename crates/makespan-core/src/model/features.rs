@@ -117,16 +117,12 @@ impl Features {
 
     /// Parts with operators between them; in brackets `|` is the same on all nodes, and `&` joins what different nodes have.
     fn list(rest: &mut &str, depth: usize, in_brackets: bool) -> Option<Self> {
-        let part = |rest: &mut &str| {
-            let found = Self::atom(rest, depth)?;
-            Some(found)
-        };
-        let mut left = part(rest)?;
+        let mut left = Self::atom(rest, depth)?;
         let mut last = None;
         while let Some(sign) = rest.chars().next().filter(|sign| matches!(sign, '&' | '|' | ',')) {
             let sign = if sign == ',' { '&' } else { sign };
             *rest = &rest[1..];
-            let right = part(rest)?;
+            let right = Self::atom(rest, depth)?;
             left = match (left, sign) {
                 (Self::All(mut parts), '&') if last == Some('&') => {
                     parts.push(right);

@@ -148,7 +148,10 @@ impl Reasons<'_> {
         if free.fits {
             return self.kept(shape, position, free.gap);
         }
-        let (set, fits, lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
+        let (set, fits, mut lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
+        if shape.counted.is_some() && fits >= shape.min_nodes as usize {
+            lack += ", too few of them of a kind";
+        }
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));

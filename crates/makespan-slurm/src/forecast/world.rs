@@ -427,6 +427,10 @@ impl<'a> World<'a> {
 
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
+        // Free nodes may be too few of a kind.
+        if shape.counted.is_some() && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
+            return None;
+        }
         let mut gaps: Vec<Gap> =
             self.open_of(&self.model.sets[shape.set]).filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));

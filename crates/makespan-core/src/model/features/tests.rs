@@ -39,6 +39,26 @@ fn alternatives_for_all_nodes_are_one_choice_each() {
     assert!(counted.serves(&["ib"], 4) && !counted.serves(&["ib"], 3) && !counted.serves(&["amd"], 4));
 }
 
+/// Whether some choice of nodes fills all parts.
+fn fits(nodes: &[u64], left: &mut [u32]) -> bool {
+    if left.iter().all(|&count| count == 0) {
+        return true;
+    }
+    let Some((&first, rest)) = nodes.split_first() else { return false };
+    if fits(rest, left) {
+        return true;
+    }
+    (0..left.len()).any(|part| {
+        if first >> part & 1 == 0 || left[part] == 0 {
+            return false;
+        }
+        left[part] -= 1;
+        let found = fits(rest, left);
+        left[part] += 1;
+        found
+    })
+}
+
 proptest! {
     /// Held to trying every choice of nodes.
     #[test]
@@ -46,24 +66,6 @@ proptest! {
         nodes in prop::collection::vec(0_u64..8, 0..7), counts in prop::collection::vec(0_u32..3, 1..4),
     ) {
         let nodes: Vec<u64> = nodes.iter().map(|bits| bits & ((1 << counts.len()) - 1)).collect();
-        fn fits(nodes: &[u64], left: &mut [u32]) -> bool {
-            if left.iter().all(|&count| count == 0) {
-                return true;
-            }
-            let Some((&first, rest)) = nodes.split_first() else { return false };
-            if fits(rest, left) {
-                return true;
-            }
-            (0..left.len()).any(|part| {
-                if first >> part & 1 == 0 || left[part] == 0 {
-                    return false;
-                }
-                left[part] -= 1;
-                let found = fits(rest, left);
-                left[part] += 1;
-                found
-            })
-        }
         let found = counted_nodes(&nodes, &counts);
         prop_assert_eq!(found.is_some(), fits(&nodes, &mut counts.clone()));
         if let Some(chosen) = found {
