@@ -314,7 +314,7 @@ class Plan:
     def __repr__(self) -> str:
         gap = self.gap
         worse = "below" if self.objective == "fair_throughput" else "above"
-        share = "" if gap is None else f"{gap:.2%}" if gap >= 5e-5 else f"{100 * gap:.1g}%"
+        share = "" if gap is None else f"{gap:.2%}" if gap >= 5e-5 else f"{100 * max(gap, 1e-9):.1g}%"
         proven = "" if gap is None else " (proven optimal)" if gap == 0 else f" (at most {share} {worse} the best)"
         guessed = _guessed(self._native.of.guesses)
         return f"<plan by {self.algorithm}: {self.objective} {self.exact(self.objective)}{proven}{guessed}>"
