@@ -122,7 +122,7 @@ fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
             ("at least ", &rule.job.least),
         ];
         for (kind, limits) in limits {
-            for (name, limit) in limits.iter() {
+            for (name, limit) in limits {
                 if stated.contains(&(kind, name.as_str())) {
                     continue;
                 }
