@@ -125,7 +125,7 @@ fn what_only_its_control_group_knows_is_ended() {
         } else {
             Said::new(&line, &ended)
         };
-        let told = ["reached its walltime", "failed, status 137", "2 of 2 jobs succeeded"][number];
+        let told = ["reached its walltime", "killed, status 137", "2 of 2 jobs succeeded"][number];
         assert!(said.out.contains(told), "{said:?}");
         assert_eq!(sandbox.read("count"), "0\n", "{how}: the next job met processes of the one before");
         assert_eq!(called(&tag), Vec::<i32>::new(), "{how}");
@@ -151,7 +151,7 @@ fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
         let said = Said::new(RUN, &child.wait_with_output().unwrap());
         assert_eq!(said.status, Some(1), "{said:?}");
         if kill_shim {
-            assert!(said.out.contains("failed, status 137"), "{said:?}");
+            assert!(said.out.contains("killed, status 137"), "{said:?}");
         } else {
             assert!(said.out.contains("the run was stopped"), "{said:?}");
         }
@@ -242,7 +242,7 @@ fn a_job_that_somebody_ends_alone_has_failed() {
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.1", "kill -TERM $$; sleep 9")]));
     let said = sandbox.makespan(RUN);
     assert!(
-        said.out.contains("failed, status 143")
+        said.out.contains("killed, status 143")
             && said.out.contains("it ended with status 143, which signal 15 leaves"),
         "{said:?}"
     );
@@ -315,7 +315,7 @@ fn what_a_real_time_signal_ends_has_ended() {
     let said = sandbox.makespan(RUN);
     assert!(said.out.contains("`c`: it returned exit status 255"), "{said:?}");
     assert!(
-        said.out.contains("failed, status 162")
+        said.out.contains("killed, status 162")
             && said.out.contains("it ended with status 162, which signal 34 leaves"),
         "{said:?}"
     );

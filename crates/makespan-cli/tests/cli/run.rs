@@ -95,7 +95,7 @@ fn failures_are_reported_and_the_others_are_kept() {
     let line = |job: &str| text.lines().rfind(|line| line.starts_with(job)).unwrap().to_owned();
     assert!(line("good").contains("succeeded"), "{text}");
     assert!(line("bad").contains("failed, status 3"), "{text}");
-    assert!(line("killed").contains("failed"), "{text}");
+    assert!(line("killed").contains("killed, status 137"), "{text}");
     assert!(line("slow").contains("reached its walltime"), "{text}");
     assert!(line("absent").contains("not started"), "{text}");
     assert!(text.contains("job `absent`: cannot start `no-such-program-x`: no program of this name on PATH"), "{text}");
