@@ -49,6 +49,31 @@ describe("colours", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("of jobs that touch are told apart by the colour-blind as well", async () => {
+    const { page, close } = await openPage(browser, "demo");
+    const shares = await page.evaluate(() => {
+      makespan.chart.colourBy("job");
+      const alike = (a, b) => (a === 3 && b === 5) || (a === 5 && b === 3) || (a === 6 && b === 7) || (a === 7 && b === 6);
+      let [pairs, same, close] = [0, 0, 0];
+      for (const schedule of makespan.schedules) {
+        for (let i = 0; i < schedule.count; i++) {
+          const spans = schedule.intervals(i);
+          for (let k = 1; k < spans.length; k += 2) {
+            const other = schedule.placementAt(schedule.start[i], spans[k] + 1);
+            if (other < 0 || schedule.job(other) === schedule.job(i)) continue;
+            pairs++;
+            if (schedule.colour[other] === schedule.colour[i]) same++;
+            else if (alike(schedule.colour[other], schedule.colour[i])) close++;
+          }
+        }
+      }
+      return { pairs, same: same / pairs, close: close / pairs };
+    });
+    await close();
+    // By chance an eighth would be the same, and a sixteenth alike.
+    assert.ok(shares.pairs > 50 && shares.same === 0 && shares.close < 0.01, JSON.stringify(shares));
+  });
+
   it("of every way have a legend, and one class of it can be shown alone", async () => {
     const { page } = report;
     for (const way of await page.locator(".way option").evaluateAll((options) => options.map((option) => option.value))) {

@@ -3,6 +3,8 @@
 
 const CATEGORIES = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"];
 const OTHER = "#c5cad1";
+/** Of each category another one that some take for it (CIELAB distance below 18 in normal, protan or deutan sight), or -1. */
+const ALIKE = [-1, -1, -1, 5, -1, 3, 7, 6];
 /** From little to much. In the dark scheme much is bright. */
 const RAMPS = {
   amount: { light: ["#c4dff2", "#8fc3e3", "#56a3d1", "#2f7fb8", "#27609a", "#2f4377", "#34265a"], dark: ["#35476b", "#35628f", "#3f80b3", "#5a9fd0", "#83bde2", "#b1d8ef", "#dff0fa"] },
@@ -98,11 +100,12 @@ function byJob(model) {
   for (let job = 0; job < model.jobs; job++) {
     used.fill(0);
     for (let k = near.first[job]; k < near.first[job + 1]; k++) if (near.list[k] < job) used[colour[near.list[k]]]++;
-    // The first that no neighbour has, from one that differs from job to job; else the one that fewest have.
+    // The one that fewest neighbours have, and of those the one that looks like fewest, from one that differs from job to job.
+    const alike = (at) => (ALIKE[at] < 0 ? 0 : used[ALIKE[at]]);
     let best = job % last;
-    for (let k = 0; k < last && used[best]; k++) {
+    for (let k = 1; k < last && used[best] + alike(best); k++) {
       const next = (job + k) % last;
-      if (used[next] < used[best]) best = next;
+      if (used[next] < used[best] || (used[next] === used[best] && alike(next) < alike(best))) best = next;
     }
     colour[job] = model.isBestEffort(job) ? last : best;
   }
@@ -117,6 +120,8 @@ function jobsThatTouch(model) {
   const pairs = [];
   for (const schedule of model.schedules) {
     const holder = new Int32Array(model.processors).fill(-1);
+    // What has ended before is beside nothing that begins later.
+    const beside = (i, other) => other >= 0 && schedule.end[other] > schedule.start[i] && touch(i, other);
     const touch = (i, other) => {
       if (other < 0) return;
       const [a, b] = [schedule.job(i), schedule.job(other)];
@@ -125,8 +130,8 @@ function jobsThatTouch(model) {
     for (let i = 0; i < schedule.count; i++) {
       for (let k = schedule.first[i]; k < schedule.first[i + 1]; k++) {
         const [first, end] = [schedule.spans[2 * k], schedule.spans[2 * k + 1]];
-        if (first > 0) touch(i, holder[first - 1]);
-        if (end + 1 < model.processors) touch(i, holder[end + 1]);
+        if (first > 0) beside(i, holder[first - 1]);
+        if (end + 1 < model.processors) beside(i, holder[end + 1]);
         let previous = -1;
         const step = Math.max(1, (end - first) >> 4);
         for (let processor = first; processor <= end; processor += step) {
