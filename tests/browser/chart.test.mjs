@@ -50,7 +50,7 @@ describe("colours", () => {
   });
 
   it("of jobs that touch are told apart by the colour-blind as well", async () => {
-    const { page, close } = await openPage(browser, "demo");
+    const { page } = report;
     const shares = await page.evaluate(() => {
       makespan.chart.colourBy("job");
       const alike = (a, b) => (a === 3 && b === 5) || (a === 5 && b === 3) || (a === 6 && b === 7) || (a === 7 && b === 6);
@@ -69,7 +69,6 @@ describe("colours", () => {
       }
       return { pairs, same: same / pairs, close: close / pairs };
     });
-    await close();
     // By chance an eighth would be the same, and a sixteenth alike.
     assert.ok(shares.pairs > 50 && shares.same === 0 && shares.close < 0.01, JSON.stringify(shares));
   });
