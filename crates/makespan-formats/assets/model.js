@@ -247,6 +247,11 @@ class Model {
   jobName(job) {
     return shown(this.names.at(job) ?? String(job));
   }
+  /** Who submitted a job: a name, a number where names are not known, or nothing. */
+  userOf(job) {
+    const user = this.user(job);
+    return this.data.users?.[user] !== undefined ? shown(this.data.users[user]) : user < 0 ? "" : String(user);
+  }
   isBestEffort(job) {
     return this.kind(job) === 2;
   }

@@ -115,7 +115,7 @@ const overlays = {
     if (model.nodes.length > 1 && source.width[i]) rows.push(["on", model.nodes[model.nodeOf(source.intervals(i)[0])].name + (model.nodeOf(source.intervals(i)[0]) === model.nodeOf(source.intervals(i).at(-1)) ? "" : " and others")]);
     model.resources.forEach(({ name }, at) => source.held[at](i) > 0 && rows.push([name, amountText(name, source.held[at](i))]));
     rows.push(["weight", model.isBestEffort(job) ? "best effort" : String(model.weight(job))]);
-    if (model.user) rows.push(["user", model.user(job) < 0 ? "unknown" : String(model.user(job))]);
+    if (model.user) rows.push(["user", model.userOf(job) || "unknown"]);
     rows.push(["release", exact(model.release[job])], ["wait", exact(source.start[i] - ready)], ["completion", `${exact(source.end[i] - model.release[job])} after release`]);
     const due = source.due().get(job);
     if (due !== undefined) rows.push(["deadline", exact(due) + (source.end[i] > due ? ", missed" : "")]);

@@ -29,7 +29,7 @@ function columnsOf(schedule) {
     ...(schedule.deadlines.length ? [{ name: "deadline", kind: "time", value: (i) => due.get(job(i)) ?? NaN }] : []),
     { name: "flow", kind: "time", value: (i) => schedule.end[i] - model.release[job(i)] },
   ];
-  if (model.user) all.splice(1, 0, { name: "user", kind: "number", value: (i) => model.user(job(i)), text: (i) => (model.user(job(i)) < 0 ? "\u2013" : String(model.user(job(i)))) });
+  if (model.user) all.splice(1, 0, { name: "user", kind: model.data.users ? "text" : "number", value: (i) => (model.data.users ? model.userOf(job(i)) : model.user(job(i))), text: (i) => model.userOf(job(i)) || "\u2013" });
   if (schedule.outcomes.size) all.push({ name: "ended", kind: "text", value: (i) => OUTCOMES[schedule.outcomes.get(i)] ?? "well" });
   return all;
 }

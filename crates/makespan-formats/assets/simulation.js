@@ -112,7 +112,7 @@ function showTable() {
   const first = policies[0];
   const columns = [
     { name: "job", kind: "text", value: (job) => model.jobName(job) },
-    ...(model.user ? [{ name: "user", kind: "number", value: (job) => model.user(job) }] : []),
+    ...(model.user ? [{ name: "user", kind: model.data.users ? "text" : "number", value: (job) => (model.data.users ? model.userOf(job) : model.user(job)), text: (job) => model.userOf(job) || "\u2013" }] : []),
     { name: "release", kind: "time", value: (job) => model.release[job] },
     { name: "allotment", kind: "number", value: (job) => first.width[job] },
     { name: "time", kind: "time", value: (job) => first.end[job] - first.start[job] },
@@ -127,7 +127,8 @@ function showTable() {
   field.addEventListener("input", () => {
     const text = field.value.trim().toLowerCase();
     const rows = [];
-    if (text) model.names.all().forEach((name, job) => shown(name).toLowerCase().includes(text) && rows.push(job));
+    const isOf = (job) => model.user && model.userOf(job).toLowerCase() === text;
+    if (text) model.names.all().forEach((name, job) => (shown(name).toLowerCase().includes(text) || isOf(job)) && rows.push(job));
     choice.table.only(text ? Uint32Array.from(rows) : null);
     byId("found-jobs").textContent = text ? plural(rows.length, "match") : "";
   });

@@ -1,6 +1,6 @@
 //! The data of a page: what the chart and the table of jobs show, in packed columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use makespan_core::{
@@ -27,6 +27,8 @@ pub(super) struct ChartData<'a> {
     /// How the bound is called.
     bound_word: String,
     jobs: JobData,
+    /// The names of users, where they have any: the numbers of users are positions in it.
+    users: Option<Vec<&'a str>>,
     tasks: Option<TaskData>,
     /// Of each different task the number of those that it waits for, and by how much their numbers are less.
     edges: Option<Packed>,
@@ -130,6 +132,7 @@ impl<'a> ChartData<'a> {
         let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
         let makespans = bounds.iter().filter(|bound| bound.objective == Objective::Makespan);
         let unit = unit(instance, schedules);
+        let users = users(instance);
         let of = |(at, named): (usize, &NamedSchedule<'a>)| {
             placements(instance, *named, marks.get(at).unwrap_or(Marks::NONE), unit)
         };
@@ -142,7 +145,8 @@ impl<'a> ChartData<'a> {
             resources: resources(instance),
             bound: makespans.map(|bound| bound.value.integer()).max().map(|ticks| ticks as f64 / 1e9),
             bound_word: bound_word(instance.condition()),
-            jobs: jobs(instance, unit),
+            jobs: jobs(instance, unit, &users),
+            users: (!users.is_empty()).then_some(users),
             tasks: tasks(instance),
             edges: edges(instance),
             unavailable: instance.unavailable().iter().map(period).collect(),
@@ -187,15 +191,29 @@ fn resources(instance: &Instance) -> Vec<ResourceData<'_>> {
     with_total.map(|(resource, (total, consumable))| ResourceData { name: &resource.name, total, consumable }).collect()
 }
 
-fn jobs(instance: &Instance, unit: i64) -> JobData {
+/// The names of those who submitted jobs, sorted.
+fn users(instance: &Instance) -> Vec<&str> {
+    let names: BTreeSet<&str> = instance.jobs().iter().filter_map(user_name).collect();
+    names.into_iter().collect()
+}
+
+fn user_name(job: &Job<Rows>) -> Option<&str> {
+    job.submission.as_deref()?.user.as_deref()
+}
+
+fn jobs(instance: &Instance, unit: i64, names: &[&str]) -> JobData {
     let jobs = instance.jobs();
-    let users = jobs.iter().any(|job| job.user.is_some());
+    let users = !names.is_empty() || jobs.iter().any(|job| job.user.is_some());
+    let user = |job: &Job<Rows>| match names {
+        [] => job.user.map(i64::from),
+        names => user_name(job).and_then(|name| names.binary_search(&name).ok()).map(|at| at as i64),
+    };
     JobData {
         count: jobs.len(),
         names: Packed::names(jobs.iter().map(|job| &job.name)),
         weight: Distinct::of(jobs.iter().map(|job| job.weight.as_f64()), f64::to_bits),
         release: Packed::distances(jobs.iter().map(|job| job.release.ticks() / unit)),
-        user: users.then(|| Distinct::of(jobs.iter().map(|job| job.user.map_or(-1, i64::from)), |user| user)),
+        user: users.then(|| Distinct::of(jobs.iter().map(|job| user(job).unwrap_or(-1)), |user| user)),
         kind: instance.has_bags().then(|| Distinct::of(jobs.iter().map(kind), |kind| kind)),
     }
 }

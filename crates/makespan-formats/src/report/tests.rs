@@ -147,3 +147,19 @@ proptest::proptest! {
         proptest::prop_assert_eq!(late.fold(0.0, f64::max).round() as i128, most);
     }
 }
+
+#[test]
+fn users_have_the_names_under_which_they_submitted() {
+    let by = |name: &str, user: Option<&str>| {
+        let job = Job::new(name, Profile::rigid(2, Time::from_seconds(10)).unwrap());
+        let submission = |user: &str| makespan_core::Submission { user: Some(user.into()), ..Default::default() };
+        user.map_or(job.clone(), |user| job.with_submission(submission(user)))
+    };
+    let jobs = vec![by("a", Some(HOSTILE)), by("b", None), by("c", Some("ann")), by("d", Some("ann"))];
+    let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+    let data = plan_data(&instance, &schedule(4));
+    assert_eq!(data["users"], serde_json::json!([HOSTILE, "ann"]));
+    let user = &data["jobs"]["user"];
+    assert_eq!(user["values"], serde_json::json!([0, -1, 1]));
+    assert_eq!(STANDARD.decode(user["rows"].as_str().unwrap()).unwrap(), [0, 1, 2, 2]);
+}
