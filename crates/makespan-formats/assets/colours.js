@@ -273,8 +273,7 @@ function coloursFor(model) {
   if (model.schedules.some((schedule) => schedule.states)) add("state", "state", () => byState(model));
   add("job", "job", () => byJob(model));
   if (model.user && several(model, (schedule, i) => model.user(schedule.job(i))) > 1) {
-    const name = (user) => (model.data.users?.[user] !== undefined ? shown(model.data.users[user]) : user < 0 ? "unknown" : `user ${user}`);
-    add("user", "user", () => byCategory(model, (schedule, i) => model.user(schedule.job(i)), name));
+    add("user", "user", () => byCategory(model, (schedule, i) => model.user(schedule.job(i)), (user) => model.userName(user)));
   }
   if (types > 1 && types <= Math.max(8, first / 4)) add("type", "task type", () => byCategory(model, (schedule, i) => model.types.of[schedule.row[i]], (type) => model.types.names[type]));
   if (model.schedules.some((schedule) => schedule.groups.length > 0)) {

@@ -163,7 +163,7 @@ function byUser(model, policy) {
   const users = new Map();
   for (let job = 0; job < model.jobs; job++) {
     const user = model.user(job);
-    if (!users.has(user)) users.set(user, { name: model.data.users ? model.userOf(job) || "unknown" : user < 0 ? "unknown" : `user ${user}`, jobs: [], area: 0 });
+    if (!users.has(user)) users.set(user, { name: model.userName(user), jobs: [], area: 0 });
     const one = users.get(user);
     one.jobs.push(job);
     one.area += policy.area[job];

@@ -174,7 +174,8 @@ class Schedule {
   }
   /** By when each job has to end, where that is known. */
   due() {
-    return new Map(this.deadlines.map(([at, , job]) => [job, at]));
+    this.dues ??= new Map(this.deadlines.map(([at, , job]) => [job, at]));
+    return this.dues;
   }
   /** When a placement could have started at the earliest: released, with all that its task waits for ended, and their data there. */
   ready(i) {
@@ -247,10 +248,17 @@ class Model {
   jobName(job) {
     return shown(this.names.at(job) ?? String(job));
   }
-  /** Who submitted a job: a name, a number where names are not known, or nothing. */
+  /** A user for a legend. */
+  userName(user) {
+    const name = this.data.users?.[user];
+    if (name !== undefined) return shown(name);
+    return user < 0 ? "unknown" : `user ${user}`;
+  }
+  /** Who submitted a job, for a table: a name, a number where names are not known, or nothing. */
   userOf(job) {
     const user = this.user(job);
-    return this.data.users?.[user] !== undefined ? shown(this.data.users[user]) : user < 0 ? "" : String(user);
+    if (user < 0) return "";
+    return this.data.users ? this.userName(user) : String(user);
   }
   isBestEffort(job) {
     return this.kind(job) === 2;

@@ -194,12 +194,16 @@ impl FeatureChoice {
     pub fn serves<S: AsRef<str>>(&self, features: &[S], nodes: u32) -> bool {
         let holds = self.each.iter().all(|part| part.holds_on(features));
         // Where each node counts for one part, none may have neither.
-        holds && (self.nodes() < nodes || self.counted.is_empty() || self.counts(features).any(|counts| counts))
+        holds
+            && (self.nodes() < nodes
+                || self.counted.is_empty()
+                || self.counted.iter().any(|part| part.0.holds_on(features)))
     }
 
-    /// For each counted part whether such a node counts for it.
-    pub fn counts<'a, S: AsRef<str>>(&'a self, features: &'a [S]) -> impl Iterator<Item = bool> + 'a {
-        self.counted.iter().map(move |part| part.0.holds_on(features))
+    /// The counted parts for which such a node counts, as bits; those beyond 64 are never satisfied.
+    pub fn parts_of<S: AsRef<str>>(&self, features: &[S]) -> u64 {
+        let parts = self.counted.iter().take(64).enumerate();
+        parts.filter(|(_, part)| part.0.holds_on(features)).fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
     fn may_have<S: AsRef<str>>(&self, features: &[S]) -> bool {
@@ -214,9 +218,20 @@ impl FeatureChoice {
     }
 }
 
+/// Puts nodes in front that satisfy counted parts, of which `parts_of` tells the bits of a node and `counts` how many nodes each
+/// needs. How many these are, or `None` where there are too few. The order is otherwise kept.
+pub fn put_counted_first<T: Copy>(nodes: &mut [T], counts: &[u32], parts_of: impl Fn(T) -> u64) -> Option<usize> {
+    let parts: Vec<u64> = nodes.iter().map(|&node| parts_of(node)).collect();
+    let chosen = counted_nodes(&parts, counts)?;
+    for (to, &from) in chosen.iter().enumerate() {
+        nodes[to..=from].rotate_right(1);
+    }
+    Some(chosen.len())
+}
+
 /// Nodes that satisfy counted parts, as positions in `nodes`: of each node the parts for which it counts, as bits, and of each part how
 /// many nodes it needs. The first nodes are taken where there is a choice; `None` where there are too few.
-pub fn counted_nodes(nodes: &[u64], counts: &[u32]) -> Option<Vec<usize>> {
+fn counted_nodes(nodes: &[u64], counts: &[u32]) -> Option<Vec<usize>> {
     let seats: Vec<usize> = counts.iter().enumerate().flat_map(|(part, &count)| vec![part; count as usize]).collect();
     if seats.len() > nodes.len() {
         return None;

@@ -22,7 +22,7 @@ mod weight;
 
 pub use availability::{Availability, Unavailable};
 pub use estimate::Estimate;
-pub use features::{FeatureChoice, Features, counted_nodes};
+pub use features::{FeatureChoice, Features, put_counted_first};
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
 pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, Restated, SimpleJob};
 pub use job::{Job, JobId, Rows, Task, Work};

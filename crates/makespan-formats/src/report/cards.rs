@@ -31,9 +31,7 @@ pub(super) struct Card {
 fn cards(report: &Report<'_>) -> Vec<Card> {
     let Some(plan) = report.schedules.first() else { return Vec::new() };
     // What happened says more than what was planned.
-    let lead = if report.choose { plan } else { report.schedules.last().unwrap_or(plan) };
-    let rest = report.schedules.len() - 1;
-    let beside = &report.schedules[..if report.choose { 0 } else { rest }];
+    let (lead, beside) = report.happened().unwrap_or((plan, &[]));
     let others = |show: &dyn Fn(&Metrics) -> String| {
         let of = |named: &NamedSchedule<'_>| show(&Metrics::of(report.instance, named.schedule));
         beside.iter().map(|named| format!("{}: {}", named.name, of(named))).collect::<Vec<_>>()
@@ -74,8 +72,8 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         lines.push("weight \u{D7} seconds".to_owned());
     }
     // A bound is one on the plan, whose times may be guesses, and not on what happened.
-    let happened = report.schedules[1..].last().filter(|_| !report.choose);
-    if let Some(plan) = report.schedules.first().filter(|_| happened.is_some()) {
+    let happened = report.happened();
+    if let Some((_, [plan, ..])) = happened {
         lines.push(format!("{}: {}", plan.name, standing.show(standing.value)));
     }
     let optimal = standing.bound == Some(standing.value);
@@ -94,7 +92,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         let what = if happened.is_some() { "plan" } else { "schedule" };
         lines.push(format!("proved: no {what} is better"));
     }
-    let value = happened.map_or(standing.value, |named| standing.objective.value(report.instance, named.schedule));
+    let value = happened.map_or(standing.value, |(named, _)| standing.objective.value(report.instance, named.schedule));
     Card { label: standing.objective.to_string(), value: standing.show(value), badge, lines }
 }
 

@@ -113,6 +113,11 @@ pub struct Section {
 }
 
 impl<'a> Report<'a> {
+    /// What happened, and what was planned; nothing of a plan alone, and of alternatives.
+    fn happened(&self) -> Option<(&'a NamedSchedule<'a>, &'a [NamedSchedule<'a>])> {
+        self.schedules.split_last().filter(|(_, planned)| !planned.is_empty() && !self.choose)
+    }
+
     fn charted(&self) -> Charted<'a> {
         let Self { title, instance, schedules, marks, bounds, choose, .. } = *self;
         Charted { title, instance, schedules, marks, bounds, choose }

@@ -337,10 +337,7 @@ impl<'a> Model<'a> {
         if let Some(&known) = interning.counted.get(&choice.counted) {
             return Some(known);
         }
-        let parts = |site: &Site| {
-            let own = choice.counts(&self.queue.nodes[site.node].features).take(64).enumerate();
-            own.filter(|part| part.1).fold(0, |bits, part| bits | 1 << part.0)
-        };
+        let parts = |site: &Site| choice.parts_of(&self.queue.nodes[site.node].features);
         let parts = self.sites.iter().map(parts).collect();
         self.counted.push(Counted { parts, counts: choice.counted.iter().map(|part| part.1).collect() });
         interning.counted.insert(choice.counted.clone(), self.counted.len() - 1);
@@ -356,12 +353,7 @@ impl<'a> Model<'a> {
         site: impl Fn(T) -> usize,
     ) -> Option<usize> {
         let Some(counted) = shape.counted.map(|at| &self.counted[at]) else { return Some(0) };
-        let parts: Vec<u64> = sites.iter().map(|&one| counted.parts[site(one)]).collect();
-        let chosen = makespan_core::counted_nodes(&parts, &counted.counts)?;
-        for (to, &from) in chosen.iter().enumerate() {
-            sites[to..=from].rotate_right(1);
-        }
-        Some(chosen.len())
+        makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])
     }
 
     /// Whether enough nodes are large enough when they are empty.

@@ -1,6 +1,6 @@
 //! How many processors of which nodes a job gets.
 
-use makespan_core::{FeatureChoice, ResourceKind, counted_nodes};
+use makespan_core::{FeatureChoice, ResourceKind, put_counted_first};
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
@@ -26,22 +26,13 @@ pub(super) struct Counted {
 impl Counted {
     /// Of nodes with their features.
     pub fn new<'a>(choice: &FeatureChoice, nodes: impl Iterator<Item = (u32, &'a [Box<str>])>) -> Self {
-        let bits = |features: &[Box<str>]| {
-            let counts = choice.counts(features).take(64).enumerate();
-            counts.filter(|part| part.1).fold(0, |bits, part| bits | 1 << part.0)
-        };
-        let parts = nodes.map(|(number, features)| (number, bits(features))).collect();
+        let parts = nodes.map(|(number, features)| (number, choice.parts_of(features))).collect();
         Self { parts, counts: choice.counted.iter().map(|part| part.1).collect() }
     }
 
     /// Puts nodes in front that are enough for all parts; how many. The order is otherwise kept.
     fn put_first(&self, rooms: &mut [(u32, u32)]) -> Option<usize> {
-        let parts: Vec<u64> = rooms.iter().map(|one| self.parts.get(&one.0).copied().unwrap_or(0)).collect();
-        let chosen = counted_nodes(&parts, &self.counts)?;
-        for (to, &from) in chosen.iter().enumerate() {
-            rooms[to..=from].rotate_right(1);
-        }
-        Some(chosen.len())
+        put_counted_first(rooms, &self.counts, |one| self.parts.get(&one.0).copied().unwrap_or(0))
     }
 }
 

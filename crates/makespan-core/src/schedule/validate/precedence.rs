@@ -1,7 +1,7 @@
 //! Tasks wait for each other and for their data.
 
 use super::{Violation, name};
-use crate::model::{Dependence, Instance, Platform, ProcSet, Time};
+use crate::model::{Dependence, Instance};
 use crate::schedule::{Placement, Schedule};
 
 /// The edges that a schedule, in which every task is placed once, does not keep.
@@ -16,7 +16,7 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
     let first = |task| instance.equal_tasks(task).filter_map(|one| placed.get(one.index())).min_by_key(|one| one.start);
     let broken = |edge: &Dependence| {
         let (from, to) = (last(edge.from)?, first(edge.to)?);
-        let arrival = from.end + transfer(instance.platform(), edge, &from.processors, &to.processors);
+        let arrival = from.end + instance.platform().transfer_between(&from.processors, &to.processors, edge.payload);
         (to.start < arrival).then(|| Violation::Precedence {
             job: name(instance, to),
             start: to.start,
@@ -28,22 +28,10 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
     instance.edges().iter().filter_map(broken).collect()
 }
 
-/// The slowest transfer from any node of a task to any node of another.
-fn transfer(platform: &Platform, edge: &Dependence, from: &ProcSet, to: &ProcSet) -> Time {
-    let nodes = |processors: &ProcSet| -> Vec<usize> {
-        let mut nodes: Vec<usize> = processors.iter().map(|id| platform.node_of(id)).collect();
-        nodes.dedup();
-        nodes
-    };
-    let sources = nodes(from);
-    let each = nodes(to).into_iter().flat_map(|to| sources.iter().map(move |&from| (from, to)));
-    each.map(|(from, to)| platform.route(from, to).time(edge.payload)).max().unwrap_or(Time::ZERO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Edge, Graph, Job, Link, NamedTask, Payload, Profile, TaskId};
+    use crate::model::{Edge, Graph, Job, Link, NamedTask, Payload, Platform, ProcSet, Profile, TaskId, Time};
     use crate::schedule::validate;
 
     fn ticks(t: i64) -> Time {
