@@ -192,7 +192,7 @@ class Chart {
     if (schedules.some((one) => one.marks.size)) signs.push("dark corner: moved after a collision");
     if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the time is a guess");
     if (schedules.some((one) => one.deadlines.length)) signs.push("triangle: deadline, red where missed");
-    if (this.model.unavailable.length) signs.push("grey hatching: not available");
+    if (this.model.unavailable.length) signs.push(`grey hatching: not available${this.model.live ? ", or reserved" : ""}`);
     if (this.collapsed.size) signs.push("a collapsed node: how many of its processors are busy, in one colour");
     return [this.coloured.made.note, ...signs].filter(Boolean);
   }

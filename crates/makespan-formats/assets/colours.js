@@ -91,23 +91,29 @@ function byCategory(model, key, word) {
   return { index, words, colours: () => [...CATEGORIES.slice(0, named.length), ...(others ? [OTHER] : [])] };
 }
 
-/** A colour for each job, so that jobs that touch each other differ, in every schedule. */
+/** A colour for each job, so that jobs that touch each other differ, in every schedule. Jobs are taken in the order that removes the one
+ * with the fewest neighbours left again and again, last removed first: where each job is one rectangle, eight colours are enough then
+ * for no two neighbours to have the same or alike. */
 function byJob(model) {
   const last = CATEGORIES.length;
   const near = jobsThatTouch(model);
-  const colour = new Uint8Array(model.jobs);
-  const used = new Uint32Array(last);
-  for (let job = 0; job < model.jobs; job++) {
+  const colour = new Uint8Array(model.jobs).fill(last + 1);
+  for (let job = 0; job < model.jobs; job++) if (model.isBestEffort(job)) colour[job] = last;
+  const used = new Uint32Array(last + 2);
+  const order = removedOf(model.jobs, near);
+  for (let k = order.length - 1; k >= 0; k--) {
+    const job = order[k];
+    if (colour[job] === last) continue;
     used.fill(0);
-    for (let k = near.first[job]; k < near.first[job + 1]; k++) if (near.list[k] < job) used[colour[near.list[k]]]++;
+    for (let at = near.first[job]; at < near.end[job]; at++) used[colour[near.list[at]]]++;
     // The one that fewest neighbours have, and of those the one that looks like fewest, from one that differs from job to job.
     const alike = (at) => (ALIKE[at] < 0 ? 0 : used[ALIKE[at]]);
     let best = job % last;
-    for (let k = 1; k < last && used[best] + alike(best); k++) {
-      const next = (job + k) % last;
+    for (let step = 1; step < last && used[best] + alike(best); step++) {
+      const next = (job + step) % last;
       if (used[next] < used[best] || (used[next] === used[best] && alike(next) < alike(best))) best = next;
     }
-    colour[job] = model.isBestEffort(job) ? last : best;
+    colour[job] = best;
   }
   const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => colour[schedule.job(i)]));
   const hasOther = colour.includes(last);
@@ -115,7 +121,34 @@ function byJob(model) {
   return { index, words: note, first: last, colours: () => [...CATEGORIES, OTHER], note: model.jobs > 1 ? "neighbours differ; a job has one colour in every schedule" : "" };
 }
 
-/** Pairs of jobs of which one follows the other on a processor, or runs beside it, as adjacency lists. */
+/** All jobs, each with the fewest neighbours among those that come after it. */
+function removedOf(count, near) {
+  const degree = Uint32Array.from({ length: count }, (_, job) => near.end[job] - near.first[job]);
+  const waiting = Array.from({ length: degree.reduce((most, one) => Math.max(most, one), 0) + 1 }, () => []);
+  for (let job = 0; job < count; job++) waiting[degree[job]].push(job);
+  const order = new Uint32Array(count);
+  const gone = new Uint8Array(count);
+  for (let [found, least] = [0, 0]; found < count; ) {
+    // A job stands in the list of each degree that it had; the others of these are out of date.
+    const job = waiting[least].pop();
+    if (job === undefined) {
+      least++;
+      continue;
+    }
+    if (gone[job] || degree[job] !== least) continue;
+    gone[job] = 1;
+    order[found++] = job;
+    for (let at = near.first[job]; at < near.end[job]; at++) {
+      const other = near.list[at];
+      if (gone[other]) continue;
+      waiting[--degree[other]].push(other);
+      least = Math.min(least, degree[other]);
+    }
+  }
+  return order;
+}
+
+/** Jobs of which one follows the other on a processor, or runs beside it: of each job the others, in `list` from `first` to `end`. */
 function jobsThatTouch(model) {
   const pairs = [];
   for (const schedule of model.schedules) {
@@ -150,7 +183,15 @@ function jobsThatTouch(model) {
     list[next[pairs[k]]++] = pairs[k + 1];
     list[next[pairs[k + 1]]++] = pairs[k];
   }
-  return { first, list };
+  // Each of them once.
+  const end = new Uint32Array(model.jobs);
+  for (let job = 0; job < model.jobs; job++) {
+    const own = list.subarray(first[job], first[job + 1]).sort();
+    let kept = 0;
+    for (let k = 0; k < own.length; k++) if (k === 0 || own[k] !== own[k - 1]) own[kept++] = own[k];
+    end[job] = first[job] + kept;
+  }
+  return { first, end, list };
 }
 
 /** By how much each placement could end later while the schedule ends as it does, each in its place. */

@@ -38,6 +38,11 @@ const GLOSSARY = {
   seed: "The number from which all random choices follow: the same seed gives the same plan.",
   planned: "As planned before the run began.",
   happened: "As the run went.",
+  limit: "How long the job may run; then the cluster ends it.",
+  starts: "The expected start: jobs end as was learned from those that ended, and the scheduler sees their limits.",
+  between: "Eight of ten starts lie between these, as run times vary.",
+  "ends about": "As learned from jobs that ended; the limit is the latest.",
+  "why not now": "The first thing that stands in its way; below it what would help.",
 };
 
 /** The attributes of an element that holds a term. */

@@ -294,12 +294,14 @@ class Model {
     const name = this.nameOf(row, copy);
     return this.prefix && name.startsWith(this.prefix) && name.length > this.prefix.length ? name.slice(this.prefix.length) : name;
   }
-  /** What a task is of: its name up to its number. */
+  /** What a task is of: its name up to its number, as `frequency` of `frequency_ID0000012`. */
   typeOf(row) {
     const within = this.rowNames?.at(row);
     const name = within || this.names.at(this.jobOf(row));
     const end = name.search(/\d/);
-    const type = (end < 0 ? name : name.slice(0, end)).replace(/[\s_\-.#:/(]*(ID|id|job|task)?[\s_\-.#:/(]*$/, "");
+    const trimmed = (end < 0 ? name : name.slice(0, end)).replace(/[\s_\-.#:/(]+$/, "");
+    // A word such as `grid` ends with one of these by chance.
+    const type = trimmed.replace(/[\s_\-.#:/(]+(ID|id|job|task)$|^(ID|id|job|task)$/, (_, after, alone) => alone ?? "");
     return shown(type || (end === 0 ? "numbered" : name));
   }
   /** The types of all tasks, as positions in a list. */

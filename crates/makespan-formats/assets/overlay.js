@@ -101,7 +101,11 @@ const overlays = {
   },
 
   describe(target) {
-    if (target.period) return ["not available", [["start", exact(target.period.start)], ["end", exact(target.period.end)], ["processors", setText(target.period.processors)]]];
+    if (target.period) {
+      const { why, start, end, processors } = target.period;
+      const when = why ? [["why", why]] : [["start", exact(start)], ["end", exact(end)]];
+      return ["not available", [...when, ["processors", setText(processors)]]];
+    }
     if (target.node !== undefined) return this.describeNode(target);
     const { model } = this;
     const source = model.schedules[target.schedule];
@@ -144,7 +148,7 @@ const overlays = {
     if (!target) return;
     const [name, rows] = this.describe(target);
     const list = element("dl");
-    for (const [word, value] of rows) list.append(element("dt", termOf(word), word), element("dd", {}, value));
+    for (const [word, value] of rows) list.append(element("dt", termOf(word), word), element("dd", { class: value.length > 40 ? "prose" : null }, value));
     tooltip.replaceChildren(element("strong", { dir: "auto" }, name), list);
     const [w, h] = [tooltip.offsetWidth, tooltip.offsetHeight];
     const left = x + 16 + w > page.width ? x - 16 - w : x + 16;

@@ -376,9 +376,9 @@ proptest! {
             let at = one.start.unwrap();
             for node in 0..queue.nodes.len() {
                 let held: u64 = forecast.expected.iter()
-                    .filter(|other| other.nodes.contains(&node))
                     .filter(|other| other.start.is_some_and(|start| start <= at && at < start + other.lasts))
-                    .map(|other| queue.jobs[other.job].request.cpus_per_node).sum();
+                    .flat_map(|other| other.nodes.iter().filter(|one| one.0 == node))
+                    .map(|one| u64::from(one.1)).sum();
                 prop_assert!(held <= 4, "{held} processors of node {node} at {at}");
             }
         }

@@ -70,18 +70,21 @@ struct TaskData {
 }
 
 #[derive(Serialize)]
-struct Period {
-    start: f64,
-    end: f64,
+pub(super) struct Period {
+    pub start: f64,
+    pub end: f64,
     /// First and last processor of each interval.
-    processors: Vec<u32>,
+    pub processors: Vec<u32>,
+    /// Why, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Open processors from each instant on.
 #[derive(Serialize)]
-struct Steps {
-    time: Vec<f64>,
-    processors: Vec<u32>,
+pub(super) struct Steps {
+    pub time: Vec<f64>,
+    pub processors: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -254,6 +257,7 @@ fn period(period: &makespan_core::Unavailable) -> Period {
         start: period.start.seconds(),
         end: period.end.seconds(),
         processors: period.processors.intervals().iter().flat_map(|&(first, last)| [first, last]).collect(),
+        why: None,
     }
 }
 

@@ -6,28 +6,29 @@
 mod cards;
 mod data;
 mod pack;
+mod queue;
+mod shell;
 mod simulation;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use makespan_core::{Bound, Instance};
-use sha2::{Digest, Sha256};
 
 use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};
 use crate::plot::Figure;
 use data::{ChartData, Charted};
+use shell::Shell;
 
+pub use queue::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
 pub use tree::{TreePicture, TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
-const PAGE: &str = include_str!("../../assets/report.html");
+const BODY: &str = include_str!("../../assets/report.html");
 const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
 /// The chart of every page, in the order of its parts: each uses names of those before it.
 macro_rules! chart {
@@ -129,15 +130,8 @@ impl<'a> Report<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    // A page is hashed as the browser reads it, with plain line feeds.
-    let style = STYLE.replace('\r', "");
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
-    fill(&mut out, PAGE, |out, slot| match slot {
-        "title" => write!(out, "{}", Text(report.title)),
-        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
-        "style" => out.write_all(style.as_bytes()),
-        "script" => out.write_all(script.as_bytes()),
+    let shell = Shell { title: report.title, styles: &[STYLE], scripts: &SCRIPTS, body: BODY };
+    shell.write(out, |out, slot| match slot {
         "data" => data::write_json(out, &ChartData::new(report.charted())),
         "origin" => cards::write_origin(out, report),
         "cards" => cards::write_cards(out, report),
@@ -146,23 +140,5 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         "sections" => cards::write_sections(out, report.sections.iter().filter(|section| !section.first)),
         "summary" => write!(out, "{}", Text(&cards::summary(report))),
         other => unreachable!("the page template has no slot {other}"),
-    })?;
-    out.flush()
-}
-
-/// Writes a template in which `slot` writes what stands for `{{name}}`.
-fn fill<W: Write>(out: &mut W, template: &str, mut slot: impl FnMut(&mut W, &str) -> io::Result<()>) -> io::Result<()> {
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        slot(out, name)?;
-    }
-    out.write_all(rest.as_bytes())
-}
-
-/// The source expression that allows exactly this text.
-fn hash(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+    })
 }

@@ -1,6 +1,9 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use makespan_core::proof::Alone;
 use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Schedule, TaskId, Time};
 
+use super::shell::hash;
 use super::*;
 use crate::gantt::Deadline;
 
@@ -162,4 +165,49 @@ fn users_have_the_names_under_which_they_submitted() {
     let user = &data["jobs"]["user"];
     assert_eq!(user["values"], serde_json::json!([0, -1, 1]));
     assert_eq!(STANDARD.decode(user["rows"].as_str().unwrap()).unwrap(), [0, 1, 2, 2]);
+}
+
+#[test]
+fn the_page_of_a_queue_has_hostile_text_as_text_and_draws_jobs_by_start() {
+    let job = |id: &str, start: i64, after: &[usize]| QueuedJob {
+        id: id.into(),
+        name: HOSTILE.into(),
+        user: HOSTILE.into(),
+        why: HOSTILE.into(),
+        remedy: Some(HOSTILE.into()),
+        is_listed: true,
+        drawn: Some((start, start)),
+        processors: vec![(0, 1)],
+        after: after.to_vec(),
+        ..QueuedJob::default()
+    };
+    let held = QueuedJob { id: "held".into(), is_listed: true, ..QueuedJob::default() };
+    let nodes = [
+        QueueNode { name: HOSTILE.into(), processors: 4, away: None },
+        QueueNode { name: "n1".into(), processors: 2, away: Some(HOSTILE.into()) },
+    ];
+    let report = QueueReport {
+        title: HOSTILE,
+        origin: &[HOSTILE.into()],
+        nodes: &nodes,
+        jobs: &[job("late", 9, &[1]), job("early", -3, &[]), held],
+        reserved: &[Reserved { text: HOSTILE.into(), start: 5, end: 6, processors: vec![(4, 5)] }],
+        until: 60,
+        until_words: HOSTILE,
+        remarks: &[HOSTILE.into()],
+    };
+    let mut bytes = Vec::new();
+    write_queue(&mut bytes, &report).unwrap();
+    let html = String::from_utf8(bytes).unwrap();
+    assert!(!html.contains("<img") && !html.contains("<!-- "), "no element comes from a name");
+    assert_eq!(html.matches("</script>").count(), 2);
+    assert_eq!(html.matches("<tr data-job=").count(), 3, "the table has also those that do not start");
+    let data = data(&html);
+    let drawn = &data["schedules"][0];
+    assert_eq!(drawn["keys"], serde_json::json!(["early", "late"]));
+    assert_eq!(drawn["boxes"][0]["end"], -2, "a job is drawn for a second at least");
+    let edges = STANDARD.decode(data["edges"].as_str().unwrap()).unwrap();
+    assert_eq!(edges, [0, 1, 2], "the second waits for one, which is one before it");
+    assert_eq!((data["processors"].as_u64(), data["open"]["processors"][0].as_u64()), (Some(6), Some(4)));
+    assert_eq!(data["unavailable"].as_array().unwrap().len(), 2);
 }

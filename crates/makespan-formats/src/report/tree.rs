@@ -1,6 +1,6 @@
 //! One self-contained HTML page about bags on a tree: their steady state, or what happened.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use makespan_core::Instance;
 use makespan_core::tree::{Application, Rates, TreeProblem, float_of, link_load};
@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::cards::{Card, write_card, write_remarks, write_sections};
 use super::data::write_json;
-use super::{CHART_SCRIPT, STYLE, Section, fill, hash};
+use super::shell::Shell;
+use super::{CHART_SCRIPT, STYLE, Section};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::tree_plan::{FULL, shares};
@@ -45,7 +46,7 @@ pub struct TreePicture<'a> {
 
 /// The script of the page. Each part uses names of those before it.
 const SCRIPTS: [&str; 2] = [CHART_SCRIPT, include_str!("../../assets/tree.js")];
-const PAGE: &str = include_str!("../../assets/tree.html");
+const BODY: &str = include_str!("../../assets/tree.html");
 
 /// What the script draws. Nodes are positions in the platform; all columns of a picture have a node after the other.
 #[derive(Serialize)]
@@ -166,21 +167,14 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
 /// # Errors
 /// Those of the writer.
 pub fn write_tree(out: &mut impl Write, report: &TreeReport<'_>) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    let style = STYLE.replace('\r', "");
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
     let data = TreeData::new(report);
-    fill(&mut out, PAGE, |out, slot| match slot {
-        "title" => write!(out, "{}", Text(report.title)),
-        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
-        "style" => out.write_all(style.as_bytes()),
-        "script" => out.write_all(script.as_bytes()),
+    let shell = Shell { title: report.title, styles: &[STYLE], scripts: &SCRIPTS, body: BODY };
+    shell.write(out, |out, slot| match slot {
         "data" => write_json(out, &data),
-        "summary" => write!(out, "{}", Text(report.summary)),
+        "origin" => write!(out, "<span>{}</span>", Text(report.summary)),
         "cards" => cards(report, &data).iter().try_for_each(|card| write_card(out, card)),
         "remarks" => write_remarks(out, report.remarks),
         "sections" => write_sections(out, report.sections),
         other => unreachable!("the page template has no slot {other}"),
-    })?;
-    out.flush()
+    })
 }

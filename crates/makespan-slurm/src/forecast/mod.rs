@@ -75,8 +75,10 @@ pub struct Expected {
     pub early: Option<i64>,
     /// A start that is as late as one in ten.
     pub late: Option<i64>,
-    /// Nodes of the queue that it is expected to get.
-    pub nodes: Vec<usize>,
+    /// When it starts if every job runs for its mean time: the future of which `nodes` and `after` are.
+    pub by_means: Option<i64>,
+    /// Nodes of the queue that it is expected to get, and how many processors of each.
+    pub nodes: Vec<(usize, u32)>,
     /// Jobs of the queue whose ends it waits for.
     pub after: Vec<usize>,
     /// From what its run time is known.
@@ -139,7 +141,8 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
             start,
             early,
             late,
-            nodes: outcome.sites[job].iter().map(|&site| model.sites[site as usize].node).collect(),
+            by_means: outcome.started[job],
+            nodes: outcome.sites[job].iter().map(|&(site, cpus)| (model.sites[site as usize].node, cpus)).collect(),
             after: outcome.after[job].clone(),
             known: times[job].known,
             lasts: means[job],

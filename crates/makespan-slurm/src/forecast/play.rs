@@ -70,8 +70,8 @@ pub(super) struct Outcome {
     /// When it starts, or started; `None` if nothing shows that it does.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
-    /// Sites that it gets.
-    pub sites: Vec<Vec<u32>>,
+    /// Sites that it gets, and how many processors of each.
+    pub sites: Vec<Vec<(u32, u32)>>,
     /// Jobs whose ends it waits for.
     pub after: Vec<Vec<usize>>,
     /// Nodes that were looked at for jobs.
@@ -445,8 +445,8 @@ impl<'a> Play<'a> {
         let now = self.world.now;
         let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
         let lasts = (self.lasts)(job).clamp(1, most.max(1));
-        let sites: Vec<u32> = running.holds.iter().map(|hold| hold.site).collect();
-        let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&site| self.last_on[site as usize]).collect();
+        let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
+        let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&(site, _)| self.last_on[site as usize]).collect();
         after.sort_unstable_by(|one, other| other.cmp(one));
         after.dedup();
         self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();

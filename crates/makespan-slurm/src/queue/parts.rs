@@ -280,8 +280,9 @@ impl Texts {
             }
         };
         if strange > 0 {
-            remarks
-                .push(format!("{strange} lines of the accounts of ended jobs are left out: they cannot be understood"));
+            remarks.push(format!(
+                "lines of the accounts of ended jobs that cannot be understood, and are left out: {strange}"
+            ));
         }
         let known: std::collections::HashSet<u64> = runs.iter().map(|run| run.id).collect();
         runs.extend(remembered.filter(|run| !known.contains(&run.id)));

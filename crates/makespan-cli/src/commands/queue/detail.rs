@@ -76,7 +76,8 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
         text += &line("waits for", &format!("the end of {}", names.join(", ")));
     }
     if !one.nodes.is_empty() {
-        let names: Vec<&str> = one.nodes.iter().take(12).map(|&node| seen.queue.nodes[node].name.as_str()).collect();
+        let names: Vec<&str> =
+            one.nodes.iter().take(12).map(|&(node, _)| seen.queue.nodes[node].name.as_str()).collect();
         let more = one.nodes.len().saturating_sub(names.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text += &line("on", &format!("{}{more}", names.join(", ")));

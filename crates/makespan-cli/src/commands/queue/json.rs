@@ -53,7 +53,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Option<Sizes<'_>>) -> Value {
         "slurm_reason": of.reason,
         "run_seconds": one.lasts,
         "run_time_from": { "what": known, "jobs": runs },
-        "nodes": one.nodes.iter().map(|&node| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
+        "nodes": one.nodes.iter().map(|&(node, _)| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
         "after": one.after.iter().map(|&job| &seen.queue.jobs[job].shown).collect::<Vec<_>>(),
         "why": { "kind": one.why.kind, "text": one.why.text, "remedy": one.why.remedy },
     });

@@ -118,6 +118,5 @@ fn of_array(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) ->
 }
 
 fn write_report(seen: &Seen<'_>, shown: &[&Expected], from: &str, path: &Path) -> Result<()> {
-    let page = page::html(seen, shown, from);
-    write_file(path, |out| out.write_all(page.as_bytes()))
+    write_file(path, |out| page::write(seen, shown, from, out))
 }

@@ -1,127 +1,253 @@
-//! The queue as one HTML page: the table, and when everything runs as a picture.
+//! The queue as one HTML page: what runs and is expected on the nodes, and the tables.
 
-use std::fmt::Write;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::io::{self, Write};
 
-use makespan_formats::report::PAGE_STYLE;
+use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
 use makespan_slurm::forecast::Expected;
 
 use super::Seen;
 use super::rows::{between, clocked, head, nodes};
 
-/// What this page has beside the style of all pages: bars in a column, and reasons that have room, also on a phone.
-const OWN_STYLE: &str = "main{padding-top:14px}td.name{max-width:11rem;overflow:hidden;text-overflow:ellipsis}section>small{display:block;color:var(--soft);margin:2px 0 8px}td{vertical-align:top}\
-td.t{font-variant-numeric:tabular-nums}tr{border-bottom:1px solid var(--line)}td.bar{min-width:10rem;position:relative;border-bottom:0}td.why{white-space:normal;min-width:15rem}\
-td.why small{color:var(--soft)}i{position:absolute;top:9px;height:13px;border-radius:2px}i.r{background:var(--accent)}i.w{background:var(--second)}\
-@media(max-width:640px){thead,td.more{display:none}tbody,table{display:block}tr{display:grid;grid-template-columns:1fr auto;gap:1px 12px;padding:8px 12px}\
-td,td.why{padding:0;border:0;min-width:0;white-space:normal}td.job{font-weight:600}td.bar{grid-column:1/-1;height:18px}td.why{grid-column:1/-1}i{top:3px}}";
-/// Nothing is loaded, and nothing runs.
-const POLICY: &str =
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
-pub fn html(seen: &Seen<'_>, waiting: &[&Expected], from: &str) -> String {
-    let (from, head) = (escaped(from), head(seen));
-    let origin: String = head.lines().map(|line| format!("<span>{}</span>", escaped(line))).collect();
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
-         <link rel=\"icon\" href=\"data:,\"><title>Queue of {from}</title><style>{PAGE_STYLE}{OWN_STYLE}</style></head>\n\
-         <body><header><h1>Queue of {from}</h1><p class=\"origin\">{origin}</p></header><main>"
-    );
-    let span = span(seen, waiting);
-    let ends = format!("{} to {}", seen.clock.words(span.0), seen.clock.words(span.1));
-    page += &format!(
-        "<section><h2>What waits</h2><small>Bars: {ends}. Orange: between early and late starts; blue: the expected run.</small>"
-    );
-    page += "<div class=\"scroll words\"><table><thead><tr><th>job<th>user<th>name<th>partition<th>nodes<th>limit<th>starts<th>between<th>when\
-             <th>why not now</thead><tbody>";
-    for one in waiting {
-        row(&mut page, seen, one, span);
+/// Writes the page: all jobs in the chart, these of those that wait in the table.
+pub fn write(seen: &Seen<'_>, listed: &[&Expected], from: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut jobs: Vec<Drawn> = running(seen);
+    let mut is_listed = vec![false; seen.queue.jobs.len()];
+    listed.iter().for_each(|one| is_listed[one.job] = true);
+    jobs.extend(seen.forecast.expected.iter().map(|one| expected(seen, one, is_listed[one.job])));
+    let waiting = jobs.iter().position(|one| !one.shown.runs).unwrap_or(jobs.len());
+    jobs[waiting..].sort_by_key(|one| one.shown.start.unwrap_or(i64::MAX));
+    let cluster = Cluster::of(seen);
+    cluster.place(&mut jobs);
+    let positions: HashMap<usize, usize> = jobs.iter().enumerate().map(|(at, one)| (one.index, at)).collect();
+    for one in &mut jobs {
+        one.shown.after = one.after.iter().filter_map(|job| positions.get(job).copied()).collect();
     }
-    page += "</table></div></section><section><h2>What runs</h2><div class=\"scroll words\"><table><thead><tr><th>job<th>user<th>name<th>partition\
-             <th>nodes<th>since<th>ends about<th>when</thead><tbody>";
-    let mut running = seen.forecast.ends.clone();
-    running.sort_by_key(|&(job, end)| (end, job));
-    for (job, end) in running {
-        let of = &seen.queue.jobs[job];
-        let Some(run) = &of.run else { continue };
-        let bar = bar("r", span, run.started, end);
-        let cells = [&of.shown, &of.user, &of.name, &of.partitions.join(","), &run.holds.len().to_string()];
-        page += "<tr>";
-        page += &head_cells(cells);
-        let (since, end) = (seen.clock.words(run.started), seen.clock.words(end));
-        let _ = write!(page, "<td class=\"t more\">{since}<td class=t>{end}<td class=bar>{bar}");
-    }
-    page += "</table></div></section>";
-    let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
-    if !remarks.is_empty() {
-        page += "<section><h2>Notes</h2><ul>";
-        remarks.iter().for_each(|remark| page += &format!("<li>{}", escaped(remark)));
-        page += "</ul></section>";
-    }
-    page + "</main><footer>Made by Makespan. This page loads nothing from the network.</footer></body></html>\n"
-}
-
-fn row(page: &mut String, seen: &Seen<'_>, one: &Expected, span: (i64, i64)) {
-    let job = &seen.queue.jobs[one.job];
-    let limit = job.limit.map_or("none".to_owned(), clocked);
-    let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
-    let cells = [job.shown.clone(), job.user.clone(), job.name.clone(), job.partitions.join(","), nodes(job)];
-    *page += "<tr>";
-    *page += &head_cells(cells.each_ref());
-    let mut bars = String::new();
-    if let (Some(early), Some(late)) = (one.early, one.late) {
-        bars += &bar("w", span, early, late);
-    }
-    if let Some(start) = one.start {
-        bars += &bar("r", span, start, start.saturating_add(one.lasts));
-    }
-    let remedy =
-        one.why.remedy.as_ref().map_or(String::new(), |remedy| format!("<br><small>{}</small>", escaped(remedy)));
-    let _ = write!(
-        page,
-        "<td class=\"t more\">{limit}<td class=t>{start}<td class=\"t more\">{}<td class=bar>{bars}<td class=why>{}{remedy}",
-        between(seen, one),
-        escaped(&one.why.text)
-    );
-}
-
-/// The first cells of a row: on a phone job and user stand beside each other, and its name and partition are left out.
-fn head_cells(cells: [&String; 5]) -> String {
-    let classes = ["job", "user", "name more", "more", "nodes"];
-    let cell = |(class, text): (&str, &String)| format!("<td class=\"{class}\" title=\"{0}\">{0}", escaped(text));
-    classes.into_iter().zip(cells).map(cell).collect()
-}
-
-/// From now to when nine of ten jobs have started and run: what comes later is cut off.
-fn span(seen: &Seen<'_>, waiting: &[&Expected]) -> (i64, i64) {
+    let jobs: Vec<QueuedJob> = jobs.into_iter().map(|one| one.shown).collect();
+    let until = until(&jobs);
+    let remarks: Vec<String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).cloned().collect();
     let now = seen.queue.now;
-    let mut ends: Vec<i64> = waiting.iter().filter_map(|one| Some(one.start?.saturating_add(one.lasts))).collect();
-    ends.extend(seen.forecast.ends.iter().map(|end| end.1));
-    ends.sort_unstable();
-    let last = ends.get(ends.len().saturating_sub(1) * 9 / 10).copied().unwrap_or(now);
-    (now, last.max(now.saturating_add(60)))
+    let until_words = format!("{} to {}", seen.clock.words(now), seen.clock.words(now.saturating_add(until)));
+    let report = QueueReport {
+        title: &format!("Queue of {from}"),
+        origin: &head(seen).lines().map(str::to_owned).collect::<Vec<_>>(),
+        nodes: &cluster.nodes,
+        jobs: &jobs,
+        reserved: &cluster.reserved(seen),
+        until,
+        until_words: &until_words,
+        remarks: &remarks,
+    };
+    write_queue(&mut { out }, &report)
 }
 
-fn bar(class: &str, span: (i64, i64), from: i64, until: i64) -> String {
-    let length = (span.1 - span.0) as f64;
-    let part = |at: i64| ((at.saturating_sub(span.0)) as f64 / length * 100.0).clamp(0.0, 100.0);
-    let (left, right) = (part(from), part(until));
-    let width = (right - left).max(0.4).min(100.0 - left);
-    format!("<i class={class} style=\"left:{left:.2}%;width:{width:.2}%\"></i>")
+/// A job with what decides where it is drawn.
+struct Drawn {
+    /// Which job of the queue.
+    index: usize,
+    /// Its nodes, and how many processors of each.
+    on: Vec<(usize, u32)>,
+    /// Jobs of the queue whose ends it waits for.
+    after: Vec<usize>,
+    shown: QueuedJob,
 }
 
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe += "&amp;",
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '"' => safe += "&quot;",
-            '\'' => safe += "&#39;",
-            control if control.is_control() => safe.push('\u{fffd}'),
-            other => safe.push(other),
+fn running(seen: &Seen<'_>) -> Vec<Drawn> {
+    let mut ends = seen.forecast.ends.clone();
+    ends.sort_by_key(|&(job, end)| (end, job));
+    let of = |(index, end): (usize, i64)| {
+        let job = &seen.queue.jobs[index];
+        let run = job.run.as_ref()?;
+        let shown = QueuedJob {
+            runs: true,
+            is_listed: true,
+            start: Some(run.started.saturating_sub(seen.queue.now)),
+            end: Some(end.saturating_sub(seen.queue.now)),
+            drawn: Some((run.started.saturating_sub(seen.queue.now), end.saturating_sub(seen.queue.now))),
+            starts: seen.clock.words(run.started),
+            ends: seen.clock.words(end),
+            nodes: run.holds.len().to_string(),
+            ..named(seen, index)
+        };
+        let on = run.holds.iter().map(|hold| (hold.node, hold.cpus)).collect();
+        Some(Drawn { index, on, after: Vec::new(), shown })
+    };
+    ends.into_iter().filter_map(of).collect()
+}
+
+fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
+    let from_now = |at: i64| at.saturating_sub(seen.queue.now);
+    let end = one.start.map(|start| start.saturating_add(one.lasts));
+    let words = |at: Option<i64>| at.map_or("-".to_owned(), |at| seen.clock.words(at));
+    let shown = QueuedJob {
+        is_listed,
+        start: one.start.map(from_now),
+        end: end.map(from_now),
+        drawn: one.by_means.map(|start| (from_now(start), from_now(start.saturating_add(one.lasts)))),
+        starts: words(one.start),
+        ends: words(end),
+        spread: one.early.map(from_now).zip(one.late.map(from_now)),
+        between: between(seen, one),
+        why: one.why.text.clone(),
+        remedy: one.why.remedy.clone(),
+        ..named(seen, one.job)
+    };
+    Drawn { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }
+}
+
+/// What is known of every job.
+fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
+    let job = &seen.queue.jobs[index];
+    QueuedJob {
+        id: job.shown.clone(),
+        name: job.name.clone(),
+        user: job.user.clone(),
+        partition: job.partitions.join(","),
+        nodes: nodes(job),
+        limit: job.limit.map_or("none".to_owned(), clocked),
+        ..QueuedJob::default()
+    }
+}
+
+/// The nodes of a cluster, with numbers for their processors.
+struct Cluster {
+    nodes: Vec<QueueNode>,
+    /// The first processor of each node, and the number of all at the end.
+    first: Vec<u32>,
+}
+
+impl Cluster {
+    fn of(seen: &Seen<'_>) -> Self {
+        let of = |node: &makespan_slurm::Node| QueueNode {
+            name: node.name.clone(),
+            processors: node.cpus.max(node.usable_cpus),
+            away: (!node.state.takes_jobs()).then(|| {
+                let reason = node.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+                format!("takes no jobs{reason}")
+            }),
+        };
+        let nodes: Vec<QueueNode> = seen.queue.nodes.iter().map(of).collect();
+        let mut first = vec![0_u32];
+        first.extend(nodes.iter().scan(0_u32, |sum, node| {
+            *sum = sum.saturating_add(node.processors);
+            Some(*sum)
+        }));
+        Self { nodes, first }
+    }
+
+    /// Gives each job the numbers of its processors. Slurm does not tell which cores a job will have: on each of its nodes it gets those
+    /// that have been free for longest, so that it stays together.
+    fn place(&self, jobs: &mut [Drawn]) {
+        let mut free_from = vec![i64::MIN; self.first.last().map_or(0, |&all| all as usize)];
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.drawn.is_some()).collect();
+        // What runs holds its processors now, whenever it started.
+        order.sort_by_key(|&at| (jobs[at].shown.drawn.map(|drawn| drawn.0.max(0)), Reverse(jobs[at].shown.runs), at));
+        let mut own: Vec<u32> = Vec::new();
+        for at in order {
+            let Drawn { on, shown, .. } = &mut jobs[at];
+            let Some((start, end)) = shown.drawn else { continue };
+            let start = start.max(0);
+            own.clear();
+            for &(node, cpus) in on.iter() {
+                let processors = self.first[node]..self.first[node + 1];
+                let from = own.len();
+                let is_free = |processor: &u32| free_from[*processor as usize] <= start;
+                own.extend(processors.clone().filter(is_free).take(cpus as usize));
+                let missing = cpus as usize - (own.len() - from).min(cpus as usize);
+                if missing > 0 {
+                    // More is held than there is: processors are shared, as Slurm lets them be.
+                    let mut others: Vec<u32> = processors.filter(|one| !own[from..].contains(one)).collect();
+                    others.sort_by_key(|&one| (free_from[one as usize], one));
+                    own.extend(others.into_iter().take(missing));
+                }
+            }
+            own.sort_unstable();
+            own.iter().for_each(|&one| free_from[one as usize] = end.max(start + 1));
+            shown.processors = intervals(&own);
         }
     }
-    safe
+
+    fn reserved(&self, seen: &Seen<'_>) -> Vec<Reserved> {
+        let by_name: HashMap<&str, usize> =
+            self.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let of = |reservation: &makespan_slurm::queue::Reservation| {
+            let own = reservation.nodes.iter().filter_map(|name| by_name.get(name.as_str()));
+            let mut processors: Vec<u32> = own.flat_map(|&node| self.first[node]..self.first[node + 1]).collect();
+            processors.sort_unstable();
+            let (start, end) = (reservation.start - seen.queue.now, reservation.end - seen.queue.now);
+            let [from, to] = [reservation.start, reservation.end].map(|at| seen.clock.words(at));
+            let text = format!("reservation {}, {from} to {to}", reservation.name);
+            Reserved { text, start: start.max(0), end, processors: intervals(&processors) }
+        };
+        let reservations = seen.queue.reservations.iter();
+        reservations.filter(|one| !one.is_partial && one.end > seen.queue.now).map(of).collect()
+    }
+}
+
+/// Ascending numbers as first and last of each interval.
+fn intervals(numbers: &[u32]) -> Vec<(u32, u32)> {
+    let mut made: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match made.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => made.push((number, number)),
+        }
+    }
+    made
+}
+
+/// When nine of ten jobs have started and run, at least a minute: what comes later is cut off.
+fn until(jobs: &[QueuedJob]) -> i64 {
+    let mut ends: Vec<i64> = jobs.iter().filter_map(|job| job.end).collect();
+    ends.sort_unstable();
+    ends.get(ends.len().saturating_sub(1) * 9 / 10).copied().unwrap_or(0).max(60)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Jobs that fit beside each other on every node share no processor, and each has as many as it holds.
+        #[test]
+        fn jobs_that_fit_are_drawn_apart(
+            sizes in prop::collection::vec(1_u32..9, 1..4),
+            wished in prop::collection::vec((0_usize..4, 1_u32..9, -5_i64..20, 1_i64..9, 0_usize..4, 1_u32..9), 1..30),
+        ) {
+            let mut first = vec![0];
+            first.extend(sizes.iter().scan(0, |sum, size| { *sum += size; Some(*sum) }));
+            let cluster = Cluster { nodes: Vec::new(), first };
+            let mut jobs: Vec<Drawn> = Vec::new();
+            for (index, (node, cpus, start, time, other, more)) in wished.into_iter().enumerate() {
+                let mut on = vec![(node % sizes.len(), cpus)];
+                if other % sizes.len() != node % sizes.len() {
+                    on.push((other % sizes.len(), more));
+                }
+                let (start, end) = (start, start.max(0) + time);
+                let held = |node: usize, at: i64| -> u32 {
+                    let runs = jobs.iter().filter(|job: &&Drawn| job.shown.drawn.is_some_and(|drawn| drawn.0.max(0) <= at && at < drawn.1));
+                    runs.flat_map(|job| &job.on).filter(|one| one.0 == node).map(|one| one.1).sum()
+                };
+                let fits = on.iter().all(|&(node, cpus)| (start.max(0)..end).all(|at| held(node, at) + cpus <= sizes[node]));
+                if fits {
+                    let shown = QueuedJob { runs: start <= 0, drawn: Some((start, end)), ..QueuedJob::default() };
+                    jobs.push(Drawn { index, on, after: Vec::new(), shown });
+                }
+            }
+            cluster.place(&mut jobs);
+            for (at, job) in jobs.iter().enumerate() {
+                let count: u32 = job.shown.processors.iter().map(|(first, last)| last - first + 1).sum();
+                prop_assert_eq!(count, job.on.iter().map(|one| one.1).sum::<u32>());
+                for other in &jobs[..at] {
+                    let [a, b] = [job, other].map(|one| one.shown.drawn.unwrap());
+                    let at_once = a.0.max(0) < b.1 && b.0.max(0) < a.1;
+                    let shared = job.shown.processors.iter().any(|one| other.shown.processors.iter().any(|two| one.0 <= two.1 && two.0 <= one.1));
+                    prop_assert!(!(at_once && shared), "{:?} and {:?}", job.shown, other.shown);
+                }
+            }
+        }
+    }
 }

@@ -10,14 +10,14 @@ mod phase_strip;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use makespan_core::{Instance, Job, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
 use super::data::{ChartData, Charted, write_json};
-use super::{CHART_SCRIPT, STYLE, Section, fill, hash};
-use crate::gantt::escape::Text;
+use super::shell::Shell;
+use super::{CHART_SCRIPT, STYLE, Section};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
 use crate::gantt::{Marks, NamedSchedule};
@@ -26,7 +26,7 @@ use serde::Serialize;
 
 pub use envelope::Level;
 
-const PAGE: &str = include_str!("../../../assets/simulation.html");
+const BODY: &str = include_str!("../../../assets/simulation.html");
 const OWN_STYLE: &str = include_str!("../../../assets/simulation.css");
 const SCRIPTS: [&str; 5] = [
     CHART_SCRIPT,
@@ -81,15 +81,9 @@ pub struct PolicyPanel<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    let style = [STYLE, OWN_STYLE].concat().replace('\r', "");
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
     let panels = Panels::new(report);
-    fill(&mut out, PAGE, |out, slot| match slot {
-        "title" => write!(out, "{}", Text(report.title)),
-        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
-        "style" => out.write_all(style.as_bytes()),
-        "script" => out.write_all(script.as_bytes()),
+    let shell = Shell { title: report.title, styles: &[STYLE, OWN_STYLE], scripts: &SCRIPTS, body: BODY };
+    shell.write(out, |out, slot| match slot {
         "data" => write_data(out, report, &panels),
         "origin" => write_origin(out, report),
         "remarks" => write_remarks(out, report.remarks),
@@ -99,8 +93,7 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "reduced" => out.write_all(note(&panels).as_bytes()),
         "sections" => write_sections(out, report.sections),
         other => unreachable!("the page template has no slot {other}"),
-    })?;
-    out.flush()
+    })
 }
 
 fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Result<()> {

@@ -1,5 +1,6 @@
 use makespan_core::{Job, JobId, Phase, PhaseStep, Placement, Platform, ProcSet, Profile, TaskId};
 
+use super::super::shell::hash;
 use super::*;
 use crate::gantt::Deadline;
 

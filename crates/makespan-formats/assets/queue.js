@@ -1,0 +1,36 @@
+// The page of a queue: a row shows its job in the chart, and what is searched there is found in the tables.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const model = new Model(data);
+const { keys } = model.schedules[0];
+const places = new Map(keys.map((key, placement) => [key, placement]));
+const rows = [...document.querySelectorAll("tr[data-job]")];
+
+function mark() {
+  const chosen = chart.view.chosen && keys[chart.view.chosen.placement];
+  for (const row of rows) row.classList.toggle("chosen", row.dataset.job === chosen);
+}
+
+/** Of a search only the rows that have its words. */
+function only() {
+  const text = chart.search.text.trim().toLowerCase();
+  for (const row of rows) row.hidden = text !== "" && !row.textContent.toLowerCase().includes(text);
+}
+
+const chart = new Chart(document.getElementById("chart-host"), model, {
+  tell: (text) => {
+    document.getElementById("status").textContent = text;
+  },
+  picked: mark,
+  searched: only,
+});
+
+for (const row of rows) {
+  row.addEventListener("click", () => {
+    const placement = places.get(row.dataset.job);
+    if (placement === undefined) return;
+    chart.show({ schedule: 0, placement });
+    chart.stage.scrollIntoView({ block: "center" });
+  });
+}
+explainTerms(document);
