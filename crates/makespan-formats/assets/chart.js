@@ -16,10 +16,10 @@ function element(tag, attributes = {}, ...children) {
 }
 
 class Chart {
-  /** `options`: `tell`, a function that says a text to a screen reader; `picked` and `searched`, that hear which placement
-   * was chosen and what was found, null without a search; `open`, what Enter does with a chosen placement. */
+  /** `options`: `tell`, a function that says a text to a screen reader; `picked`, `turned` and `searched`, that hear which
+   * placement was chosen, which of several schedules is shown, and what was found, null without a search; `open`, what Enter does with a chosen placement. */
   constructor(host, model, options = {}) {
-    Object.assign(this, { host, model, tell: options.tell ?? (() => {}), picked: options.picked ?? (() => {}), searched: options.searched ?? (() => {}), open: options.open });
+    Object.assign(this, { host, model, tell: options.tell ?? (() => {}), picked: options.picked ?? (() => {}), turned: options.turned ?? (() => {}), searched: options.searched ?? (() => {}), open: options.open });
     const [from, to] = model.home ?? [model.begin, model.end];
     this.view = { from, to, top: 0, bottom: model.processors, chosen: null, hovered: null };
     this.collapsed = new Set();
@@ -52,14 +52,24 @@ class Chart {
     const zoom = element("div", { class: "buttons", role: "group", "aria-label": "Zoom" },
       button("zoom-out", "\u2212", "Zoom out in time (\u2212)", () => this.zoomTime(1.6)), button("zoom-in", "+", "Zoom in on time (+)", () => this.zoomTime(1 / 1.6)),
       button("rows-out", "\u2195\u2212", "Zoom out of processors (Shift \u2212)", () => this.zoomRows(1.6)), button("rows-in", "\u2195+", "Zoom in on processors (Shift +)", () => this.zoomRows(1 / 1.6)),
-      button("fit", "Fit", "Show everything (0)", () => this.fit()));
+      button("fit", "Fit", this.model.home ? "Show what matters; pressed again, everything (0)" : "Show everything (0)", () => this.fit()));
     const files = element("div", { class: "buttons files", role: "group", "aria-label": "Save the picture" }, button("png", "PNG", "Save the picture as PNG", () => savePng(this)), button("svg", "SVG", "Save the picture as SVG", () => saveSvg(this)));
     this.bar = element("div", { class: "bar chart-bar" }, this.which, element("label", { class: "colour" }, "Colour ", this.way), element("div", { class: "search", role: "search" }, this.field, this.found), this.fold, zoom, files);
     this.legend = element("div", { class: "chart-legend", role: "group", "aria-label": "Legend: press to show one class alone" });
     this.map = element("canvas", { class: "map", "aria-hidden": "true" });
     this.canvas = element("canvas", { class: "picture" });
     this.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
-    this.tooltip = element("div", { class: "chart-tip", role: "tooltip", hidden: true });
+    // On a phone it is pressed away; the click of the tap that brought it does not count.
+    let isPressed = false;
+    const press = (event) => {
+      event.stopPropagation();
+      isPressed = true;
+    };
+    const away = () => {
+      if (isPressed) this.showTip(null);
+      isPressed = false;
+    };
+    this.tooltip = element("div", { class: "chart-tip", role: "tooltip", hidden: true, onpointerdown: press, onclick: away });
     this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": "Gantt chart",
       "aria-label": "Gantt chart. Plus and minus zoom, with Shift over processors; arrow keys move; 0 shows everything; C collapses nodes; N and P go to the next and previous placement. The same data are in the table below." }, this.canvas, this.overlay, this.tooltip);
     this.hint = element("p", { class: "hint" }, "Wheel or pinch: zoom time \u00b7 Shift + wheel: zoom processors \u00b7 drag: move \u00b7 click: what it waits for \u00b7 keys: + \u2212 arrows 0 C N P");
@@ -192,6 +202,7 @@ class Chart {
     if (schedules.some((one) => one.marks.size)) signs.push("dark corner: moved after a collision");
     if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the time is a guess");
     if (schedules.some((one) => one.deadlines.length)) signs.push("triangle: deadline, red where missed");
+    if (this.model.wasShort) signs.push("the view ends with what happened; press Fit for all of the plan");
     if (this.model.unavailable.length) signs.push(`grey hatching: not available${this.model.live ? ", or reserved" : ""}`);
     if (this.collapsed.size) signs.push("a collapsed node: how many of its processors are busy, in one colour");
     return [this.coloured.made.note, ...signs].filter(Boolean);
@@ -220,6 +231,8 @@ class Chart {
     this.view.chosen = this.view.hovered = null;
     this.light();
     this.again();
+    if (this.search.text) this.find(this.search.text);
+    this.turned(schedule);
     this.tell(`Schedule ${this.model.schedules[schedule].name} is shown`);
   }
   foldAll() {

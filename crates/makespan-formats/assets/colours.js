@@ -3,8 +3,8 @@
 
 const CATEGORIES = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"];
 const OTHER = "#c5cad1";
-/** Of each category another one that some take for it (CIELAB distance below 18 in normal, protan or deutan sight), or -1. */
-const ALIKE = [-1, -1, -1, 5, -1, 3, 7, 6];
+/** Of each category, and of that of all others, those that some take for it: CIELAB distance below 18 in normal, protan or deutan sight. */
+const ALIKE = [[], [], [], [5, 8], [8], [3, 8], [7], [6], [3, 4, 5]];
 /** From little to much. In the dark scheme much is bright. */
 const RAMPS = {
   amount: { light: ["#c4dff2", "#8fc3e3", "#56a3d1", "#2f7fb8", "#27609a", "#2f4377", "#34265a"], dark: ["#35476b", "#35628f", "#3f80b3", "#5a9fd0", "#83bde2", "#b1d8ef", "#dff0fa"] },
@@ -91,37 +91,66 @@ function byCategory(model, key, word) {
   return { index, words, colours: () => [...CATEGORIES.slice(0, named.length), ...(others ? [OTHER] : [])] };
 }
 
-/** A colour for each job, so that jobs that touch each other differ, in every schedule. Jobs are taken in the order that removes the one
- * with the fewest neighbours left again and again, last removed first: where each job is one rectangle, eight colours are enough then
- * for no two neighbours to have the same or alike. */
-function byJob(model) {
+/** A colour for each job, or for each task, so that those that touch each other differ. `of` tells the number of what a placement is of,
+ * of `count`; `isGrey` which of them share the colour of all others.
+ *
+ * They are taken in the order that removes the one with the fewest neighbours left again and again, last removed first: where each is one
+ * rectangle, eight colours are enough then for no two neighbours to have the same or alike. */
+function byUnit(model, word, count, of, isGrey) {
+  const all = colouring(model, model.schedules, count, of, isGrey);
+  const { schedules } = model;
+  // Of alternatives one is seen at a time: each can have colours of its own where one colouring of all leaves neighbours alike.
+  const apart = model.choose && schedules.length > 1 && all.same > 0 ? schedules.map((schedule) => colouring(model, [schedule], count, of, isGrey)) : null;
+  const made = (schedule, at) => apart?.[at] ?? all;
+  const index = schedules.map((schedule, at) => {
+    const { colour } = made(schedule, at);
+    return Uint8Array.from({ length: schedule.count }, (_, i) => colour[of(schedule, i)]);
+  });
   const last = CATEGORIES.length;
-  const near = jobsThatTouch(model);
-  const colour = new Uint8Array(model.jobs).fill(last + 1);
-  for (let job = 0; job < model.jobs; job++) if (model.isBestEffort(job)) colour[job] = last;
+  const hasGrey = index.some((column) => column.includes(last));
+  const same = (apart ?? [all]).reduce((sum, one) => sum + one.same, 0);
+  const pairs = (apart ?? [all]).reduce((sum, one) => sum + one.pairs, 0);
+  const told = same ? `${grouped(same)} of ${grouped(pairs)} pairs of neighbours share a colour` : "neighbours differ";
+  const kept = schedules.length < 2 ? "" : apart ? "; each schedule has colours of its own" : `; a ${word} has one colour in every schedule`;
+  return { index, words: hasGrey ? ["best effort"] : [], first: last, colours: () => [...CATEGORIES, OTHER], note: count > 1 ? told + kept : "" };
+}
+const byJob = (model) => byUnit(model, "job", model.jobs, (schedule, i) => schedule.job(i), (job) => model.isBestEffort(job));
+const byTask = (model) => byUnit(model, "task", model.rows, (schedule, i) => schedule.row[i], (row) => model.isBestEffort(model.jobOf(row)));
+
+/** A colour for each unit, and how many of all pairs of neighbours have the same. */
+function colouring(model, schedules, count, of, isGrey) {
+  const last = CATEGORIES.length;
+  const near = unitsThatTouch(model, schedules, count, of);
+  const colour = new Uint8Array(count).fill(last + 1);
+  for (let unit = 0; unit < count; unit++) if (isGrey(unit)) colour[unit] = last;
   const used = new Uint32Array(last + 2);
-  const order = removedOf(model.jobs, near);
-  for (let k = order.length - 1; k >= 0; k--) {
-    const job = order[k];
-    if (colour[job] === last) continue;
+  const order = removedOf(count, near);
+  for (let k = count - 1; k >= 0; k--) {
+    const unit = order[k];
+    if (colour[unit] === last) continue;
     used.fill(0);
-    for (let at = near.first[job]; at < near.end[job]; at++) used[colour[near.list[at]]]++;
-    // The one that fewest neighbours have, and of those the one that looks like fewest, from one that differs from job to job.
-    const alike = (at) => (ALIKE[at] < 0 ? 0 : used[ALIKE[at]]);
-    let best = job % last;
+    for (let at = near.first[unit]; at < near.end[unit]; at++) used[colour[near.list[at]]]++;
+    // The one that fewest neighbours have, and of those the one that looks like fewest, from one that differs from unit to unit.
+    const alike = (at) => ALIKE[at].reduce((sum, other) => sum + used[other], 0);
+    let best = unit % last;
     for (let step = 1; step < last && used[best] + alike(best); step++) {
-      const next = (job + step) % last;
+      const next = (unit + step) % last;
       if (used[next] < used[best] || (used[next] === used[best] && alike(next) < alike(best))) best = next;
     }
-    colour[job] = best;
+    colour[unit] = best;
   }
-  const index = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => colour[schedule.job(i)]));
-  const hasOther = colour.includes(last);
-  const note = hasOther ? ["best effort"] : [];
-  return { index, words: note, first: last, colours: () => [...CATEGORIES, OTHER], note: model.jobs > 1 ? "neighbours differ; a job has one colour in every schedule" : "" };
+  let [same, pairs] = [0, 0];
+  for (let unit = 0; unit < count; unit++) {
+    for (let at = near.first[unit]; at < near.end[unit]; at++) {
+      const other = near.list[at];
+      if (other > unit) pairs++;
+      if (other > unit && colour[other] === colour[unit] && colour[unit] !== last) same++;
+    }
+  }
+  return { colour, same, pairs };
 }
 
-/** All jobs, each with the fewest neighbours among those that come after it. */
+/** All units, each with the fewest neighbours among those that come after it. */
 function removedOf(count, near) {
   const degree = Uint32Array.from({ length: count }, (_, job) => near.end[job] - near.first[job]);
   const waiting = Array.from({ length: degree.reduce((most, one) => Math.max(most, one), 0) + 1 }, () => []);
@@ -148,35 +177,33 @@ function removedOf(count, near) {
   return order;
 }
 
-/** Jobs of which one follows the other on a processor, or runs beside it: of each job the others, in `list` from `first` to `end`. */
-function jobsThatTouch(model) {
+/** Units of which one follows the other on a processor, or runs beside it: of each the others, in `list` from `first` to `end`. */
+function unitsThatTouch(model, schedules, count, of) {
   const pairs = [];
-  for (const schedule of model.schedules) {
+  for (const schedule of schedules) {
     const holder = new Int32Array(model.processors).fill(-1);
-    // What has ended before is beside nothing that begins later.
-    const beside = (i, other) => other >= 0 && schedule.end[other] > schedule.start[i] && touch(i, other);
     const touch = (i, other) => {
-      if (other < 0) return;
-      const [a, b] = [schedule.job(i), schedule.job(other)];
+      const [a, b] = [of(schedule, i), of(schedule, other)];
       if (a !== b) pairs.push(a, b);
     };
+    // What has ended before is beside nothing that begins later.
+    const beside = (i, other) => other >= 0 && schedule.end[other] > schedule.start[i] && touch(i, other);
     for (let i = 0; i < schedule.count; i++) {
       for (let k = schedule.first[i]; k < schedule.first[i + 1]; k++) {
         const [first, end] = [schedule.spans[2 * k], schedule.spans[2 * k + 1]];
         if (first > 0) beside(i, holder[first - 1]);
         if (end + 1 < model.processors) beside(i, holder[end + 1]);
         let previous = -1;
-        const step = Math.max(1, (end - first) >> 4);
-        for (let processor = first; processor <= end; processor += step) {
-          if (holder[processor] !== previous) touch(i, (previous = holder[processor]));
+        for (let processor = first; processor <= end; processor++) {
+          if (holder[processor] !== previous && (previous = holder[processor]) >= 0) touch(i, previous);
         }
         if (end < model.processors) holder.fill(i, first, end + 1);
       }
     }
   }
-  const first = new Uint32Array(model.jobs + 1);
-  for (const job of pairs) first[job + 1]++;
-  for (let job = 0; job < model.jobs; job++) first[job + 1] += first[job];
+  const first = new Uint32Array(count + 1);
+  for (const unit of pairs) first[unit + 1]++;
+  for (let unit = 0; unit < count; unit++) first[unit + 1] += first[unit];
   const next = first.slice();
   const list = new Uint32Array(pairs.length);
   for (let k = 0; k < pairs.length; k += 2) {
@@ -184,12 +211,12 @@ function jobsThatTouch(model) {
     list[next[pairs[k + 1]]++] = pairs[k];
   }
   // Each of them once.
-  const end = new Uint32Array(model.jobs);
-  for (let job = 0; job < model.jobs; job++) {
-    const own = list.subarray(first[job], first[job + 1]).sort();
+  const end = new Uint32Array(count);
+  for (let unit = 0; unit < count; unit++) {
+    const own = list.subarray(first[unit], first[unit + 1]).sort();
     let kept = 0;
     for (let k = 0; k < own.length; k++) if (k === 0 || own[k] !== own[k - 1]) own[kept++] = own[k];
-    end[job] = first[job] + kept;
+    end[unit] = first[unit] + kept;
   }
   return { first, end, list };
 }
@@ -312,7 +339,8 @@ function coloursFor(model) {
   const first = Math.min(model.rows, 512);
   const types = new Set(Array.from({ length: first }, (_, row) => model.typeOf(row))).size;
   if (model.schedules.some((schedule) => schedule.states)) add("state", "state", () => byState(model));
-  add("job", "job", () => byJob(model));
+  if (model.jobs > 1 || model.rows === 1) add("job", "job", () => byJob(model));
+  if (model.rows > model.jobs) add("task", "task", () => byTask(model));
   if (model.user && several(model, (schedule, i) => model.user(schedule.job(i))) > 1) {
     add("user", "user", () => byCategory(model, (schedule, i) => model.user(schedule.job(i)), (user) => model.userName(user)));
   }
@@ -338,6 +366,6 @@ function coloursFor(model) {
 function firstWay(model, ways) {
   const known = new Set(ways.map((way) => way.key));
   const count = Math.max(0, ...model.schedules.map((schedule) => schedule.count));
-  const wished = known.has("state") ? ["state"] : known.has("group") ? ["group"] : model.jobs === 1 ? ["type", "critical"] : count <= 600 ? ["job"] : ["user", "type", "allotment", "wait", "job"];
-  return wished.find((key) => known.has(key)) ?? "job";
+  const wished = known.has("state") ? ["state"] : known.has("group") ? ["group"] : model.jobs === 1 && model.rows > 1 ? ["type", ...(count <= 600 ? ["task"] : []), "critical"] : count <= 600 ? ["job"] : ["user", "type", "allotment", "wait", "job"];
+  return wished.find((key) => known.has(key)) ?? ways[0].key;
 }

@@ -35,15 +35,13 @@ function fitted(pen, text, room, fewest = 3) {
   return low < fewest ? null : `${text.slice(0, low)}\u2026`;
 }
 
-/** A text that fits: as it is, by the number that it ends with, or its beginning. Many names differ in their ends only. */
+/** A text that fits: as it is, as the number that it ends with, or its beginning. Many names differ in their ends only, and those of
+ * one kind are shortened alike. */
 function numbered(pen, text, room) {
   if (pen.measureText(text).width <= room) return text;
   const end = /(?:^|[^\d])0*(\d{1,7})$/.exec(text)?.[1];
-  const short = end && `\u2026${end}`;
-  if (!short || pen.measureText(short).width > room) return fitted(pen, text, room);
-  // As much of the beginning as there is room for stands before the number.
-  const begin = fitted(pen, text.slice(0, -end.length), room - pen.measureText(end).width, 1);
-  return begin ? begin + end : short;
+  if (!end) return fitted(pen, text, room);
+  return pen.measureText(end).width <= room ? end : null;
 }
 
 const drawing = {

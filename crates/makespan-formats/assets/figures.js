@@ -77,9 +77,10 @@ function axisBelow(picture, ticks, x, text, [top, bottom], [left, right]) {
     picture.append(drawn("path", { class: "rule", d: `M${place(at)} ${top}V${bottom}` }));
     const words = text(tick);
     const half = words.length * 3.4;
-    if (at - half < free) continue;
-    free = at + half + 6;
-    picture.append(drawn("text", { x: place(at), y: bottom + 15, class: "middle" }, words));
+    const inside = Math.min(at, right + 12 - half);
+    if (inside - half < free) continue;
+    free = inside + half + 6;
+    picture.append(drawn("text", { x: place(inside), y: bottom + 15, class: "middle" }, words));
   }
 }
 
@@ -187,42 +188,62 @@ function byHour(model, week, value) {
   return { counts, means: sums.map((sum, cell) => (counts[cell] ? sum / counts[cell] : NaN)) };
 }
 
-/** The least and the largest of all values: maps that stand beside each other have one scale. */
+/** The least and the largest of all values: maps that stand beside each other have one scale. Columns may have millions of them. */
 function rangeOf(columns) {
-  const values = columns.flatMap((column) => Array.from(known(Float64Array.from(column))));
-  return values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
+  let [least, most] = [Infinity, -Infinity];
+  for (const column of columns) {
+    for (const value of column) {
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  }
+  return most >= least ? [least, most] : [0, 0];
 }
 
-/** A value of each hour of the week as a colour, between two values; on a logarithmic scale where `log`. */
-function heatMap({ counts, values, week }, [least, most], { log, text, label }) {
+/** Values that part all others into seven classes with as many of them each, as far as they differ. */
+function seventhsOf(columns) {
+  const all = columns.flatMap((column) => Array.from(column)).filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const limits = [1, 2, 3, 4, 5, 6].map((part) => quantile(all, part / 7));
+  return all.length ? { least: all[0], most: all.at(-1), limits: limits.filter((limit, at) => limit > (at ? limits[at - 1] : all[0])) } : { least: 0, most: 0, limits: [] };
+}
+
+/** A value of each hour of the week as a colour: its class among those of all maps that stand beside each other. */
+function heatMap({ counts, values, week }, { least, most, limits }, { text, label }) {
   const days = week === null ? Array.from({ length: 7 }, (_, day) => `day ${day + 1}`) : WEEKDAYS;
-  const at = log ? Math.log1p : Number;
-  const scale = (value) => (at(value) - at(least)) / Math.max(at(most) - at(least), 1e-9);
+  const step = 6 / Math.max(1, limits.length);
+  const shade = (value) => Math.round(firstWhere(limits.length, (k) => limits[k] > value) * step);
   const width = figureWidth();
   const cell = (width - 56) / 24;
-  const picture = frameOf(width, 230, `${label} by hour and day of the week`);
+  const picture = frameOf(width, width < 400 ? 250 : 230, `${label} by hour and day of the week`);
   for (let day = 0; day < 7; day++) {
     picture.append(drawn("text", { x: 42, y: 24 + day * 24, class: "end" }, days[day]));
     for (let hour = 0; hour < 24; hour++) {
       const at = day * 24 + hour;
       const empty = !counts[at];
-      const square = drawn("rect", { class: empty ? "ground" : `heat heat${Math.min(6, Math.floor(scale(values[at]) * 7))}`, x: place(50 + hour * cell), y: 9 + day * 24, width: place(cell - 1), height: 23, rx: 2 });
+      const square = drawn("rect", { class: empty ? "ground" : `heat heat${shade(values[at])}`, x: place(50 + hour * cell), y: 9 + day * 24, width: place(cell - 1), height: 23, rx: 2 });
       square.append(drawn("title", {}, `${days[day]}, ${hour}:00 to ${hour + 1}:00: ${empty ? "no job" : `${label} ${text(values[at])}, ${plural(counts[at], "job")}`}`));
       picture.append(square);
     }
   }
   for (let hour = 0; hour < 24; hour += width < 400 ? 6 : 3) picture.append(drawn("text", { x: place(50 + hour * cell), y: 192, class: "middle" }, `${hour}:00`));
   if (most > least) {
-    const left = width - 6 - 7 * 16 - 8 - 6.5 * text(most).length;
-    picture.append(drawn("text", { x: place(left - 6), y: 221, class: "end" }, text(least)));
-    for (let at = 0; at < 7; at++) picture.append(drawn("rect", { class: `heat heat${at}`, x: place(left + 16 * at), y: 211, width: 15, height: 11, rx: 2 }));
-    picture.append(drawn("text", { x: place(left + 7 * 16 + 6), y: 221 }, text(most)));
+    // Each class with what it begins with, the last also with its end.
+    const from = [least, ...limits].map((value) => text(value));
+    let [free, y] = [50, 211];
+    from.forEach((words, at) => {
+      const last = at === from.length - 1 ? `${words} to ${text(most)}` : words;
+      if (free + 19 + 6.4 * last.length > width) [free, y] = [50, y + 17];
+      picture.append(drawn("rect", { class: `heat heat${Math.round(at * step)}`, x: free, y, width: 15, height: 11, rx: 2 }), drawn("text", { x: free + 19, y: y + 10 }, last));
+      free += 19 + 6.4 * last.length + 8;
+    });
   }
   return picture;
 }
 
 /** Each job at its waits under two policies; what lies below the diagonal waits less under the second. */
-function scatterOf(one, two, pick) {
+function scatterOf(policies, chosen, pick) {
+  const [one, two] = chosen.map((at) => policies[at]);
+  const [lessOne, lessTwo] = chosen.map((at) => LINES[at % LINES.length]);
   const width = figureWidth();
   const height = Math.min(430, width);
   const [left, right, top, bottom] = [70, width - 14, 10, height - 44];
@@ -267,7 +288,7 @@ function scatterOf(one, two, pick) {
   for (let job = 0; job < count; job++) {
     const [a, b] = [one.wait[job], two.wait[job]];
     if (Number.isNaN(a) || Number.isNaN(b)) continue;
-    pen.fillStyle = b < a ? LINES[2] : b > a ? LINES[1] : colour("soft");
+    pen.fillStyle = b < a ? lessTwo : b > a ? lessOne : colour("soft");
     pen.fillRect(x(a) - size / 2, y(b) - size / 2, size, size);
   }
   canvas.addEventListener("click", (event) => {

@@ -6,7 +6,7 @@ const GLOSSARY = {
   "mean flow": "The mean over all jobs of the time from release to end.",
   utilisation: "The part of the available processor time, up to the end, that is used.",
   "bounded slowdown": "Time from release to end over run time, where run times below 10 s count as 10 s and no value is below 1.",
-  stretch: "Time from release to end over run time: 1 without any wait.",
+  stretch: "From the instant at which a job could have started to its end, over run time: 1 without any wait.",
   wait: "From the instant at which a job could have started to its start.",
   flow: "From the release of a job to its end.",
   release: "The job cannot start earlier.",
@@ -38,6 +38,14 @@ const GLOSSARY = {
   seed: "The number from which all random choices follow: the same seed gives the same plan.",
   planned: "As planned before the run began.",
   happened: "As the run went.",
+  "open area": "Processors times time up to the makespan, without what is not available.",
+  slowdown: "Time from release to end over run time, where run times below 10 s count as 10 s and no value is below 1.",
+  "back-pressure": "A node asks for a task only while it has room for one.",
+  hops: "Links between a node and the root.",
+  period: "The time after which a periodic schedule repeats itself.",
+  buffers: "Tasks that a node may hold before it computes them.",
+  backfilling: "A job that fits into a hole starts before others that came earlier, without putting them off.",
+  deadline: "The job should have ended by then.",
   limit: "How long the job may run; then the cluster ends it.",
   starts: "The expected start: jobs end as was learned from those that ended, and the scheduler sees their limits.",
   between: "Eight of ten starts lie between these, as run times vary.",
@@ -51,10 +59,40 @@ function termOf(word) {
   return meaning ? { class: "term", title: meaning } : {};
 }
 
+/** Words that mean something else in prose; they are explained in headings and labels alone. */
+const EVERYDAY = new Set(["wait", "flow", "release", "completion", "weight", "bound", "group", "cost", "applications", "algorithm", "policy", "seed", "planned", "happened", "limit", "starts", "between", "period", "deadline"]);
+const byLength = Object.keys(GLOSSARY).sort((a, b) => b.length - a.length);
+const patternOf = (words) => new RegExp(`(?<![\\w-])(?:${words.join("|")})(?![\\w-])`, "i");
+const TERM = patternOf(byLength);
+const TERM_IN_PROSE = patternOf(byLength.filter((word) => !EVERYDAY.has(word)));
+/** Where nothing is explained: what is pressed, typed, drawn or quoted. */
+const QUIET = "script, style, button, select, option, input, code, svg, h1, td:not(:first-child), .chart, [data-term], .term, .paged";
+
+/** Makes a term of each word of the glossary where the page has it first. */
+function findTerms(root) {
+  const seen = new Set([...root.querySelectorAll("[data-term]")].map((one) => one.dataset.term.toLowerCase()));
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (walker.currentNode.data.trim() && !walker.currentNode.parentElement.closest(QUIET)) texts.push(walker.currentNode);
+  for (let text of texts) {
+    const isLabel = text.parentElement.closest("th, td, figcaption b, h2");
+    for (let found; (found = (isLabel ? TERM : TERM_IN_PROSE).exec(text.data)); ) {
+      const word = found[0].toLowerCase();
+      const rest = text.splitText(found.index + found[0].length);
+      if (!seen.has(word)) {
+        seen.add(word);
+        text.splitText(found.index).replaceWith(element("span", { "data-term": word }, found[0]));
+      }
+      text = rest;
+    }
+  }
+}
+
 /** Explains the terms of the page that stand in elements made for them; by pointer, by focus and by touch. */
 function explainTerms(root) {
   const box = element("div", { class: "meaning", role: "tooltip", id: "meaning", hidden: true });
   document.body.append(box);
+  for (const part of root.querySelectorAll("body > header, main")) findTerms(part);
   for (const one of root.querySelectorAll("[data-term]")) {
     const meaning = GLOSSARY[one.dataset.term.toLowerCase()];
     if (!meaning) continue;

@@ -216,6 +216,10 @@ class Model {
     });
     // Of a cluster that goes on: the instant "now", and what is shown to begin with.
     Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
+    // Of a plan whose times were far too long what happened in a small part of it.
+    const [planned, happened] = this.schedules;
+    this.wasShort = data.happened === true && happened.makespan > 0 && happened.makespan * 2 < planned.makespan;
+    if (this.wasShort) this.home = [0, happened.makespan * 1.08];
     this.begin = data.begin ?? 0;
     this.end = data.end ?? Math.max(...this.schedules.map((one) => one.makespan), data.bound ?? 0, 1e-9);
   }

@@ -30,9 +30,12 @@ const moving = {
     const fixed = view.top + share * count;
     this.showRows(fixed - share * count * factor, count * factor);
   },
+  /** What a chart begins with, and pressed again everything, where that is more. */
   fit() {
     this.showTip(null);
-    const [from, to] = this.model.home ?? [this.model.begin, this.model.end];
+    const { home, begin, end } = this.model;
+    const isThere = !home || (Math.abs(this.view.from - home[0]) + Math.abs(this.view.to - home[1]) < 1e-9 * (home[1] - home[0]));
+    const [from, to] = isThere ? [begin, end] : home;
     this.showTime(from, to - from);
     this.showRows(0, this.rows.total);
   },
@@ -64,9 +67,15 @@ const moving = {
     if (before || this.related?.rows) this.light();
     this.drawSoon();
     this.picked(target);
-    if (!target) return;
+    if (!target) return this.tell("");
     const [name, rows] = this.describe(target);
-    this.tell(`${name}: ${rows.map(([word, value]) => `${word} ${value}`).join(", ")}`);
+    return this.tell(`${name}: ${rows.map(([word, value]) => `${word} ${value}`).join(", ")}`);
+  },
+  /** Nothing is chosen, and all classes of the legend are shown. */
+  clear() {
+    this.showTip(null);
+    this.select(null);
+    if (this.picks !== null) this.pick(this.picks);
   },
   /** The next or previous placement by start. */
   step(direction) {
@@ -89,7 +98,9 @@ const moving = {
         if (name.toLowerCase().includes(search.text)) search.hits[job] = 1;
       });
       if (rows) for (let row = 0; row < model.rows; row++) if (model.nameOf(row).toLowerCase().includes(search.text)) rows[row] = 1;
+      // Of alternatives only the one that is shown.
       model.schedules.forEach((schedule, at) => {
+        if (model.choose && at !== this.chosenSchedule) return;
         for (let i = 0; i < schedule.count; i++) if (search.hits[schedule.job(i)] || rows?.[schedule.row[i]]) search.found.push({ schedule: at, placement: i });
       });
       if (rows) for (let row = 0; row < model.rows; row++) if (rows[row]) search.hits[model.jobOf(row)] = 1;
@@ -133,6 +144,7 @@ const moving = {
     for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
       addEventListener(event, () => {
         document.documentElement.classList.toggle("paper", printing);
+        if (printing) this.clear();
         this.readColours();
         this.draw(true);
       });
@@ -247,10 +259,7 @@ const moving = {
       n: () => this.step(1),
       p: () => this.step(-1),
       Enter: () => this.view.chosen && this.open?.(this.view.chosen),
-      Escape: () => {
-        this.showTip(null);
-        this.select(null);
-      },
+      Escape: () => this.clear(),
     };
     // The key that bears the sign tells Shift from none, whatever its place on the keyboard.
     const sign = { "=": "+", "_": "-", "*": "+", C: "c", N: "n", P: "p" };
@@ -280,5 +289,6 @@ const moving = {
       if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1);
       if (event.key === "Escape") this.find((this.field.value = ""));
     });
+    this.legend.addEventListener("keydown", (event) => event.key === "Escape" && this.clear());
   },
 };

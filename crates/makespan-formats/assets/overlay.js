@@ -151,9 +151,12 @@ const overlays = {
     for (const [word, value] of rows) list.append(element("dt", termOf(word), word), element("dd", { class: value.length > 40 ? "prose" : null }, value));
     tooltip.replaceChildren(element("strong", { dir: "auto" }, name), list);
     const [w, h] = [tooltip.offsetWidth, tooltip.offsetHeight];
-    const left = x + 16 + w > page.width ? x - 16 - w : x + 16;
+    // Beside arrows it stands on the other side of the chart, so as not to hide where they lead.
+    const isAside = target === this.view.chosen && this.related && this.related.before.length + this.related.after.length > 0 && page.width > 3 * w;
+    const near = x + 16 + w > page.width ? x - 16 - w : x + 16;
+    const left = !isAside ? near : x > page.width / 2 ? page.gutter + 4 : page.width - page.right - w - 4;
     tooltip.style.left = `${Math.min(Math.max(left, 4), Math.max(4, page.width - w - 4))}px`;
-    tooltip.style.top = `${Math.max(Math.min(y + 14, page.height - h - 4), 4)}px`;
+    tooltip.style.top = `${isAside ? ABOVE + 4 : Math.max(Math.min(y + 14, page.height - h - 4), 4)}px`;
   },
 };
 

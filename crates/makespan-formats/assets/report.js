@@ -9,6 +9,10 @@ const chart = new Chart(byId("chart-host"), model, {
     byId("status").textContent = text;
   },
   picked: () => page.table?.mark(),
+  turned: (schedule) => {
+    for (const cards of document.querySelectorAll(".cards[data-schedule]")) cards.hidden = Number(cards.dataset.schedule) !== schedule;
+    showTable(schedule);
+  },
   searched: (found) => page.table?.only(found && Uint32Array.from(found.filter((one) => one.schedule === page.which), (one) => one.placement)),
 });
 
@@ -54,7 +58,8 @@ function showTable(which) {
 
 function start() {
   const which = byId("which");
-  which.hidden = model.schedules.length < 2;
+  // Of alternatives the table is of the one in the chart.
+  which.hidden = model.choose || model.schedules.length < 2;
   which.append(...model.schedules.map((schedule, index) => new Option(schedule.name, index)));
   which.addEventListener("change", () => showTable(Number(which.value)));
   // Of a plan and what happened the latter.

@@ -64,11 +64,12 @@ function showWeek() {
   const { week } = told;
   const hours = policies.map((jobs) => byHour(model, week, (job) => jobs.wait[job]));
   const all = byHour(model, week, () => 1).counts;
-  const range = rangeOf(hours.map(({ means }) => means));
-  const scale = policies.length > 1 ? "by the hour of submission; one logarithmic scale for all policies" : "by the hour of submission, on a logarithmic scale";
+  const classes = seventhsOf(hours.map(({ means }) => means));
+  const scale = policies.length > 1 ? "by the hour of submission; as many hours in each class, over all policies" : "by the hour of submission; as many hours in each class";
+  const weeks = last - first > 7 * 86400 ? ", all weeks together" : "";
   byId("heat").replaceChildren(
-    figure("Jobs submitted", null, heatMap({ counts: all, values: all, week }, [0, rangeOf([all])[1]], { text: String, label: "jobs submitted" }), week === null ? "by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays" : "by hour and day, by the clock of the log"),
-    ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, range, { log: true, text: duration, label: "mean wait" }), scale)));
+    figure("Jobs submitted", null, heatMap({ counts: all, values: all, week }, seventhsOf([all.filter((count) => count)]), { text: grouped, label: "jobs submitted" }), week === null ? `by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays${weeks}` : `by hour and day, by the clock of the log${weeks}`),
+    ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, classes, { text: duration, label: "mean wait" }), scale)));
 }
 
 /** The jobs whose waits differ most under two policies. */
@@ -77,7 +78,7 @@ function compare() {
   const gain = one.wait.map((wait, job) => wait - two.wait[job]);
   const both = known(gain);
   const [less, more] = [both.filter((value) => value > 0).length, both.filter((value) => value < 0).length];
-  byId("compare-text").textContent = `${grouped(less)} ${less === 1 ? "job waits" : "jobs wait"} less under ${two.name}, ${grouped(more)} more, ${grouped(both.length - less - more)} as long. A dot is a job: green ones wait less under ${two.name}, orange ones more.`;
+  byId("compare-text").textContent = `${grouped(less)} ${less === 1 ? "job waits" : "jobs wait"} less under ${two.name}, ${grouped(more)} more, ${grouped(both.length - less - more)} as long. A dot is a job, in the colour of the policy under which it waits less.`;
   const table = new PagedTable(byId("compare-table"), {
     label: "Jobs under two policies",
     columns: [
@@ -93,7 +94,7 @@ function compare() {
   table.sortBy(3);
   table.sortBy(3);
   byId("compare-pager").replaceChildren(table.pager);
-  byId("scatter").replaceChildren(scatterOf(one, two, showJob));
+  byId("scatter").replaceChildren(scatterOf(policies, [choice.one, choice.two], showJob));
 }
 
 /** Brings a job into view in the chart of the first policy that ran it. */

@@ -57,6 +57,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
             name,
             summary: "mean wait 1 h 3 min, bounded slowdown 12.3, utilisation 71.4 %",
             end: schedule.makespan(),
+            processors: instance.processors(),
             levels,
             phases: None,
             schedule: gantt.then_some(schedule),

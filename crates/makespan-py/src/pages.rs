@@ -25,7 +25,7 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
     let Planned { algorithm, plan, bounds, remarks } = planned;
     if let Plan::Periodic(state) = plan {
         let problem = TreeProblem::new(instance).map_err(|error| errors::input(py, error))?;
-        let pictures = &[TreePicture { title, rates: &state.rates }];
+        let pictures = &[TreePicture { title, name: title, rates: &state.rates }];
         let summary = format!("planned by {algorithm}");
         let (problem, summary) = (&problem, &*summary);
         let report =

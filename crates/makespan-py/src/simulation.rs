@@ -277,6 +277,7 @@ pub fn report(
         name: &all[at].policy,
         summary: &summaries[at],
         end: one.simulation.trace.runs.iter().map(|run| run.end).max().unwrap_or_default(),
+        processors: instance.processors(),
         levels: &levels[at],
         phases: all[at].task_flow.as_ref().map(|flow| &flow.phases),
         schedule: charts.get(at),

@@ -15,6 +15,9 @@ use crate::plot::write_figure;
 const LONG: usize = 60;
 const LONG_WORDS: usize = 20;
 
+/// Tables of figures with more columns have the width of the page.
+const NARROW: usize = 6;
+
 /// Values of more signs are smaller, so that they stay on one line.
 const LONG_VALUE: usize = 12;
 
@@ -73,31 +76,35 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     }
     // A bound is one on the plan, whose times may be guesses, and not on what happened.
     let happened = report.happened();
-    if let Some((_, [plan, ..])) = happened {
-        lines.push(format!("{}: {}", plan.name, standing.show(standing.value)));
-    }
     let optimal = standing.bound == Some(standing.value);
     let badge = standing.claim().filter(|_| optimal && happened.is_none());
-    if let Some(bound) = standing.bound.filter(|_| !optimal) {
+    if let Some((_, [plan, ..])) = happened {
+        let claim = standing.claim().map_or(String::new(), |claim| format!(", {claim}"));
+        lines.push(format!("{}: {}{claim}", plan.name, standing.show(standing.value)));
+    } else if optimal {
+        lines.push(format!("proved: no schedule is better{}", standing.condition));
+    } else if let Some(bound) = standing.bound {
         lines.push(format!("{} {}", bound_word(standing.condition), standing.show(bound)));
         if let Some(ratio) = standing.ratio() {
-            lines.push(
-                standing
-                    .claim()
-                    .map_or_else(|| format!("ratio {ratio:.3}"), |claim| format!("ratio {ratio:.3}, {claim}")),
-            );
+            let claim = standing.claim().map_or(String::new(), |claim| format!(", {claim}"));
+            lines.push(format!("ratio {ratio:.3}{claim}"));
         }
-    }
-    if optimal {
-        let what = if happened.is_some() { "plan" } else { "schedule" };
-        lines.push(format!("proved: no {what} is better"));
     }
     let value = happened.map_or(standing.value, |(named, _)| standing.objective.value(report.instance, named.schedule));
     Card { label: standing.objective.to_string(), value: standing.show(value), badge, lines }
 }
 
+/// The figures at the head of the page; of alternatives those of each, of which the script shows those of the one in the chart.
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
-    cards(report).iter().try_for_each(|card| write_card(out, card))
+    let apart = report.choose && report.schedules.len() > 1;
+    for at in 0..if apart { report.schedules.len() } else { 1 } {
+        let hidden = if at > 0 { " hidden" } else { "" };
+        writeln!(out, "<dl class=\"cards\" data-schedule=\"{at}\"{hidden}>")?;
+        let one = if apart { Report { schedules: &report.schedules[at..=at], ..*report } } else { *report };
+        cards(&one).iter().try_for_each(|card| write_card(out, card))?;
+        writeln!(out, "</dl>")?;
+    }
+    Ok(())
 }
 
 pub(super) fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
@@ -153,8 +160,20 @@ pub(super) fn write_sections<'a>(
     out: &mut impl Write,
     sections: impl IntoIterator<Item = &'a Section>,
 ) -> io::Result<()> {
+    let mut sections = sections.into_iter().peekable();
+    if sections.peek().is_none() {
+        return Ok(());
+    }
+    writeln!(out, "<div class=\"sections\">")?;
     for section in sections {
-        writeln!(out, "<section><h2>{}</h2>", Text(&section.title))?;
+        // What is narrow stands beside the next, and a figure beside its table.
+        let is_both = section.figure.is_some() && !section.columns.is_empty();
+        let class = match is_both {
+            true => " class=\"whole both\"",
+            false if section.words || section.columns.len() > NARROW => " class=\"whole\"",
+            false => "",
+        };
+        writeln!(out, "<section{class}><h2>{}</h2>", Text(&section.title))?;
         for paragraph in section.text.lines() {
             writeln!(out, "<p>{}</p>", prose(paragraph))?;
         }
@@ -185,7 +204,7 @@ pub(super) fn write_sections<'a>(
         }
         writeln!(out, "</section>")?;
     }
-    Ok(())
+    writeln!(out, "</div>")
 }
 
 /// Sentences as HTML, in which names that stand between backticks are set apart.

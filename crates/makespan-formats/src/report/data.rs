@@ -36,6 +36,8 @@ pub(super) struct ChartData<'a> {
     open: Steps,
     /// Whether the schedules are alternatives, of which one is shown at a time.
     choose: bool,
+    /// Whether the schedules are a plan and what happened.
+    happened: bool,
     schedules: Vec<ScheduleData<'a>>,
 }
 
@@ -125,11 +127,12 @@ pub(super) struct Charted<'a> {
     pub marks: &'a [Marks],
     pub bounds: &'a [Bound],
     pub choose: bool,
+    pub happened: bool,
 }
 
 impl<'a> ChartData<'a> {
     pub(super) fn new(charted: Charted<'a>) -> Self {
-        let Charted { title, instance, schedules, marks, bounds, choose } = charted;
+        let Charted { title, instance, schedules, marks, bounds, choose, happened } = charted;
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
         let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
@@ -155,6 +158,7 @@ impl<'a> ChartData<'a> {
             unavailable: instance.unavailable().iter().map(period).collect(),
             open: open(instance),
             choose,
+            happened,
             schedules: schedules.iter().enumerate().map(of).collect(),
         }
     }

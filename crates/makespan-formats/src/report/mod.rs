@@ -121,7 +121,8 @@ impl<'a> Report<'a> {
 
     fn charted(&self) -> Charted<'a> {
         let Self { title, instance, schedules, marks, bounds, choose, .. } = *self;
-        Charted { title, instance, schedules, marks, bounds, choose }
+        let happened = schedules.len() == 2 && self.happened().is_some();
+        Charted { title, instance, schedules, marks, bounds, choose, happened }
     }
 }
 

@@ -40,6 +40,8 @@ pub struct TreeReport<'a> {
 pub struct TreePicture<'a> {
     /// In its head.
     pub title: &'a str,
+    /// What its figures are called among those of others.
+    pub name: &'a str,
     /// Who computes what.
     pub rates: &'a Rates,
 }
@@ -92,7 +94,7 @@ impl<'a> TreeData<'a> {
 
 impl<'a> PictureData<'a> {
     fn new(problem: &TreeProblem, picture: &TreePicture<'a>) -> Self {
-        let TreePicture { title, rates } = *picture;
+        let TreePicture { title, rates, .. } = *picture;
         let flows = rates.flows(problem);
         let link =
             |node: usize| problem.nodes()[node].parent.map_or(0.0, |_| float_of(&link_load(problem, &flows, node)));
@@ -118,11 +120,15 @@ impl<'a> PictureData<'a> {
 fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     let problem = report.problem;
     let many = report.pictures.len() > 1;
-    let card = |label: &str, line: &str, value: &dyn Fn(usize) -> String| {
-        let others = (1..report.pictures.len()).map(|at| format!("{}: {}", report.pictures[at].title, value(at)));
-        let first = many.then(|| report.pictures[0].title.to_owned());
-        let lines = first.into_iter().chain([line.to_owned()]).chain(others).collect();
-        Card { label: label.to_owned(), value: value(0), badge: None, lines }
+    let card = |label: &str, line: &str, value: &dyn Fn(usize) -> f64, text: &dyn Fn(f64) -> String| {
+        let all: Vec<f64> = (0..report.pictures.len()).map(value).collect();
+        let named =
+            report.pictures.iter().zip(&all).map(|(picture, &value)| format!("{}: {}", picture.name, text(value)));
+        let lines = [line.to_owned()].into_iter().chain(named.filter(|_| many)).collect();
+        // Of several none comes first: between which they are.
+        let ends = [f64::min, f64::max].map(|end| text(all.iter().copied().reduce(end).unwrap_or_default()));
+        let value = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
+        Card { label: label.to_owned(), value, badge: None, lines }
     };
     if report.pictures.is_empty() {
         return Vec::new();
@@ -142,17 +148,19 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         data.pictures[at].shares.chunks(apps.max(1)).filter(|shares| shares.iter().any(|share| *share > 0.0)).count()
     };
     let computing = problem.nodes().iter().filter(|node| node.computes()).count();
-    let rates = if report.measured {
-        "weighted tasks a second over the whole run, its begin and its end included"
+    let (throughput_word, rates) = if report.measured {
+        ("throughput of the whole run", "weighted tasks a second, the slow begin and end included")
     } else {
-        "weighted tasks a second, of the rates below"
+        ("fair throughput", "weighted tasks a second, of the rates below")
     };
     let counted = |count: usize| grouped(count as f64);
     vec![
-        card("fair throughput", rates, &|at| format!("{:.3}", throughput(at))),
-        card("processors busy", "mean over the nodes that compute", &|at| format!("{:.1} %", 100.0 * loads[at].1)),
-        card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| counted(at_work(at))),
-        card("ports that never idle", "sending all the time", &|at| counted(loads[at].0)),
+        card(throughput_word, rates, &throughput, &|value| format!("{value:.3}")),
+        card("processors busy", "mean over the nodes that compute", &|at| loads[at].1, &|value| {
+            format!("{:.1} %", 100.0 * value)
+        }),
+        card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| at_work(at) as f64, &grouped),
+        card("ports that never idle", "sending all the time", &|at| loads[at].0 as f64, &grouped),
         Card {
             label: "applications".to_owned(),
             value: counted(applications.len()),

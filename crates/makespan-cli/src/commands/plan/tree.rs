@@ -60,7 +60,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     if let Some(path) = report {
         let nodes = nodes::Nodes::new(instance, &found).all();
         let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
-        let pictures = &[TreePicture { title, rates }];
+        let pictures = &[TreePicture { title, name: title, rates }];
         let report =
             TreeReport { title, summary: &summary, instance, problem, pictures, measured: false, remarks, sections };
         write_file(path, |mut out| write_tree(&mut out, &report))?;

@@ -66,6 +66,8 @@ pub struct PolicyPanel<'a> {
     pub summary: &'a str,
     /// When the last job ended.
     pub end: Time,
+    /// How many processors it had.
+    pub processors: u32,
     /// Busy processors and waiting jobs, by ascending time.
     pub levels: &'a [Level],
     /// The phases of a flow of tasks, drawn above the usage; `None` for other instances.
@@ -88,6 +90,9 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "origin" => write_origin(out, report),
         "remarks" => write_remarks(out, report.remarks),
         "comparison" => write_sections(out, std::slice::from_ref(report.comparison)),
+        // Many columns need the width of the page.
+        "wide" if report.comparison.columns.len() > 4 => out.write_all(b" wide"),
+        "wide" => Ok(()),
         "phases" => phase_strip::write_legend(out, report.policies),
         "panels" => panels.write(out),
         "reduced" => out.write_all(note(&panels).as_bytes()),
@@ -140,8 +145,9 @@ fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Pane
     let schedules = all.collect::<Option<Vec<_>>>().unwrap_or_default();
     let marks: Vec<Marks> = report.policies.iter().map(|policy| policy.marks.clone()).collect();
     let (title, instance) = (report.title, report.instance);
+    let choose = schedules.len() > 3;
     let charted =
-        Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose: schedules.len() > 3 };
+        Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose, happened: false };
     let chart = (!schedules.is_empty()).then(|| ChartData::new(charted));
     write_json(out, &Data { panels: panels.data(), chart, week: report.week })
 }

@@ -64,9 +64,9 @@ impl<'a> Panels<'a> {
         let span = [first, ends.max().unwrap_or_default().max(first + Time::TICK)];
         let series: Vec<Vec<Column>> =
             policies.iter().map(|policy| columns(policy.levels, span, EXACT, COLUMNS)).collect();
-        // A scenario may have more processors than the log.
-        let held = series.iter().flatten().map(|column| column.held.most).max().unwrap_or(0);
-        Self { policies, series, span, processors: report.instance.processors().max(held) }
+        let held = series.iter().flatten().map(|column| column.held.most);
+        let processors = policies.iter().map(|policy| policy.processors).chain(held).max().unwrap_or(0);
+        Self { policies, series, span, processors }
     }
 
     /// Whether the series are shown in columns.
@@ -94,13 +94,24 @@ impl<'a> Panels<'a> {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
             }
-            let held = Quantity { class: "held", word: "busy", most: self.processors, of: |column| column.held };
+            let held = Quantity {
+                class: "held",
+                word: "busy",
+                all: self.processors,
+                most: policy.processors,
+                of: |column| column.held,
+            };
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
             // A queue has a scale of its own: beside one that grows for ever the others would be flat.
             let longest = series.iter().map(|column| column.waiting.most).max().unwrap_or(0);
-            let waiting =
-                Quantity { class: "waiting", word: "waiting", most: longest.max(1), of: |column| column.waiting };
+            let waiting = Quantity {
+                class: "waiting",
+                word: "waiting",
+                all: longest.max(1),
+                most: longest.max(1),
+                of: |column| column.waiting,
+            };
             self.write_plot(out, [queue, QUEUE], &waiting, series)?;
         }
         self.write_axis(out, height - AXIS + 4.0)?;
@@ -137,11 +148,12 @@ impl<'a> Panels<'a> {
         quantity: &Quantity,
         series: &[Column],
     ) -> io::Result<()> {
-        let Quantity { class, word, most, of } = *quantity;
+        let Quantity { class, word, all, most, of } = *quantity;
         let (bottom, width) = (top + height, WIDTH - LEFT - RIGHT);
-        let (y, h) = (Pixels(top), Pixels(height));
+        let scale = height / f64::from(all.max(1));
+        let ground = scale * f64::from(most);
+        let (y, h) = (Pixels(bottom - ground), Pixels(ground));
         writeln!(out, r#"<rect class="ground" x="{LEFT}" y="{y}" width="{width}" height="{h}"/>"#)?;
-        let scale = height / f64::from(most.max(1));
         for shade in ["most", "mean", "least"] {
             let mut path = format!("M{LEFT} {}", Pixels(bottom));
             for column in series {
@@ -155,7 +167,7 @@ impl<'a> Panels<'a> {
             }
             writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, Pixels(bottom))?;
         }
-        let labels = [(top + 9.0, grouped(f64::from(most))), (bottom - 1.0, "0".to_owned())];
+        let labels = [(bottom - ground + 9.0, grouped(f64::from(most))), (bottom - 1.0, "0".to_owned())];
         for (y, text) in labels.iter().map(|(y, text)| (Pixels(*y), Text(text))) {
             writeln!(out, r#"<text class="end" x="{}" y="{y}">{text}</text>"#, LEFT - 7.0)?;
         }
@@ -184,7 +196,9 @@ struct Quantity {
     class: &'static str,
     /// Beside the plot.
     word: &'static str,
-    /// At the top of the plot.
+    /// At the top of the plot: the same for all policies where their plots are compared.
+    all: u32,
+    /// The most that there can be here.
     most: u32,
     of: fn(&Column) -> Spread,
 }

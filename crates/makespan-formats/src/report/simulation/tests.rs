@@ -29,8 +29,16 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
         deadlines: vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }],
         ..Marks::default()
     };
-    let panel =
-        PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, phases: Some(&phases), schedule, marks: &marks };
+    let panel = PolicyPanel {
+        name: HOSTILE,
+        summary: HOSTILE,
+        end,
+        processors: instance.processors(),
+        levels,
+        phases: Some(&phases),
+        schedule,
+        marks: &marks,
+    };
     let comparison = Section {
         title: HOSTILE.into(),
         columns: vec![HOSTILE.into()],

@@ -19,14 +19,15 @@ const POINTS: usize = 40;
 /// Writes measures side by side, for each policy a picture of what was busy and a figure of what was done when.
 pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -> Result<()> {
     let rates: Vec<Rates> = page.runs.iter().map(|run| run.rates(page.scene, problem)).collect();
-    let titles: Vec<String> = page.runs.iter().map(|run| format!("Mean loads under {}", run.heuristic)).collect();
+    let named = |run: &TreeRun| (format!("Mean loads under {}", run.heuristic), run.heuristic.to_string());
+    let names: Vec<(String, String)> = page.runs.iter().map(named).collect();
     let pictures: Vec<TreePicture<'_>> =
-        titles.iter().zip(&rates).map(|(title, rates)| TreePicture { title, rates }).collect();
+        names.iter().zip(&rates).map(|((title, name), rates)| TreePicture { title, name, rates }).collect();
     let remarks: Vec<String> = page.runs.iter().flat_map(|run| page.remarks(run)).collect();
     let (columns, rows) = page.comparison();
     let text = format!(
-        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved{}. It is measured \
-         from a tenth to nine tenths of the time at which the first application was done.",
+        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved{}. The fair throughput of a \
+         run is measured from a tenth to nine tenths of the time at which the first application was done.",
         figure(page.scene.bound),
         page.instance.condition()
     );
