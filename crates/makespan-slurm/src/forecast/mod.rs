@@ -2,10 +2,11 @@
 //!
 //! The scheduler of the play sees what Slurm's sees: limits, partitions, features, reservations, licences, dependencies. It starts jobs from
 //! the head of the queue, and at intervals fills gaps without putting off those that come before. Jobs really end as was learned from
-//! those that ended. Played again with run times drawn from what was learned, starts spread, which says how sure an expectation is.
+//! those that ended, or where nothing is known as jobs of public logs do. Played again with run times drawn from that, starts spread, which
+//! says how sure an expectation is.
 //!
 //! ```
-//! use makespan_slurm::forecast::{Options, forecast};
+//! use makespan_slurm::forecast::{Options, RunTimes, forecast};
 //! use makespan_slurm::queue::{Part, Texts};
 //!
 //! let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p";
@@ -14,7 +15,8 @@
 //! let waiting = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4";
 //! let texts = Texts::default().with(Part::Nodes, node).with(Part::Jobs, format!("{running}\n{waiting}\n"));
 //! let queue = texts.queue(None).unwrap();
-//! let expected = &forecast(&queue, &Options::default()).expected[0];
+//! let options = Options { times: RunTimes::Limits, ..Options::default() };
+//! let expected = &forecast(&queue, &options).expected[0];
 //! assert_eq!((queue.now, expected.start), (400, Some(700)));
 //! ```
 
@@ -25,12 +27,13 @@ mod play;
 mod ready;
 mod reason;
 mod times;
+mod usual;
 mod why;
 mod world;
 
 use std::thread;
 
-pub use times::Known;
+pub use times::{Known, RunTimes};
 pub use why::Why;
 
 use crate::queue::Queue;
@@ -38,7 +41,7 @@ use model::{Bid, Model};
 use play::{Looks, Outcome, Play};
 use ready::Links;
 use reason::Reasons;
-use times::{Draws, Learned, Times};
+use times::{Drawing, Learned, Times};
 
 /// Nodes that are looked at in all draws together, and how many draws are made whatever they cost: what is asked at a prompt is to be
 /// answered in seconds.
@@ -52,15 +55,15 @@ pub struct Options<'a> {
     pub draws: u32,
     /// Of the draws: the same seed gives the same spread.
     pub seed: u64,
-    /// Whether run times are learned; otherwise all jobs take their limits.
-    pub learns: bool,
+    /// From what run times are to be known.
+    pub times: RunTimes,
     /// Clock times in words, for reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { draws: 20, seed: 1, learns: true, clock: &|seconds| seconds.to_string() }
+        Self { draws: 20, seed: 1, times: RunTimes::Learned, clock: &|seconds| seconds.to_string() }
     }
 }
 
@@ -104,8 +107,7 @@ pub struct Forecast {
 pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
-    let learned = if options.learns { Learned::of(queue) } else { Learned::nothing() };
-    let times: Vec<Times> = queue.jobs.iter().map(|job| learned.of_job(job)).collect();
+    let times = Learned::of(queue, options.times).of_jobs(&queue.jobs);
     let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
     let looks = Looks::of(&model);
     let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
@@ -115,7 +117,8 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     play.first_look();
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).max(LEAST_DRAWS) as u32;
     let options = &Options { draws: options.draws.min(affordable), ..*options };
-    let drawn = if options.learns { draws(options, &model, &links, &times, &ran) } else { Vec::new() };
+    let is_sure = options.times == RunTimes::Limits;
+    let drawn = if is_sure { Vec::new() } else { draws(options, &model, &links, &times, &ran) };
     let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
@@ -178,8 +181,7 @@ fn draws<'a>(
     ran: &(dyn Fn(usize) -> i64 + Sync),
 ) -> Vec<Vec<Option<i64>>> {
     let one = |number: u32| {
-        let mut draws = Draws(options.seed.wrapping_mul(0x1000_0001).wrapping_add(u64::from(number)));
-        let lasting: Vec<i64> = (0..times.len()).map(|job| times[job].draw(ran(job), &mut draws)).collect();
+        let lasting = Drawing::new(number, options.seed).all(times, ran);
         let lasts = |job: usize| lasting[job];
         played(model, links, &lasts)
     };

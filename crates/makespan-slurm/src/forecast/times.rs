@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::usual::USUAL;
 use crate::queue::{PastRun, Queue, QueueJob};
 
 /// From what the run time of a job is known.
@@ -13,8 +14,22 @@ pub enum Known {
     User(usize),
     /// From so many jobs of anybody, by the part of their limit that they used.
     Anybody(usize),
-    /// From nothing: the limit is taken.
+    /// From nothing of this cluster: it uses its limit as jobs of public logs do.
+    Usual,
+    /// From nothing at all: the limit is taken.
     Limit,
+}
+
+/// From what run times are to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RunTimes {
+    /// From jobs of this cluster that ended; where there are none, as [`Usual`](Self::Usual).
+    #[default]
+    Learned,
+    /// Jobs use their limits as those of public logs do.
+    Usual,
+    /// Every job takes its limit.
+    Limits,
 }
 
 /// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014): draws need no more.
@@ -42,15 +57,22 @@ pub(super) struct Times {
     own: std::sync::Arc<[i64]>,
     /// Parts of limits that other jobs used, ascending.
     others: std::sync::Arc<[f64]>,
+    /// Parts of limits that jobs of public logs used, ascending: together they count as one of the other jobs.
+    usual: &'static [f64],
     limit: i64,
     pub known: Known,
+    /// Which jobs have the same user and name, and which the same user.
+    name: usize,
+    user: usize,
 }
 
 /// What is known of all.
+#[derive(Default)]
 pub(super) struct Learned {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
     by_user: HashMap<String, std::sync::Arc<[f64]>>,
     all: std::sync::Arc<[f64]>,
+    usual: &'static [f64],
 }
 
 /// So many runs of one kind are enough: more make draws no better.
@@ -59,7 +81,15 @@ const ENOUGH: usize = 500;
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Learned {
-    pub(super) fn of(queue: &Queue) -> Self {
+    pub(super) fn of(queue: &Queue, from: RunTimes) -> Self {
+        match from {
+            RunTimes::Learned => Self::of_past(queue),
+            RunTimes::Usual => Self { usual: &USUAL, ..Self::default() },
+            RunTimes::Limits => Self::default(),
+        }
+    }
+
+    fn of_past(queue: &Queue) -> Self {
         let mut by_name: HashMap<(String, String), Vec<i64>> = HashMap::new();
         let mut by_user: HashMap<String, Vec<f64>> = HashMap::new();
         let mut all = Vec::new();
@@ -91,26 +121,41 @@ impl Learned {
             by_name: by_name.into_iter().map(|(key, list)| (key, sorted(list))).collect(),
             by_user: by_user.into_iter().map(|(key, list)| (key, ascending(list))).collect(),
             all: ascending(all),
+            usual: &USUAL,
         }
     }
 
-    /// Nothing is learned: every job takes its limit.
-    pub(super) fn nothing() -> Self {
-        Self { by_name: HashMap::new(), by_user: HashMap::new(), all: [].into() }
+    /// What is known of each job.
+    pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
+        let mut names: HashMap<(&str, String), usize> = HashMap::new();
+        let mut users: HashMap<&str, usize> = HashMap::new();
+        let one = |job| {
+            let QueueJob { user, name, .. } = job;
+            let next = names.len();
+            let name = *names.entry((user, plain(name))).or_insert(next);
+            let next = users.len();
+            let user = *users.entry(user).or_insert(next);
+            Times { name, user, ..self.of_job(job) }
+        };
+        jobs.iter().map(one).collect()
     }
 
-    pub(super) fn of_job(&self, job: &QueueJob) -> Times {
-        let limit = limit(job);
-        let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_else(|| [].into());
+    fn of_job(&self, job: &QueueJob) -> Times {
+        let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
-        let others = of_user.unwrap_or(&self.all).clone();
-        let known = match (own.len(), of_user, self.all.len()) {
-            (0, Some(list), _) => Known::User(list.len()),
-            (0, None, 0) => Known::Limit,
-            (0, None, count) => Known::Anybody(count),
-            (count, ..) => Known::Name(count),
+        // Where there is no limit, parts of limits say nothing.
+        let (others, usual) = match job.limit {
+            Some(_) => (of_user.unwrap_or(&self.all).clone(), self.usual),
+            None => Default::default(),
         };
-        Times { own, others, limit, known }
+        let known = match (own.len(), others.len()) {
+            (0, 0) if usual.is_empty() => Known::Limit,
+            (0, 0) => Known::Usual,
+            (0, count) if of_user.is_some() => Known::User(count),
+            (0, count) => Known::Anybody(count),
+            (count, _) => Known::Name(count),
+        };
+        Times { own, others, usual, limit: limit(job), known, name: 0, user: 0 }
     }
 }
 
@@ -142,43 +187,27 @@ impl Times {
     /// The mean of what is known, given that it has run for so long already.
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
-        let others: Vec<i64> = self.other_times(ran).collect();
-        let other = (!others.is_empty()).then(|| others.iter().sum::<i64>() as f64 / others.len() as f64);
-        let sum = own.iter().sum::<i64>() as f64;
-        let mean = match (own.len(), other) {
-            (0, None) => return self.beyond(ran),
-            (0, Some(other)) => other,
-            (count, None) => sum / count as f64,
-            // What is known of others counts as one run.
-            (count, Some(other)) => (sum + other) / (count + 1) as f64,
-        };
-        (mean.round() as i64).clamp(ran + 1, self.limit.max(ran + 1))
+        let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
+        let limit = self.limit as f64;
+        // What is usual counts as one of the others, and all others count as one run of its own.
+        let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
+        let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
+        self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
     }
 
-    /// A time drawn from what is known.
-    pub(super) fn draw(&self, ran: i64, draws: &mut Draws) -> i64 {
-        let own = longer(&self.own, ran);
-        let from_own = !own.is_empty() && draws.below(own.len() + 1) < own.len();
-        let drawn = if from_own {
-            own[draws.below(own.len())]
-        } else {
-            let first = self.others.partition_point(|&part| part * self.limit as f64 <= ran as f64);
-            let others = &self.others[first..];
-            match (others.len(), own.len()) {
-                (0, 0) => self.beyond(ran),
-                (0, count) => own[draws.below(count)],
-                (count, _) => (others[draws.below(count)] * self.limit as f64) as i64,
-            }
-        };
-        drawn.clamp(ran + 1, self.limit.max(ran + 1))
+    fn within(&self, ran: i64, seconds: i64) -> i64 {
+        seconds.clamp(ran + 1, self.limit.max(ran + 1))
     }
 
-    fn other_times(&self, ran: i64) -> impl Iterator<Item = i64> + '_ {
-        self.others.iter().map(|part| (part * self.limit as f64) as i64).filter(move |&seconds| seconds > ran)
+    /// Parts of the limit that are longer than what has passed.
+    fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
+        // All of what has not begun is to come.
+        let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
+        &parts[parts.partition_point(over)..]
     }
 
     /// Of one that has run for longer than any that is known: a quarter longer, at most its limit. Where nothing is known: its limit.
-    fn beyond(&self, ran: i64) -> i64 {
+    fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             Known::Limit => self.limit.max(ran + 1),
             _ => (ran + (ran / 4).max(1)).min(self.limit.max(ran + 1)),
@@ -186,18 +215,121 @@ impl Times {
     }
 }
 
+fn mean(list: &[f64]) -> Option<f64> {
+    (!list.is_empty()).then(|| list.iter().sum::<f64>() / list.len() as f64)
+}
+
+/// The mean of so many values with this sum, and of one more if there is one.
+fn with_one_more(sum: f64, count: usize, more: Option<f64>) -> Option<f64> {
+    let all = count + usize::from(more.is_some());
+    (all > 0).then(|| (sum + more.unwrap_or_default()) / all as f64)
+}
+
 /// Those that are longer.
 fn longer(list: &[i64], ran: i64) -> &[i64] {
     &list[list.partition_point(|&seconds| seconds <= ran)..]
 }
 
+/// Run times of all jobs, drawn from what is known.
+///
+/// What is not known of a job is not known of all that are like it: whether a user's jobs use a tenth of their limits or all of them. So a value
+/// that was drawn for one of them counts for the next as one that was seen (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes,
+/// Annals of Statistics 1(2), 1973). Each job's own distribution stays what it is.
+pub(super) struct Drawing {
+    draws: Draws,
+    /// Which of the draws it is.
+    number: u32,
+    /// By user and name: seconds; by user: parts of limits.
+    of_name: Vec<Vec<i64>>,
+    of_user: Vec<Vec<f64>>,
+}
+
+impl Drawing {
+    pub(super) fn new(number: u32, seed: u64) -> Self {
+        let draws = Draws(seed.wrapping_mul(0x1000_0001).wrapping_add(u64::from(number)));
+        Self { draws, number, of_name: Vec::new(), of_user: Vec::new() }
+    }
+
+    /// Of all jobs, each of which has run for so long already.
+    pub(super) fn all(mut self, times: &[Times], ran: impl Fn(usize) -> i64) -> Vec<i64> {
+        let groups = |of: fn(&Times) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
+        self.of_name = vec![Vec::new(); groups(|one| one.name)];
+        self.of_user = vec![Vec::new(); groups(|one| one.user)];
+        let mut drawn = vec![0; times.len()];
+        // What runs already is known to be long, so that what is drawn for it says less of the others than theirs say of it.
+        let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
+        for job in waits.into_iter().chain(runs) {
+            drawn[job] = self.one(&times[job], ran(job));
+        }
+        drawn
+    }
+
+    fn one(&mut self, times: &Times, ran: i64) -> i64 {
+        let own = longer(&times.own, ran);
+        let seen = &self.of_name[times.name];
+        let at = self.draws.below(own.len() + seen.len() + 1);
+        let known = own.get(at).or_else(|| seen.get(at.checked_sub(own.len())?)).copied();
+        let drawn = match known.filter(|&seconds| seconds > ran) {
+            Some(seconds) => seconds,
+            None => match self.part(times, ran) {
+                Some(part) => (part * times.limit as f64).round() as i64,
+                None if own.is_empty() => times.unseen(ran),
+                None => own[self.draws.below(own.len())],
+            },
+        };
+        if ran == 0 {
+            self.of_name[times.name].push(drawn);
+        }
+        times.within(ran, drawn)
+    }
+
+    /// A part of the limit, as other jobs used it.
+    fn part(&mut self, times: &Times, ran: i64) -> Option<f64> {
+        let (others, usual) = (times.beyond(&times.others, ran), times.beyond(times.usual, ran));
+        let seen = &self.of_user[times.user];
+        let count = others.len() + usize::from(!usual.is_empty());
+        if count == 0 {
+            return None;
+        }
+        let at = self.draws.below(count + seen.len());
+        let known = others.get(at).or_else(|| seen.get(at.checked_sub(count)?)).copied();
+        let part = match known.filter(|part| part * times.limit as f64 > ran as f64) {
+            Some(part) => part,
+            None if usual.is_empty() => others[self.draws.below(others.len())],
+            // The first of each user's, in twenty draws, are all that are usual.
+            None if ran == 0 && seen.is_empty() => usual[spread_out(self.number, times.user, usual.len())],
+            None => usual[self.draws.below(usual.len())],
+        };
+        if ran == 0 {
+            self.of_user[times.user].push(part);
+        }
+        Some(part)
+    }
+}
+
+/// Which of so many values a draw takes, so that as many draws take each of them once, and groups in another order.
+fn spread_out(number: u32, group: usize, count: usize) -> usize {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut draws = Draws(group as u64);
+    for at in (1..count).rev() {
+        order.swap(at, draws.below(at + 1));
+    }
+    order[number as usize % count]
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn times(own: &[i64], others: &[f64], limit: i64) -> Times {
         let known = if own.is_empty() && others.is_empty() { Known::Limit } else { Known::Name(own.len()) };
-        Times { own: own.into(), others: others.into(), limit, known }
+        Times { own: own.into(), others: others.into(), usual: &[], limit, known, name: 0, user: 0 }
+    }
+
+    fn usual(own: &[i64], others: &[f64], limit: i64) -> Times {
+        Times { usual: &USUAL, known: Known::Usual, ..times(own, others, limit) }
     }
 
     #[test]
@@ -210,13 +342,46 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_longer_than_what_has_passed_and_within_the_limit() {
-        let mut draws = Draws(7);
-        for ran in [0, 15, 30, 99] {
-            for known in [times(&[10, 20, 60], &[0.5], 100), times(&[], &[0.2], 100), times(&[], &[], 100)] {
-                let drawn = known.draw(ran, &mut draws);
-                assert!(drawn > ran && drawn <= 100, "{ran}: {drawn}");
+    fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
+        // In the mean public jobs use 44.5 % of their limits, those that use more than a half 80 %.
+        assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
+        assert_eq!(usual(&[], &[0.1], 1000).mean(0), (100 + 445) / 2);
+        assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);
+        assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run was as long");
+    }
+
+    proptest! {
+        /// Whatever is known, and for how long it has run.
+        #[test]
+        fn draws_are_longer_than_what_has_passed_and_within_the_limit(
+            own in prop::collection::vec(1_i64..2000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4), has_usual: bool,
+            limit in 1_i64..1000, ran in prop::collection::vec(0_i64..1500, 1..20), number in 0_u32..40,
+        ) {
+            let (mut own, others) = (own, ascending(others));
+            own.sort_unstable();
+            let known = if has_usual { usual(&own, &others, limit) } else { times(&own, &others, limit) };
+            let drawn = Drawing::new(number, 7).all(&vec![known.clone(); ran.len()], |job| ran[job]);
+            for (&ran, drawn) in ran.iter().zip(drawn) {
+                for seconds in [drawn, known.mean(ran)] {
+                    prop_assert!(seconds > ran && seconds <= limit.max(ran + 1), "{ran}: {seconds}");
+                }
             }
+        }
+
+        /// Each job's draws are in the mean what its mean says, and those of alike jobs are alike.
+        #[test]
+        fn draws_have_the_mean_that_is_said(own in prop::collection::vec(1_i64..1000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4)) {
+            let (mut own, others) = (own, ascending(others));
+            own.sort_unstable();
+            let known = usual(&own, &others, 1000);
+            let drawn = |number| Drawing::new(number, 3).all(&[known.clone(), known.clone()], |_| 0);
+            let all: Vec<Vec<i64>> = (0..4000).map(drawn).collect();
+            for job in [0, 1] {
+                let mean = all.iter().map(|one| one[job]).sum::<i64>() as f64 / 4000.0;
+                prop_assert!((mean - known.mean(0) as f64).abs() < 30.0, "{mean} for {}", known.mean(0));
+            }
+            let same = all.iter().filter(|one| one[0] == one[1]).count();
+            prop_assert!(same > 4000 / (own.len() + 3), "{same}");
         }
     }
 
