@@ -129,15 +129,14 @@ impl Learned {
     pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
         let mut names: HashMap<(&str, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
-        let one = |job| {
-            let QueueJob { user, name, .. } = job;
-            let next = names.len();
-            let name = *names.entry((user, plain(name))).or_insert(next);
-            let next = users.len();
-            let user = *users.entry(user).or_insert(next);
-            Times { name, user, ..self.of_job(job) }
-        };
-        jobs.iter().map(one).collect()
+        let mut all = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let (next_name, next_user) = (names.len(), users.len());
+            let name = *names.entry((&job.user, plain(&job.name))).or_insert(next_name);
+            let user = *users.entry(&job.user).or_insert(next_user);
+            all.push(Times { name, user, ..self.of_job(job) });
+        }
+        all
     }
 
     fn of_job(&self, job: &QueueJob) -> Times {
