@@ -21,7 +21,7 @@ CONFIGURATION = "SLURM_VERSION = 24.11.5\nSelectType = select/cons_tres\nSelectT
 
 def request(draws):
     """Nodes, processors a node, hours, megabytes a processor, features."""
-    nodes = draws.choice([1] * 12 + [2, 4, 8, 16])
+    nodes = draws.choice([1] * 4 + [2, 4, 8, 16, 32, 64])
     each = draws.randrange(1, 65) if nodes == 1 else draws.randrange(16, 65)
     features = draws.choice(["(null)"] * 4 + ["ib", "avx", "big", "ib&avx", "avx|big"])
     return nodes, each, draws.randrange(1, 25), draws.randrange(500, 4000), features

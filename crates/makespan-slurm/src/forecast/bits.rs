@@ -29,18 +29,35 @@ impl Bits {
         (0..self.0.len()).flat_map(|word| ones(word, self.0[word]))
     }
 
-    /// How many are in both and not in the third.
-    pub(super) fn common(&self, other: &Self, without: Option<&Self>) -> usize {
-        (0..self.0.len()).map(|word| self.word(other, without, word).count_ones() as usize).sum()
+    /// How many words they are.
+    pub(super) fn words(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What is in all of some sets and not in another one.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub of: [&'a Bits; 3],
+    pub without: Option<&'a Bits>,
+}
+
+impl<'a> Common<'a> {
+    pub(super) fn count(self) -> usize {
+        self.words().map(|(_, bits)| bits.count_ones() as usize).sum()
     }
 
-    /// What is in both and not in the third, ascending.
-    pub(super) fn both<'a>(&'a self, other: &'a Self, without: Option<&'a Self>) -> impl Iterator<Item = usize> + 'a {
-        (0..self.0.len()).flat_map(move |word| ones(word, self.word(other, without, word)))
+    /// Ascending.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> + 'a {
+        self.words().flat_map(|(word, bits)| ones(word, bits))
     }
 
-    fn word(&self, other: &Self, without: Option<&Self>, word: usize) -> u64 {
-        self.0[word] & other.0[word] & !without.map_or(0, |without| without.0[word])
+    fn words(self) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let [one, two, three] = self.of.map(|set| &set.0[..]);
+        let without = self.without.map_or(&[][..], |without| &without.0);
+        let closed = without.iter().copied().chain(std::iter::repeat(0));
+        let open = one.iter().zip(two).zip(three).map(|((one, two), three)| one & two & three);
+        open.zip(closed).map(|(open, closed)| open & !closed).enumerate()
     }
 }
 

@@ -135,6 +135,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         ended: vec![None; queue.jobs.len()],
         holders: counters::holders(queue, &model.uses),
         free: std::cell::RefCell::default(),
+        roomy: std::cell::RefCell::default(),
     };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {

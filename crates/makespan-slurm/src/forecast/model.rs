@@ -15,6 +15,8 @@ use super::why::Never;
 pub(super) struct Site {
     /// Which of the queue's.
     pub node: usize,
+    /// Which sites have as much of everything.
+    pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
     /// Processors are given out in multiples of this.
@@ -45,28 +47,62 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Whether it asks for as much as another in every respect: what has no room for that has none for it.
-    pub fn asks_for_as_much(&self, other: &Self) -> bool {
-        let memory = match (self.memory, other.memory) {
-            (_, None) | (Some(Memory::Whole), Some(Memory::Whole)) => true,
-            (Some(Memory::PerCpu(own)), Some(Memory::PerCpu(least)))
-            | (Some(Memory::PerNode(own)), Some(Memory::PerNode(least))) => own >= least,
-            _ => false,
-        };
-        let at_most = |own: Option<u32>, other: Option<u32>| own.unwrap_or(u32::MAX) <= other.unwrap_or(u32::MAX);
-        let gres = |least: &(Vec<usize>, u32)| self.gres.iter().any(|own| own.0 == least.0 && own.1 >= least.1);
-        self.set == other.set
-            && self.counted == other.counted
-            && self.reservation == other.reservation
-            && self.min_nodes >= other.min_nodes
-            && at_most(self.max_nodes, other.max_nodes)
-            && self.cpus >= other.cpus
-            && self.per_node >= other.per_node
-            && (self.whole || !other.whole)
-            && self.lasts >= other.lasts
-            && memory
-            && other.gres.iter().all(gres)
+    /// Processors that it needs at least of each node.
+    fn cpus_of_node(&self) -> u32 {
+        self.per_node.max(1)
     }
+
+    /// Memory that it needs at least of each node.
+    fn memory_of_node(&self) -> u64 {
+        match self.memory {
+            Some(Memory::PerCpu(bytes)) => bytes.saturating_mul(self.cpus_of_node().into()),
+            Some(Memory::PerNode(bytes)) => bytes,
+            Some(Memory::Whole) | None => 0,
+        }
+    }
+
+    /// What it asks for on each node alone.
+    pub(super) fn of_node(&self) -> Self {
+        Self { counted: None, min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..self.clone() }
+    }
+}
+
+/// What jobs ask for on each node, ascending: sites are sorted by how much of it they have free.
+#[derive(Clone, Debug)]
+pub(super) struct Levels {
+    /// Processors: the first level is one.
+    pub cpus: Vec<u32>,
+    /// Bytes: the first level is none.
+    pub memory: Vec<u64>,
+}
+
+/// Levels at most: more make a job that starts or ends cost more than is won.
+const MAX_LEVELS: usize = 64;
+
+impl Levels {
+    fn of(shapes: &[Shape]) -> Self {
+        let cpus = shapes.iter().map(Shape::cpus_of_node).chain([1]).collect();
+        let memory = shapes.iter().map(Shape::memory_of_node).chain([0]).collect();
+        Self { cpus: thinned(cpus), memory: thinned(memory) }
+    }
+
+    /// The highest levels that whatever has room for the shape reaches: of processors and of memory.
+    pub(super) fn reached_for(&self, shape: &Shape) -> (usize, usize) {
+        let (cpus, memory) = (shape.cpus_of_node(), shape.memory_of_node());
+        let below = |reached: usize| reached.saturating_sub(1);
+        (
+            below(self.cpus.partition_point(|&level| level <= cpus)),
+            below(self.memory.partition_point(|&level| level <= memory)),
+        )
+    }
+}
+
+/// In order, each once, and where there are too many as many as may be: always the first.
+fn thinned<T: Ord + Copy>(mut levels: Vec<T>) -> Vec<T> {
+    levels.sort_unstable();
+    levels.dedup();
+    let step = levels.len().div_ceil(MAX_LEVELS).max(1);
+    levels.into_iter().step_by(step).collect()
 }
 
 /// What so many nodes of a job have to have.
@@ -102,6 +138,8 @@ pub(super) struct Counter {
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
     pub sites: Vec<Site>,
+    /// Of each kind of sites that have as much of everything, one.
+    pub kinds_of_sites: Vec<usize>,
     /// Kinds of generic resources, and how many each site has, row by row.
     pub kinds: Vec<(String, String)>,
     pub gres: Vec<u32>,
@@ -112,6 +150,7 @@ pub(super) struct Model<'a> {
     pub counted: Vec<Counted>,
     pub partition_sets: Vec<Bits>,
     pub shapes: Vec<Shape>,
+    pub levels: Levels,
     /// In the order in which they are looked at.
     pub bids: Vec<Bid>,
     /// Of each job its bids, by position.
@@ -141,14 +180,16 @@ impl<'a> Model<'a> {
             let of = &queue.nodes[node];
             Site {
                 node,
+                kind: 0,
                 cpus: of.usable_cpus,
                 memory: of.memory.unwrap_or(u64::MAX).saturating_sub(of.kept_memory),
                 grain: if cores { of.threads_per_core.max(1) } else { 1 },
                 closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
             }
         };
-        let sites: Vec<Site> = order.iter().map(site).collect();
-        let gres = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
+        let mut sites: Vec<Site> = order.iter().map(site).collect();
+        let gres: Vec<u32> = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
+        let kinds_of_sites = tell_apart(&mut sites, &gres, kinds.len());
         let names: HashMap<&str, usize> =
             sites.iter().enumerate().map(|(site, of)| (queue.nodes[of.node].name.as_str(), site)).collect();
         let of_partition = |partition: &Partition| {
@@ -162,6 +203,7 @@ impl<'a> Model<'a> {
         let mut model = Self {
             queue,
             sites,
+            kinds_of_sites,
             kinds,
             gres,
             site_of,
@@ -169,6 +211,7 @@ impl<'a> Model<'a> {
             counted: Vec::new(),
             partition_sets,
             shapes: Vec::new(),
+            levels: Levels::of(&[]),
             bids: Vec::new(),
             bids_of: vec![Vec::new(); queue.jobs.len()],
             counters: Vec::new(),
@@ -178,6 +221,7 @@ impl<'a> Model<'a> {
         };
         (model.counters, model.uses) = super::counters::of(queue);
         model.add_bids();
+        model.levels = Levels::of(&model.shapes);
         model
     }
 
@@ -358,18 +402,23 @@ impl<'a> Model<'a> {
 
     /// Whether enough nodes are large enough when they are empty.
     fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
-        // What nodes give when they are empty depends on what is asked for on each alone.
-        let key = Shape { min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..shape.clone() };
-        let sizes = interning.sizes.entry(key).or_insert_with(|| {
-            let mut sizes: Vec<u32> =
-                self.sets[shape.set].iter().filter_map(|site| self.capacity(shape, site)).collect();
-            sizes.sort_unstable_by(|one, other| other.cmp(one));
-            sizes
+        let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
+            let mut counts = vec![0_u64; self.kinds_of_sites.len()];
+            self.sets[shape.set].iter().for_each(|site| counts[self.sites[site].kind] += 1);
+            counts.into_iter().enumerate().filter(|kind| kind.1 > 0).collect()
         });
-        let enough_nodes = sizes.len() as u64 >= u64::from(shape.min_nodes);
-        let taken = shape.max_nodes.map_or(sizes.len(), |most| most as usize);
-        let cpus: u64 = sizes.iter().take(taken).map(|&cpus| u64::from(cpus)).sum();
-        let there = sizes.len();
+        let size = |&(kind, count): &(usize, u64)| Some((self.capacity(shape, self.kinds_of_sites[kind])?, count));
+        let mut sizes: Vec<(u32, u64)> = kinds.iter().filter_map(size).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        let there: u64 = sizes.iter().map(|size| size.1).sum();
+        let enough_nodes = there >= u64::from(shape.min_nodes);
+        let mut left = shape.max_nodes.map_or(there, u64::from);
+        let mut cpus = 0_u64;
+        for (of_each, count) in sizes {
+            let taken = count.min(left);
+            left -= taken;
+            cpus = cpus.saturating_add(taken.saturating_mul(of_each.into()));
+        }
         let counted = || {
             let sites = self.sets[shape.set].iter().filter(|&site| self.capacity(shape, site).is_some());
             self.put_counted_first(shape, &mut sites.collect::<Vec<_>>(), |site| site).is_some()
@@ -377,7 +426,7 @@ impl<'a> Model<'a> {
         if enough_nodes && cpus >= shape.cpus && (shape.counted.is_none() || counted()) {
             return Ok(());
         }
-        Err(Never::too_few(self, job, partition, shape, there))
+        Err(Never::too_few(self, job, partition, shape, there as usize))
     }
 
     /// How many processors an empty node would give, if it has what is asked for on each node.
@@ -423,8 +472,8 @@ struct Interning {
     sets: HashMap<SetKey, usize>,
     counted: HashMap<Vec<(Features, u32)>, usize>,
     shapes: HashMap<Shape, usize>,
-    /// Processors of the nodes that will do, the largest first.
-    sizes: HashMap<Shape, Vec<u32>>,
+    /// Of each set, how many sites of each kind are in it.
+    kinds: HashMap<usize, Vec<(usize, u64)>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -435,6 +484,20 @@ struct SetKey {
     required: Vec<String>,
     excluded: Vec<String>,
     reservation: Option<usize>,
+}
+
+/// Gives sites that have as much of everything the same number; of each of these kinds one site.
+fn tell_apart(sites: &mut [Site], gres: &[u32], kinds: usize) -> Vec<usize> {
+    let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
+    let mut first = Vec::new();
+    for (at, site) in sites.iter_mut().enumerate() {
+        let key = (site.cpus, site.memory, site.grain, &gres[at * kinds..(at + 1) * kinds]);
+        site.kind = *known.entry(key).or_insert_with(|| {
+            first.push(at);
+            first.len() - 1
+        });
+    }
+    first
 }
 
 fn is_exclusive(partition: &Partition) -> bool {

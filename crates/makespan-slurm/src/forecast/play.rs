@@ -348,7 +348,6 @@ impl<'a> Play<'a> {
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
-        let mut hopeless: Vec<usize> = Vec::new();
         let waits = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_none();
         let bids: Vec<u32> = self.waiting[self.head..].iter().filter(waits).take(self.looks.depth).copied().collect();
         for position in bids {
@@ -362,16 +361,12 @@ impl<'a> Play<'a> {
             // What did not fit for a job that asked for the same does not fit now.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
-            let asked = |&other: &usize| shape.asks_for_as_much(&self.model.shapes[other]);
-            let known = is_alone && (self.failed[bid.shape] == self.look || hopeless.iter().any(asked));
+            let known = is_alone && self.failed[bid.shape] == self.look;
             debug_assert!(!known || self.world.find(shape, None, true).is_none());
             if !known && self.try_start(bid, None, true) {
                 continue;
             }
             self.failed[bid.shape] = self.look;
-            if !known && is_alone {
-                hopeless.push(bid.shape);
-            }
             if let Some(gaps) = &mut self.gaps
                 && let Some(gap) = self.world.gap_of(&self.model.shapes[bid.shape])
             {

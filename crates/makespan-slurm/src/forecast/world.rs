@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::queue::{Holding, Memory};
 
-use super::bits::Bits;
+use super::bits::{Bits, Common};
 use super::model::{Model, Shape, amounts};
 
 /// What a job holds of one node.
@@ -71,6 +71,18 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
     }
 }
 
+/// What is free of a site again when something has ended there, as the scheduler believes.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: i64,
+    number: u32,
+    cpus: u32,
+    memory: u64,
+}
+
+/// So many words of a set are walked in the time in which a node is looked at.
+const WORDS_AS_A_LOOK: u64 = 4;
+
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
     pub model: &'a Model<'a>,
@@ -78,12 +90,14 @@ pub(super) struct World<'a> {
     cpus: Vec<u32>,
     memory: Vec<u64>,
     gres: Vec<u32>,
-    /// Sites with a free processor, and those on which nothing runs.
-    open: Bits,
+    /// Sites that have as much free as each level of processors says, and of memory.
+    with_cpus: Vec<Bits>,
+    with_memory: Vec<Bits>,
+    /// Those on which nothing runs.
     idle: Bits,
     pub running: Vec<Option<Running>>,
-    /// Of each site, what runs there.
-    on: Vec<Vec<u32>>,
+    /// Of each site, what runs there, in the order in which it ends.
+    on: Vec<Vec<End>>,
     /// Of each site, for whom it is kept in the present look.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
@@ -101,7 +115,8 @@ impl<'a> World<'a> {
             cpus: model.sites.iter().map(|site| site.cpus).collect(),
             memory: model.sites.iter().map(|site| site.memory).collect(),
             gres: model.gres.clone(),
-            open: Bits::new(sites),
+            with_cpus: vec![Bits::new(sites); model.levels.cpus.len()],
+            with_memory: vec![Bits::new(sites); model.levels.memory.len()],
             idle: Bits::new(sites),
             running: Vec::new(),
             on: vec![Vec::new(); sites],
@@ -111,8 +126,13 @@ impl<'a> World<'a> {
             looked: Cell::new(0),
         };
         for (site, of) in model.sites.iter().enumerate() {
-            world.open.set(site, of.cpus > 0);
             world.idle.set(site, true);
+            for (&level, set) in model.levels.cpus.iter().zip(&mut world.with_cpus) {
+                set.set(site, of.cpus >= level);
+            }
+            for (&level, set) in model.levels.memory.iter().zip(&mut world.with_memory) {
+                set.set(site, of.memory >= level);
+            }
         }
         world
     }
@@ -133,14 +153,16 @@ impl<'a> World<'a> {
         let number = self.running.len();
         for hold in &running.holds {
             let site = hold.site as usize;
-            self.cpus[site] = self.cpus[site].saturating_sub(hold.cpus);
-            self.memory[site] = self.memory[site].saturating_sub(hold.memory);
+            let (cpus, memory) = (self.cpus[site], self.memory[site]);
+            self.have(site, cpus.saturating_sub(hold.cpus), memory.saturating_sub(hold.memory));
             for &(kind, count) in &hold.gres {
                 let left = &mut self.gres[site * self.model.kinds.len() + usize::from(kind)];
                 *left = left.saturating_sub(count);
             }
-            self.on[site].push(number as u32);
-            self.open.set(site, self.cpus[site] > 0);
+            let end =
+                End { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
+            let place = self.on[site].partition_point(|other| (other.at, other.number) <= (end.at, end.number));
+            self.on[site].insert(place, end);
             self.idle.set(site, false);
         }
         self.running.push(Some(running));
@@ -154,25 +176,30 @@ impl<'a> World<'a> {
         for hold in &running.holds {
             let site = hold.site as usize;
             let of = &self.model.sites[site];
-            self.on[site].retain(|&other| other as usize != number);
+            self.on[site].retain(|end| end.number as usize != number);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
                 // What was held beyond what there is, is not given back twice.
-                self.cpus[site] = of.cpus;
-                self.memory[site] = of.memory;
+                self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
             } else {
-                self.cpus[site] = (self.cpus[site] + hold.cpus).min(of.cpus);
-                self.memory[site] = self.memory[site].saturating_add(hold.memory).min(of.memory);
+                let cpus = (self.cpus[site] + hold.cpus).min(of.cpus);
+                self.have(site, cpus, self.memory[site].saturating_add(hold.memory).min(of.memory));
                 for &(kind, count) in &hold.gres {
                     let at = site * kinds + usize::from(kind);
                     self.gres[at] = (self.gres[at] + count).min(self.model.gres[at]);
                 }
             }
-            self.open.set(site, self.cpus[site] > 0);
         }
         Some(running)
+    }
+
+    /// So much of a site is free from now on.
+    fn have(&mut self, site: usize, cpus: u32, memory: u64) {
+        let levels = &self.model.levels;
+        change(&levels.cpus, &mut self.with_cpus, site, std::mem::replace(&mut self.cpus[site], cpus), cpus);
+        change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
     /// Whether all limits leave room for a job.
@@ -204,9 +231,17 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The sites of a set that have a free processor: no other can give anything now.
-    pub(super) fn open_of<'b>(&'b self, set: &'b Bits) -> impl Iterator<Item = usize> + 'b {
-        self.open.both(set, None)
+    /// Sites that may have room for the shape now: no other has.
+    fn open_for(&self, shape: &Shape) -> Common<'_> {
+        let (cpus, memory) = self.model.levels.reached_for(shape);
+        let set = &self.model.sets[shape.set];
+        self.looked.set(self.looked.get() + set.words() as u64 / WORDS_AS_A_LOOK);
+        Common { of: [set, &self.with_cpus[cpus], &self.with_memory[memory]], without: None }
+    }
+
+    /// Sites that have room for the shape now, whatever comes later.
+    pub(super) fn roomy(&self, shape: &Shape) -> usize {
+        self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
     /// How many processors a site can give now, if it has what is asked for on each node.
@@ -245,15 +280,17 @@ impl<'a> World<'a> {
 
     /// Nodes on which a job can start now, with what it takes of each.
     pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
-        let set = &self.model.sets[shape.set];
-        let base = if shape.whole { &self.idle } else { &self.open };
-        if base.common(set, without) < shape.min_nodes as usize || !self.in_reservation(shape, self.now) {
+        let mut open = Common { without, ..self.open_for(shape) };
+        if shape.whole {
+            open.of[1] = &self.idle;
+        }
+        if open.count() < shape.min_nodes as usize || !self.in_reservation(shape, self.now) {
             return None;
         }
         let mut found: Vec<(usize, u32)> = Vec::new();
         let (mut cpus, most) = (0_u64, shape.max_nodes.map_or(usize::MAX, |most| most as usize));
         let is_range = shape.max_nodes.is_some_and(|most| most > shape.min_nodes);
-        for site in base.both(set, without) {
+        for site in open.iter() {
             let Some(room) = self.room_now(shape, site) else { continue };
             if self.conflict(shape, site, self.now, heeds_kept).is_some() {
                 continue;
@@ -399,27 +436,24 @@ impl<'a> World<'a> {
             return Some((self.now, room));
         }
         // Most nodes run one job, after which they are empty.
-        if let [number] = self.on[site][..] {
-            let room = self.model.capacity(shape, site)?;
-            return Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), room));
+        if let [end] = self.on[site][..] {
+            return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
         }
-        let mut ends: Vec<(i64, u32)> = self.on[site]
-            .iter()
-            .filter_map(|&number| Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), number)))
-            .collect();
-        ends.sort_unstable();
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
         let kinds = self.model.kinds.len();
-        let mut gres = self.gres[site * kinds..(site + 1) * kinds].to_vec();
-        for (at, number) in ends {
-            let running = self.running[number as usize].as_ref()?;
-            for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
-                cpus = (cpus + hold.cpus).min(self.model.sites[site].cpus);
-                memory = memory.saturating_add(hold.memory);
-                hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
+        let asks_gres = !shape.gres.is_empty();
+        let mut gres = if asks_gres { self.gres[site * kinds..(site + 1) * kinds].to_vec() } else { Vec::new() };
+        for end in &self.on[site] {
+            cpus = (cpus + end.cpus).min(self.model.sites[site].cpus);
+            memory = memory.saturating_add(end.memory);
+            if asks_gres {
+                let running = self.running[end.number as usize].as_ref()?;
+                for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
+                    hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
+                }
             }
             if let Some(room) = self.model.room(shape, site, cpus, memory, &gres) {
-                return Some((at, room));
+                return Some((end.at.max(self.now + 1), room));
             }
         }
         None
@@ -432,7 +466,7 @@ impl<'a> World<'a> {
             return None;
         }
         let mut gaps: Vec<Gap> =
-            self.open_of(&self.model.sets[shape.set]).filter_map(|site| self.gap(shape, site)).collect();
+            self.open_for(shape).iter().filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
         gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
     }
@@ -454,6 +488,13 @@ impl<'a> World<'a> {
             }
         })
     }
+}
+
+/// Moves a site to the levels that it reaches now.
+fn change<T: Ord>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
+    let reached = |value: &T| levels.partition_point(|level| level <= value);
+    let (before, now) = (reached(&before), reached(&now));
+    sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
 }
 
 /// How many nodes in front are enough for a job, by the processors that each has.
