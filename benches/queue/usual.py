@@ -13,6 +13,8 @@ from pathlib import Path
 
 # Fields of the Standard Workload Format, counted from 0.
 RUN_TIME, REQUESTED_TIME = 3, 8
+# So many values stand in a line of the constant.
+LINE = 16
 
 
 def used(path):
@@ -50,10 +52,9 @@ def main():
     for path, log in zip(options.logs, logs):
         print(f"// {path.name.split('.')[0]}: {len(log)} jobs, mean {sum(log) / len(log):.3f}")
     values = [f"{value:.3f}" for value in quantiles(logs, options.parts)]
-    half = (len(values) + 1) // 2
     print(f"pub(super) const USUAL: [f64; {len(values)}] = [")
-    for first in range(0, len(values), half):
-        print(f"    {', '.join(values[first:first + half])},")
+    for first in range(0, len(values), LINE):
+        print(f"    {', '.join(values[first:first + LINE])},")
     print("];")
 
 

@@ -22,10 +22,13 @@
 
 mod bits;
 mod counters;
+mod drawing;
 mod model;
 mod play;
 mod ready;
 mod reason;
+mod shape;
+mod soonest;
 mod times;
 mod usual;
 mod why;
@@ -37,21 +40,22 @@ pub use times::{Known, RunTimes};
 pub use why::Why;
 
 use crate::queue::Queue;
+use drawing::Drawing;
 use model::{Bid, Model};
 use play::{Looks, Outcome, Play};
 use ready::Links;
 use reason::Reasons;
-use times::{Drawing, Learned, Times};
+use times::{Learned, Times};
 
-/// Nodes that are looked at in all draws together, and how many draws are made whatever they cost: what is asked at a prompt is to be
+/// Nodes that are looked at in all plays together, and how many draws are made whatever they cost: what is asked at a prompt is to be
 /// answered in seconds.
-const MAX_LOOKED: u64 = 100_000_000;
+const MAX_LOOKED: u64 = 80_000_000;
 const LEAST_DRAWS: u64 = 4;
 
 /// How the future is played.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How often with run times that are drawn; 0 for no spread.
+    /// How often with run times that are drawn; 0 for no spread. Less often where a play takes long, which is remarked.
     pub draws: u32,
     /// Of the draws: the same seed gives the same spread.
     pub seed: u64,
@@ -115,10 +119,11 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let mut play = Play::new(&model, &links, looks, &lasts);
     let outcome = Play::new(&model, &links, looks, &lasts).run();
     play.first_look();
-    let affordable = (MAX_LOOKED / outcome.looked.max(1)).max(LEAST_DRAWS) as u32;
-    let options = &Options { draws: options.draws.min(affordable), ..*options };
-    let is_sure = options.times == RunTimes::Limits;
-    let drawn = if is_sure { Vec::new() } else { draws(options, &model, &links, &times, &ran) };
+    // Who takes limits for run times draws none.
+    let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
+    let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
+    let options = &Options { draws: asked.min(affordable), ..*options };
+    let drawn = draws(options, &model, &links, &times, &ran);
     let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
@@ -156,7 +161,14 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let expected = waiting.map(of).collect();
     let ends = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_some());
     let ends = ends.filter_map(|job| Some((job, outcome.ended[job]?))).collect();
-    Forecast { expected, ends, remarks: remarks(queue) }
+    let mut remarks = remarks(queue);
+    if options.draws < asked {
+        remarks.push(format!(
+            "starts are the mean of {} plays of the future in place of {asked}, which would take too long for a queue like this",
+            options.draws
+        ));
+    }
+    Forecast { expected, ends, remarks }
 }
 
 /// The expected start and its spread: the mean of the draws where there are some, else that of mean run times.
@@ -202,7 +214,7 @@ fn draws<'a>(
 }
 
 fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
-    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).run();
+    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).in_short().run();
     started
 }
 

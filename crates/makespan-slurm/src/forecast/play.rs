@@ -105,6 +105,8 @@ pub(super) struct Play<'a> {
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
+    /// Whether more than starts and ends is asked for.
+    tells: bool,
     /// The job that ended last on each site, of those that ended since now.
     last_on: Vec<Option<(i64, usize)>>,
     failed: Vec<u64>,
@@ -142,6 +144,7 @@ impl<'a> Play<'a> {
             last_head: None,
             next_look: None,
             outcome,
+            tells: true,
             last_on: vec![None; model.sites.len()],
             failed: vec![0; model.shapes.len()],
             look: 0,
@@ -152,6 +155,12 @@ impl<'a> Play<'a> {
         };
         play.begin();
         play
+    }
+
+    /// Without the nodes of jobs, and whom they wait for.
+    pub(super) fn in_short(mut self) -> Self {
+        self.tells = false;
+        self
     }
 
     /// What runs now, and what will be without anybody's doing.
@@ -253,8 +262,9 @@ impl<'a> Play<'a> {
                 let Some(job) = running.job else { return };
                 self.world.count(job, false);
                 self.outcome.ended[job] = Some(self.world.now);
-                for hold in &running.holds {
-                    self.last_on[hold.site as usize] = Some((self.world.now, job));
+                if self.tells {
+                    let ended = Some((self.world.now, job));
+                    running.holds.iter().for_each(|hold| self.last_on[hold.site as usize] = ended);
                 }
                 self.tell(job);
             }
@@ -440,12 +450,15 @@ impl<'a> Play<'a> {
         let now = self.world.now;
         let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
         let lasts = (self.lasts)(job).clamp(1, most.max(1));
-        let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
-        let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&(site, _)| self.last_on[site as usize]).collect();
-        after.sort_unstable_by(|one, other| other.cmp(one));
-        after.dedup();
-        self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
-        self.outcome.sites[job] = sites;
+        if self.tells {
+            let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
+            let last = |&(site, _): &(u32, u32)| self.last_on[site as usize];
+            let mut after: Vec<(i64, usize)> = sites.iter().filter_map(last).collect();
+            after.sort_unstable_by(|one, other| other.cmp(one));
+            after.dedup();
+            self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
+            self.outcome.sites[job] = sites;
+        }
         self.outcome.started[job] = Some(now);
         self.world.count(job, true);
         self.stale += self.model.bids_of[job].len();

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use crate::queue::{Condition, QueueJob};
 
-use super::model::{Bid, Model, Shape};
+use super::model::{Bid, Model};
 use super::play::{Outcome, Play};
 use super::ready::{Links, Ready};
+use super::shape::Shape;
 use super::why::{Why, span, wanted};
 use super::world::{Gap, World};
 
