@@ -179,7 +179,7 @@ fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
         .with(Part::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
         .with(Part::Qos, "Name|MaxJobsPU\nq|1\n");
     let queue = texts.queue(None).unwrap();
-    let forecast = forecast(&queue, &Options::default());
+    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
     // The running job ends at its limit, 700.
     assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);

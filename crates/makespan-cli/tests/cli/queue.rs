@@ -78,7 +78,10 @@ fn run_times_are_learned_usual_or_limits() {
     assert!(what == "usual" && (0.43..0.46).contains(&part) && spreads, "{what} {part}");
     assert!(text.contains("as jobs of public logs use their limits"), "{text}");
     let (what, part, _, text) = known(&[]);
-    assert!(what == "all" && part < 0.4 && text.contains("of anybody used, with what jobs of public logs use as one more"), "{part} {text}");
+    assert!(
+        what == "all" && part < 0.4 && text.contains("of anybody used, with what jobs of public logs use as one more"),
+        "{part} {text}"
+    );
     let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);
     assert!(wrong.status == Some(2) && wrong.err.contains("learned, usual, limits"), "{}", wrong.err);
 }

@@ -98,6 +98,9 @@ pub(super) struct Play<'a> {
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// Bids of jobs that may start, by position.
     waiting: Vec<u32>,
+    /// Of each partition, how many of these are of jobs that have not started; of each job, whether it came to the queue.
+    waiting_in: Vec<usize>,
+    entered: Vec<bool>,
     /// Jobs that start together.
     teams: HashMap<usize, Vec<usize>>,
     blocked: Bits,
@@ -138,6 +141,8 @@ impl<'a> Play<'a> {
             world: World::of(model),
             events: BinaryHeap::new(),
             waiting: Vec::new(),
+            waiting_in: vec![0; model.queue.partitions.len()],
+            entered: vec![false; jobs],
             teams: teams(model),
             blocked: Bits::new(model.sites.len()),
             last_look: None,
@@ -212,11 +217,22 @@ impl<'a> Play<'a> {
         if self.outcome.started[job].is_some() {
             return;
         }
+        self.count_waiting(job, true);
         for &bid in &self.model.bids_of[job] {
             if let Err(place) = self.waiting.binary_search(&bid) {
                 self.waiting.insert(place, bid);
                 self.head = self.head.min(place);
             }
+        }
+    }
+
+    fn count_waiting(&mut self, job: usize, comes: bool) {
+        if std::mem::replace(&mut self.entered[job], comes) == comes {
+            return;
+        }
+        for &bid in &self.model.bids_of[job] {
+            let count = &mut self.waiting_in[self.model.bids[bid as usize].partition];
+            *count = if comes { *count + 1 } else { *count - 1 };
         }
     }
 
@@ -324,8 +340,9 @@ impl<'a> Play<'a> {
     /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
     fn start_the_head(&mut self) {
         self.blocked.clear();
-        let mut closed = vec![false; self.model.queue.partitions.len()];
-        let (mut looked, mut open) = (0, closed.len());
+        // Where nobody waits nobody is looked for.
+        let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
+        let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
         let has_started = |bid: &u32| self.outcome.started[self.model.bids[*bid as usize].job].is_some();
         self.head += self.waiting[self.head..].iter().take_while(|bid| has_started(bid)).count();
         let mut at = self.head;
@@ -461,6 +478,7 @@ impl<'a> Play<'a> {
         }
         self.outcome.started[job] = Some(now);
         self.world.count(job, true);
+        self.count_waiting(job, false);
         self.stale += self.model.bids_of[job].len();
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
         self.tell(job);

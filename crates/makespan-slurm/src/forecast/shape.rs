@@ -54,7 +54,7 @@ pub(super) struct Levels {
 }
 
 /// Levels at most: more make a job that starts or ends cost more than is won.
-const MAX_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 16;
 
 impl Levels {
     pub(super) fn of(shapes: &[Shape]) -> Self {

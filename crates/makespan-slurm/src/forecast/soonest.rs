@@ -83,12 +83,15 @@ impl World<'_> {
         }
         for site in later.iter() {
             let last = if soonest.len() == enough { soonest.peek().copied() } else { None };
-            let is_too_late = last.is_some_and(|last| self.on[site].first().is_none_or(|end| end.at > last));
+            let is_too_late = last.is_some_and(|last| self.first_end[site] > last);
             if !is_too_late {
                 add(site, self.freed(shape, site), &mut soonest);
             }
         }
-        if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX }
+        let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
+        // Some were soon enough only until others were found.
+        times.retain(|time| time.0 <= known);
+        known
     }
 
     /// The first instant at which as many nodes as are needed are free together; `None` if there is none until the instant until which

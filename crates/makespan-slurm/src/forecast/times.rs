@@ -237,7 +237,7 @@ pub(super) mod tests {
     fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
         // In the mean public jobs use 44.5 % of their limits, those that use more than a half 80 %.
         assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
-        assert_eq!(usual(&[], &[0.1], 1000).mean(0), (100 + 445) / 2);
+        assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run was as long");
     }

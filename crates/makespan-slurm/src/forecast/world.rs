@@ -73,6 +73,8 @@ pub(super) struct World<'a> {
     pub running: Vec<Option<Running>>,
     /// Of each site, what runs there, in the order in which it ends.
     pub on: Vec<Vec<End>>,
+    /// When the first of it ends: never where nothing runs.
+    pub first_end: Vec<i64>,
     /// Of each site, for whom it is kept in the present look.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
@@ -97,6 +99,7 @@ impl<'a> World<'a> {
             idle: Bits::new(sites),
             running: Vec::new(),
             on: vec![Vec::new(); sites],
+            first_end: vec![i64::MAX; sites],
             kept: vec![Vec::new(); sites],
             touched: Vec::new(),
             taken_later: Bits::new(sites),
@@ -142,6 +145,7 @@ impl<'a> World<'a> {
             let end = End { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
             let place = self.on[site].partition_point(|other| (other.at, other.number) <= (end.at, end.number));
             self.on[site].insert(place, end);
+            self.first_end[site] = self.on[site][0].at;
             self.idle.set(site, false);
         }
         self.running.push(Some(running));
@@ -156,6 +160,7 @@ impl<'a> World<'a> {
             let site = hold.site as usize;
             let of = &self.model.sites[site];
             self.on[site].retain(|end| end.number as usize != number);
+            self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
                 // What was held beyond what there is, is not given back twice.
