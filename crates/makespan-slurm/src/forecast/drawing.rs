@@ -22,9 +22,9 @@ impl Draws {
 
 /// Run times of all jobs, drawn from what is known.
 ///
-/// What is not known of a job is not known of all that are like it: whether a user's jobs use a tenth of their limits or all of them. So a value
-/// that was drawn for one of them counts for the next as one that was seen (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes,
-/// Annals of Statistics 1(2), 1973). Each job's own distribution stays what it is.
+/// What is not known of a job is not known of all that are like it: whether a user's jobs use a tenth of their limits or all of them. So a
+/// value that was drawn for one of them counts for the next as one that was seen: an urn of Pólya (Blackwell and `MacQueen`, Annals of
+/// Statistics 1(2), 1973). Each job's own distribution stays what it is.
 pub(super) struct Drawing {
     draws: Draws,
     /// Which of the draws it is.

@@ -49,7 +49,7 @@ use times::{Learned, Times};
 
 /// Nodes that are looked at in all plays together, and how many draws are made whatever they cost: what is asked at a prompt is to be
 /// answered in seconds.
-const MAX_LOOKED: u64 = 60_000_000;
+const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
 /// How the future is played.

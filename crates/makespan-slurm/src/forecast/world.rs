@@ -389,7 +389,7 @@ impl<'a> World<'a> {
 }
 
 /// Moves a site to the levels that it reaches now.
-fn change<T: Ord>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
+fn change<T: Ord + Copy>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));
     sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
