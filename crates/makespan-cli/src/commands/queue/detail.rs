@@ -99,9 +99,8 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
 fn known(known: Known, has_limit: bool) -> String {
     let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
     // What counts as one more job shows where there are few.
-    let one_more = |count: usize, what: &str| match has_limit && count < FEW {
-        true => format!(", with {what} as one more"),
-        false => String::new(),
+    let one_more = |count: usize, what: &str| {
+        if has_limit && count < FEW { format!(", with {what} as one more") } else { String::new() }
     };
     let public = |count: usize| one_more(count, "what jobs of public logs use");
     match known {
