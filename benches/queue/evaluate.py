@@ -67,7 +67,9 @@ def expected(options, folder, now, extra):
 
 
 WAYS = {
-    "makespan, limits": ["--limits"],
+    "makespan, limits": ["--times", "limits"],
+    "makespan, usual": ["--times", "usual", "--draws", "0"],
+    "makespan, usual, 20 draws": ["--times", "usual"],
     "makespan, learned": ["--draws", "0"],
     "makespan, learned, 20 draws": [],
 }
@@ -83,7 +85,8 @@ def main():
     starts = happened(options.record)
     errors = {name: [] for name in ["squeue --start", *WAYS]}
     shared = {name: [] for name in errors}
-    asked, within, spread = 0, 0, 0
+    spreads = {name: [] for name in WAYS if name.endswith("draws")}
+    asked = 0
     with tempfile.TemporaryDirectory() as scratch:
         for folder, now, slurm in looks(options.record, options, Path(scratch)):
             answers = {name: expected(options, folder, now, extra) for name, extra in WAYS.items()}
@@ -101,10 +104,10 @@ def main():
                         errors[name].append(abs(guess - real))
                         if found["squeue --start"] is not None:
                             shared[name].append(abs(guess - real))
-                _, early, late = answers["makespan, learned, 20 draws"][job]
-                if early is not None:
-                    spread += 1
-                    within += early <= real <= late
+                for name, held in spreads.items():
+                    _, early, late = answers[name][job]
+                    if early is not None:
+                        held.append((early <= real <= late, late - early))
     mean = lambda list: sum(list) / max(1, len(list))
     print(f"{asked} expectations of {len(starts)} jobs\n")
     print("| | jobs with one | mean absolute error, s | of the jobs for which Slurm has one, s | of Slurm's |")
@@ -113,8 +116,10 @@ def main():
     for name, list in errors.items():
         own = mean(shared[name])
         print(f"| {name} | {len(list) / max(1, asked):.0%} | {mean(list):.1f} | {own:.1f} | {own / max(base, 1e-9):.2f} |")
-    if spread:
-        print(f"\nbetween early and late: {within / spread:.0%} of {spread}")
+    for name, held in spreads.items():
+        if held:
+            within, width = mean([one[0] for one in held]), mean([one[1] for one in held])
+            print(f"\n{name}: {within:.0%} of {len(held)} starts between early and late, which are {width:.0f} s apart in the mean")
 
 
 if __name__ == "__main__":

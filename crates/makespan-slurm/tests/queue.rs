@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use fakes::Fakes;
-use makespan_slurm::forecast::{Forecast, Options, forecast, sizes};
+use makespan_slurm::forecast::{Forecast, Options, RunTimes, forecast, sizes};
 use makespan_slurm::queue::{Condition, Part, Queue, Texts};
 use proptest::prelude::*;
 
@@ -179,7 +179,7 @@ fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
         .with(Part::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
         .with(Part::Qos, "Name|MaxJobsPU\nq|1\n");
     let queue = texts.queue(None).unwrap();
-    let forecast = forecast(&queue, &Options::default());
+    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
     // The running job ends at its limit, 700.
     assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
@@ -203,7 +203,7 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
         + &job(3, 7, 30, 1, "JobState=PENDING")
         + &job(4, 6, 10, 1, "JobState=PENDING");
     let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(None).unwrap();
-    let forecast = forecast(&queue, &Options { learns: false, ..Options::default() });
+    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
     assert_eq!(starts, [600, 1800, 0]);
     let why = &forecast.expected[1].why;
@@ -370,7 +370,7 @@ proptest! {
             .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
             .with(Part::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
         let queue = texts.queue(Some(1000)).unwrap();
-        let forecast = forecast(&queue, &Options { learns: false, ..Options::default() });
+        let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
         // Every start is an instant at which most is held, or none is.
         for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
             let at = one.start.unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use makespan_slurm::forecast::{Expected, Options, forecast};
+use makespan_slurm::forecast::{Expected, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Part, Queue, Texts};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn recorded() -> PathBuf {
 }
 
 fn by_limits(queue: &Queue) -> Vec<Expected> {
-    forecast(queue, &Options { learns: false, ..Options::default() }).expected
+    forecast(queue, &Options { times: RunTimes::Limits, ..Options::default() }).expected
 }
 
 fn pending(id: usize, more: &str) -> String {

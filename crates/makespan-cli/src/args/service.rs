@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use makespan_formats::parse_amount;
 use makespan_service::client::ClientOptions;
 use makespan_service::words::{Role, State};
+use makespan_slurm::forecast::RunTimes;
 
 use super::{Format, HistoryChoice, SlurmOptions};
 
@@ -116,9 +117,9 @@ pub struct QueueOptions {
     /// Of a cluster: learn run times from jobs of so many days, which its accounts are asked for
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     pub past: u32,
-    /// Of a cluster: learn nothing; every job takes its limit
-    #[arg(long)]
-    pub limits: bool,
+    /// Of a cluster: from what run times are known
+    #[arg(long, value_enum, default_value = "learned")]
+    pub times: KnownTimes,
     /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub draws: u32,
@@ -233,6 +234,27 @@ pub enum TokenAction {
         /// What `list` calls it
         id: String,
     },
+}
+
+/// From what run times of a cluster's jobs are known.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KnownTimes {
+    /// From jobs of this cluster that ended, and as `usual` where nothing is known of such jobs
+    Learned,
+    /// Nothing is learned: jobs use their limits as those of public logs do
+    Usual,
+    /// Nothing is learned: every job takes its limit
+    Limits,
+}
+
+impl From<KnownTimes> for RunTimes {
+    fn from(times: KnownTimes) -> Self {
+        match times {
+            KnownTimes::Learned => Self::Learned,
+            KnownTimes::Usual => Self::Usual,
+            KnownTimes::Limits => Self::Limits,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

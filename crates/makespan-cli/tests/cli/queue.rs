@@ -59,6 +59,34 @@ fn one_job_is_told_with_its_reason_and_what_would_help() {
 }
 
 #[test]
+fn run_times_are_learned_usual_or_limits() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let known = |times: &[&str]| {
+        let line = [&["--from", folder.to_str().unwrap(), "--job", "7"], times].concat();
+        let text = said(&sandbox, &line, 160).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let json = said(&sandbox, &[&line[..], &["--format", "json"]].concat(), 80).out;
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let job = document["waiting"][0].clone();
+        let (seconds, limit) = (job["run_seconds"].as_u64().unwrap(), job["limit_seconds"].as_u64().unwrap());
+        let spreads = !job["start_late"].is_null();
+        (job["run_time_from"]["what"].as_str().unwrap().to_owned(), seconds as f64 / limit as f64, spreads, text)
+    };
+    let (what, part, spreads, text) = known(&["--times", "limits"]);
+    assert!(what == "limit" && part > 0.999 && !spreads && text.contains(", its limit "), "{what} {part} {text}");
+    let (what, part, spreads, text) = known(&["--times", "usual"]);
+    assert!(what == "usual" && (0.43..0.46).contains(&part) && spreads, "{what} {part}");
+    assert!(text.contains("as jobs of public logs use their limits"), "{text}");
+    let (what, part, _, text) = known(&[]);
+    assert!(
+        what == "all" && part < 0.4 && text.contains("of anybody used, with what jobs of public logs use as one more"),
+        "{part} {text}"
+    );
+    let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);
+    assert!(wrong.status == Some(2) && wrong.err.contains("learned, usual, limits"), "{}", wrong.err);
+}
+
+#[test]
 fn the_page_escapes_what_users_wrote() {
     let sandbox = Sandbox::with_small();
     let folder = recorded();

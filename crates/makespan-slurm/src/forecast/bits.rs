@@ -1,5 +1,7 @@
 //! Sets of nodes as bits, which are walked in the order in which nodes are given out.
 
+use std::ops::Range;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -11,6 +13,10 @@ impl Bits {
     pub(super) fn set(&mut self, at: usize, value: bool) {
         let bit = 1 << (at % 64);
         if value { self.0[at / 64] |= bit } else { self.0[at / 64] &= !bit }
+    }
+
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -29,18 +35,48 @@ impl Bits {
         (0..self.0.len()).flat_map(|word| ones(word, self.0[word]))
     }
 
-    /// How many are in both and not in the third.
-    pub(super) fn common(&self, other: &Self, without: Option<&Self>) -> usize {
-        (0..self.0.len()).map(|word| self.word(other, without, word).count_ones() as usize).sum()
+    /// The words beyond which all are empty.
+    pub(super) fn span(&self) -> Range<usize> {
+        let first = self.0.iter().position(|&word| word != 0).unwrap_or(0);
+        let end = self.0.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        first..end
+    }
+}
+
+/// What is in all of some sets and not in another one.
+#[derive(Clone)]
+pub(super) struct Common<'a> {
+    pub of: [&'a Bits; 3],
+    pub without: Option<&'a Bits>,
+    /// Words beyond which one of the sets is empty.
+    pub span: Range<usize>,
+}
+
+impl<'a> Common<'a> {
+    /// Whether it has so many.
+    pub(super) fn has(&self, count: usize) -> bool {
+        let mut left = count;
+        for at in self.span.clone() {
+            if left == 0 {
+                break;
+            }
+            // Most words of what is full are empty.
+            let word = self.word(at);
+            if word != 0 {
+                left = left.saturating_sub(word.count_ones() as usize);
+            }
+        }
+        left == 0
     }
 
-    /// What is in both and not in the third, ascending.
-    pub(super) fn both<'a>(&'a self, other: &'a Self, without: Option<&'a Self>) -> impl Iterator<Item = usize> + 'a {
-        (0..self.0.len()).flat_map(move |word| ones(word, self.word(other, without, word)))
+    /// Ascending.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> + 'a {
+        self.span.clone().flat_map(move |at| ones(at, self.word(at)))
     }
 
-    fn word(&self, other: &Self, without: Option<&Self>, word: usize) -> u64 {
-        self.0[word] & other.0[word] & !without.map_or(0, |without| without.0[word])
+    fn word(&self, at: usize) -> u64 {
+        let [one, two, three] = self.of;
+        one.0[at] & two.0[at] & three.0[at] & !self.without.map_or(0, |without| without.0[at])
     }
 }
 

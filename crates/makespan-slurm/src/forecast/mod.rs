@@ -2,10 +2,11 @@
 //!
 //! The scheduler of the play sees what Slurm's sees: limits, partitions, features, reservations, licences, dependencies. It starts jobs from
 //! the head of the queue, and at intervals fills gaps without putting off those that come before. Jobs really end as was learned from
-//! those that ended. Played again with run times drawn from what was learned, starts spread, which says how sure an expectation is.
+//! those that ended, or where nothing is known as jobs of public logs do. Played again with run times drawn from that, starts spread, which
+//! says how sure an expectation is.
 //!
 //! ```
-//! use makespan_slurm::forecast::{Options, forecast};
+//! use makespan_slurm::forecast::{Options, RunTimes, forecast};
 //! use makespan_slurm::queue::{Part, Texts};
 //!
 //! let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p";
@@ -14,53 +15,59 @@
 //! let waiting = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4";
 //! let texts = Texts::default().with(Part::Nodes, node).with(Part::Jobs, format!("{running}\n{waiting}\n"));
 //! let queue = texts.queue(None).unwrap();
-//! let expected = &forecast(&queue, &Options::default()).expected[0];
+//! let options = Options { times: RunTimes::Limits, ..Options::default() };
+//! let expected = &forecast(&queue, &options).expected[0];
 //! assert_eq!((queue.now, expected.start), (400, Some(700)));
 //! ```
 
 mod bits;
 mod counters;
+mod drawing;
 mod model;
 mod play;
 mod ready;
 mod reason;
+mod shape;
+mod soonest;
 mod times;
+mod usual;
 mod why;
 mod world;
 
 use std::thread;
 
-pub use times::Known;
+pub use times::{Known, RunTimes};
 pub use why::Why;
 
 use crate::queue::Queue;
+use drawing::Drawing;
 use model::{Bid, Model};
 use play::{Looks, Outcome, Play};
 use ready::Links;
 use reason::Reasons;
-use times::{Draws, Learned, Times};
+use times::{Learned, Times};
 
-/// Nodes that are looked at in all draws together, and how many draws are made whatever they cost: what is asked at a prompt is to be
+/// Nodes that are looked at in all plays together, and how many draws are made whatever they cost: what is asked at a prompt is to be
 /// answered in seconds.
-const MAX_LOOKED: u64 = 100_000_000;
+const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
 /// How the future is played.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How often with run times that are drawn; 0 for no spread.
+    /// How often with run times that are drawn; 0 for no spread. Less often where a play takes long, which is remarked.
     pub draws: u32,
     /// Of the draws: the same seed gives the same spread.
     pub seed: u64,
-    /// Whether run times are learned; otherwise all jobs take their limits.
-    pub learns: bool,
+    /// From what run times are to be known.
+    pub times: RunTimes,
     /// Clock times in words, for reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { draws: 20, seed: 1, learns: true, clock: &|seconds| seconds.to_string() }
+        Self { draws: 20, seed: 1, times: RunTimes::Learned, clock: &|seconds| seconds.to_string() }
     }
 }
 
@@ -104,8 +111,7 @@ pub struct Forecast {
 pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
-    let learned = if options.learns { Learned::of(queue) } else { Learned::nothing() };
-    let times: Vec<Times> = queue.jobs.iter().map(|job| learned.of_job(job)).collect();
+    let times = Learned::of(queue, options.times).of_jobs(&queue.jobs);
     let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
     let looks = Looks::of(&model);
     let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
@@ -113,9 +119,11 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let mut play = Play::new(&model, &links, looks, &lasts);
     let outcome = Play::new(&model, &links, looks, &lasts).run();
     play.first_look();
-    let affordable = (MAX_LOOKED / outcome.looked.max(1)).max(LEAST_DRAWS) as u32;
-    let options = &Options { draws: options.draws.min(affordable), ..*options };
-    let drawn = if options.learns { draws(options, &model, &links, &times, &ran) } else { Vec::new() };
+    // Who takes limits for run times draws none.
+    let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
+    let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
+    let options = &Options { draws: asked.min(affordable), ..*options };
+    let drawn = draws(options, &model, &links, &times, &ran);
     let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
@@ -132,6 +140,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         ended: vec![None; queue.jobs.len()],
         holders: counters::holders(queue, &model.uses),
         free: std::cell::RefCell::default(),
+        roomy: std::cell::RefCell::default(),
     };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {
@@ -152,7 +161,14 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let expected = waiting.map(of).collect();
     let ends = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_some());
     let ends = ends.filter_map(|job| Some((job, outcome.ended[job]?))).collect();
-    Forecast { expected, ends, remarks: remarks(queue) }
+    let mut remarks = remarks(queue);
+    if options.draws < asked {
+        remarks.push(format!(
+            "starts are the mean of {} plays of the future in place of {asked}, which would take too long for a queue like this",
+            options.draws
+        ));
+    }
+    Forecast { expected, ends, remarks }
 }
 
 /// The expected start and its spread: the mean of the draws where there are some, else that of mean run times.
@@ -178,8 +194,7 @@ fn draws<'a>(
     ran: &(dyn Fn(usize) -> i64 + Sync),
 ) -> Vec<Vec<Option<i64>>> {
     let one = |number: u32| {
-        let mut draws = Draws(options.seed.wrapping_mul(0x1000_0001).wrapping_add(u64::from(number)));
-        let lasting: Vec<i64> = (0..times.len()).map(|job| times[job].draw(ran(job), &mut draws)).collect();
+        let lasting = Drawing::new(number, options.seed).all(times, ran);
         let lasts = |job: usize| lasting[job];
         played(model, links, &lasts)
     };
@@ -199,7 +214,7 @@ fn draws<'a>(
 }
 
 fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
-    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).run();
+    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).in_short().run();
     started
 }
 

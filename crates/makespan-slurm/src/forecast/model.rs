@@ -7,6 +7,7 @@ use crate::text::Gres;
 use crate::{Limit, Node, Partition};
 
 use super::bits::Bits;
+use super::shape::{Levels, Shape};
 use super::times::{FOR_EVER, limit};
 use super::why::Never;
 
@@ -15,58 +16,14 @@ use super::why::Never;
 pub(super) struct Site {
     /// Which of the queue's.
     pub node: usize,
+    /// Which sites have as much of everything.
+    pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
     /// Processors are given out in multiples of this.
     pub grain: u32,
     /// When it is reserved, from when to when, and which reservation it is.
     pub closed: Vec<(i64, i64, usize)>,
-}
-
-/// What a job asks for in one partition, the same for all jobs that ask for the same.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
-    /// Which set of nodes.
-    pub set: usize,
-    /// Which way to satisfy features of which so many nodes have to have some.
-    pub counted: Option<usize>,
-    pub min_nodes: u32,
-    /// Nodes at most, if there is a limit.
-    pub max_nodes: Option<u32>,
-    pub cpus: u64,
-    pub per_node: u32,
-    pub memory: Option<Memory>,
-    /// Kinds of a generic resource any of which will do, and how many on each node.
-    pub gres: Vec<(Vec<usize>, u32)>,
-    pub whole: bool,
-    pub reservation: Option<usize>,
-    /// Seconds for which its nodes have to be free.
-    pub lasts: i64,
-}
-
-impl Shape {
-    /// Whether it asks for as much as another in every respect: what has no room for that has none for it.
-    pub fn asks_for_as_much(&self, other: &Self) -> bool {
-        let memory = match (self.memory, other.memory) {
-            (_, None) | (Some(Memory::Whole), Some(Memory::Whole)) => true,
-            (Some(Memory::PerCpu(own)), Some(Memory::PerCpu(least)))
-            | (Some(Memory::PerNode(own)), Some(Memory::PerNode(least))) => own >= least,
-            _ => false,
-        };
-        let at_most = |own: Option<u32>, other: Option<u32>| own.unwrap_or(u32::MAX) <= other.unwrap_or(u32::MAX);
-        let gres = |least: &(Vec<usize>, u32)| self.gres.iter().any(|own| own.0 == least.0 && own.1 >= least.1);
-        self.set == other.set
-            && self.counted == other.counted
-            && self.reservation == other.reservation
-            && self.min_nodes >= other.min_nodes
-            && at_most(self.max_nodes, other.max_nodes)
-            && self.cpus >= other.cpus
-            && self.per_node >= other.per_node
-            && (self.whole || !other.whole)
-            && self.lasts >= other.lasts
-            && memory
-            && other.gres.iter().all(gres)
-    }
 }
 
 /// What so many nodes of a job have to have.
@@ -102,16 +59,21 @@ pub(super) struct Counter {
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
     pub sites: Vec<Site>,
+    /// Of each kind of sites that have as much of everything, one.
+    pub kinds_of_sites: Vec<usize>,
     /// Kinds of generic resources, and how many each site has, row by row.
     pub kinds: Vec<(String, String)>,
     pub gres: Vec<u32>,
     /// Of each node of the queue, which site it is.
     pub site_of: Vec<usize>,
     pub sets: Vec<Bits>,
+    /// Of each set, in which of its words something is.
+    pub spans: Vec<std::ops::Range<usize>>,
     /// Ways to satisfy features that count nodes.
     pub counted: Vec<Counted>,
     pub partition_sets: Vec<Bits>,
     pub shapes: Vec<Shape>,
+    pub levels: Levels,
     /// In the order in which they are looked at.
     pub bids: Vec<Bid>,
     /// Of each job its bids, by position.
@@ -141,14 +103,16 @@ impl<'a> Model<'a> {
             let of = &queue.nodes[node];
             Site {
                 node,
+                kind: 0,
                 cpus: of.usable_cpus,
                 memory: of.memory.unwrap_or(u64::MAX).saturating_sub(of.kept_memory),
                 grain: if cores { of.threads_per_core.max(1) } else { 1 },
                 closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
             }
         };
-        let sites: Vec<Site> = order.iter().map(site).collect();
-        let gres = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
+        let mut sites: Vec<Site> = order.iter().map(site).collect();
+        let gres: Vec<u32> = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
+        let kinds_of_sites = tell_apart(&mut sites, &gres, kinds.len());
         let names: HashMap<&str, usize> =
             sites.iter().enumerate().map(|(site, of)| (queue.nodes[of.node].name.as_str(), site)).collect();
         let of_partition = |partition: &Partition| {
@@ -162,13 +126,16 @@ impl<'a> Model<'a> {
         let mut model = Self {
             queue,
             sites,
+            kinds_of_sites,
             kinds,
             gres,
             site_of,
             sets: Vec::new(),
+            spans: Vec::new(),
             counted: Vec::new(),
             partition_sets,
             shapes: Vec::new(),
+            levels: Levels::of(&[]),
             bids: Vec::new(),
             bids_of: vec![Vec::new(); queue.jobs.len()],
             counters: Vec::new(),
@@ -178,6 +145,7 @@ impl<'a> Model<'a> {
         };
         (model.counters, model.uses) = super::counters::of(queue);
         model.add_bids();
+        model.levels = Levels::of(&model.shapes);
         model
     }
 
@@ -324,6 +292,7 @@ impl<'a> Model<'a> {
                 && reservation.is_none_or(|kept| self.queue.reservations[kept].nodes.contains(&node.name));
             set.set(site, fits);
         }
+        self.spans.push(set.span());
         self.sets.push(set);
         interning.sets.insert(key, self.sets.len() - 1);
         self.sets.len() - 1
@@ -358,18 +327,23 @@ impl<'a> Model<'a> {
 
     /// Whether enough nodes are large enough when they are empty.
     fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
-        // What nodes give when they are empty depends on what is asked for on each alone.
-        let key = Shape { min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..shape.clone() };
-        let sizes = interning.sizes.entry(key).or_insert_with(|| {
-            let mut sizes: Vec<u32> =
-                self.sets[shape.set].iter().filter_map(|site| self.capacity(shape, site)).collect();
-            sizes.sort_unstable_by(|one, other| other.cmp(one));
-            sizes
+        let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
+            let mut counts = vec![0_u64; self.kinds_of_sites.len()];
+            self.sets[shape.set].iter().for_each(|site| counts[self.sites[site].kind] += 1);
+            counts.into_iter().enumerate().filter(|kind| kind.1 > 0).collect()
         });
-        let enough_nodes = sizes.len() as u64 >= u64::from(shape.min_nodes);
-        let taken = shape.max_nodes.map_or(sizes.len(), |most| most as usize);
-        let cpus: u64 = sizes.iter().take(taken).map(|&cpus| u64::from(cpus)).sum();
-        let there = sizes.len();
+        let size = |&(kind, count): &(usize, u64)| Some((self.capacity(shape, self.kinds_of_sites[kind])?, count));
+        let mut sizes: Vec<(u32, u64)> = kinds.iter().filter_map(size).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        let there: u64 = sizes.iter().map(|size| size.1).sum();
+        let enough_nodes = there >= u64::from(shape.min_nodes);
+        let mut left = shape.max_nodes.map_or(there, u64::from);
+        let mut cpus = 0_u64;
+        for (of_each, count) in sizes {
+            let taken = count.min(left);
+            left -= taken;
+            cpus = cpus.saturating_add(taken.saturating_mul(of_each.into()));
+        }
         let counted = || {
             let sites = self.sets[shape.set].iter().filter(|&site| self.capacity(shape, site).is_some());
             self.put_counted_first(shape, &mut sites.collect::<Vec<_>>(), |site| site).is_some()
@@ -377,7 +351,7 @@ impl<'a> Model<'a> {
         if enough_nodes && cpus >= shape.cpus && (shape.counted.is_none() || counted()) {
             return Ok(());
         }
-        Err(Never::too_few(self, job, partition, shape, there))
+        Err(Never::too_few(self, job, partition, shape, there as usize))
     }
 
     /// How many processors an empty node would give, if it has what is asked for on each node.
@@ -423,8 +397,8 @@ struct Interning {
     sets: HashMap<SetKey, usize>,
     counted: HashMap<Vec<(Features, u32)>, usize>,
     shapes: HashMap<Shape, usize>,
-    /// Processors of the nodes that will do, the largest first.
-    sizes: HashMap<Shape, Vec<u32>>,
+    /// Of each set, how many sites of each kind are in it.
+    kinds: HashMap<usize, Vec<(usize, u64)>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -435,6 +409,20 @@ struct SetKey {
     required: Vec<String>,
     excluded: Vec<String>,
     reservation: Option<usize>,
+}
+
+/// Gives sites that have as much of everything the same number; of each of these kinds one site.
+fn tell_apart(sites: &mut [Site], gres: &[u32], kinds: usize) -> Vec<usize> {
+    let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
+    let mut first = Vec::new();
+    for (at, site) in sites.iter_mut().enumerate() {
+        let key = (site.cpus, site.memory, site.grain, &gres[at * kinds..(at + 1) * kinds]);
+        site.kind = *known.entry(key).or_insert_with(|| {
+            first.push(at);
+            first.len() - 1
+        });
+    }
+    first
 }
 
 fn is_exclusive(partition: &Partition) -> bool {

@@ -98,6 +98,9 @@ pub(super) struct Play<'a> {
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// Bids of jobs that may start, by position.
     waiting: Vec<u32>,
+    /// Of each partition, how many of these are of jobs that have not started; of each job, whether it came to the queue.
+    waiting_in: Vec<usize>,
+    entered: Vec<bool>,
     /// Jobs that start together.
     teams: HashMap<usize, Vec<usize>>,
     blocked: Bits,
@@ -105,6 +108,8 @@ pub(super) struct Play<'a> {
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
+    /// Whether more than starts and ends is asked for.
+    tells: bool,
     /// The job that ended last on each site, of those that ended since now.
     last_on: Vec<Option<(i64, usize)>>,
     failed: Vec<u64>,
@@ -136,12 +141,15 @@ impl<'a> Play<'a> {
             world: World::of(model),
             events: BinaryHeap::new(),
             waiting: Vec::new(),
+            waiting_in: vec![0; model.queue.partitions.len()],
+            entered: vec![false; jobs],
             teams: teams(model),
             blocked: Bits::new(model.sites.len()),
             last_look: None,
             last_head: None,
             next_look: None,
             outcome,
+            tells: true,
             last_on: vec![None; model.sites.len()],
             failed: vec![0; model.shapes.len()],
             look: 0,
@@ -152,6 +160,12 @@ impl<'a> Play<'a> {
         };
         play.begin();
         play
+    }
+
+    /// Without the nodes of jobs, and whom they wait for.
+    pub(super) fn in_short(mut self) -> Self {
+        self.tells = false;
+        self
     }
 
     /// What runs now, and what will be without anybody's doing.
@@ -203,11 +217,22 @@ impl<'a> Play<'a> {
         if self.outcome.started[job].is_some() {
             return;
         }
+        self.count_waiting(job, true);
         for &bid in &self.model.bids_of[job] {
             if let Err(place) = self.waiting.binary_search(&bid) {
                 self.waiting.insert(place, bid);
                 self.head = self.head.min(place);
             }
+        }
+    }
+
+    fn count_waiting(&mut self, job: usize, comes: bool) {
+        if std::mem::replace(&mut self.entered[job], comes) == comes {
+            return;
+        }
+        for &bid in &self.model.bids_of[job] {
+            let count = &mut self.waiting_in[self.model.bids[bid as usize].partition];
+            *count = if comes { *count + 1 } else { *count - 1 };
         }
     }
 
@@ -253,8 +278,9 @@ impl<'a> Play<'a> {
                 let Some(job) = running.job else { return };
                 self.world.count(job, false);
                 self.outcome.ended[job] = Some(self.world.now);
-                for hold in &running.holds {
-                    self.last_on[hold.site as usize] = Some((self.world.now, job));
+                if self.tells {
+                    let ended = Some((self.world.now, job));
+                    running.holds.iter().for_each(|hold| self.last_on[hold.site as usize] = ended);
                 }
                 self.tell(job);
             }
@@ -314,8 +340,9 @@ impl<'a> Play<'a> {
     /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
     fn start_the_head(&mut self) {
         self.blocked.clear();
-        let mut closed = vec![false; self.model.queue.partitions.len()];
-        let (mut looked, mut open) = (0, closed.len());
+        // Where nobody waits nobody is looked for.
+        let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
+        let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
         let has_started = |bid: &u32| self.outcome.started[self.model.bids[*bid as usize].job].is_some();
         self.head += self.waiting[self.head..].iter().take_while(|bid| has_started(bid)).count();
         let mut at = self.head;
@@ -348,7 +375,6 @@ impl<'a> Play<'a> {
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
-        let mut hopeless: Vec<usize> = Vec::new();
         let waits = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_none();
         let bids: Vec<u32> = self.waiting[self.head..].iter().filter(waits).take(self.looks.depth).copied().collect();
         for position in bids {
@@ -362,16 +388,12 @@ impl<'a> Play<'a> {
             // What did not fit for a job that asked for the same does not fit now.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
-            let asked = |&other: &usize| shape.asks_for_as_much(&self.model.shapes[other]);
-            let known = is_alone && (self.failed[bid.shape] == self.look || hopeless.iter().any(asked));
+            let known = is_alone && self.failed[bid.shape] == self.look;
             debug_assert!(!known || self.world.find(shape, None, true).is_none());
             if !known && self.try_start(bid, None, true) {
                 continue;
             }
             self.failed[bid.shape] = self.look;
-            if !known && is_alone {
-                hopeless.push(bid.shape);
-            }
             if let Some(gaps) = &mut self.gaps
                 && let Some(gap) = self.world.gap_of(&self.model.shapes[bid.shape])
             {
@@ -445,14 +467,18 @@ impl<'a> Play<'a> {
         let now = self.world.now;
         let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
         let lasts = (self.lasts)(job).clamp(1, most.max(1));
-        let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
-        let mut after: Vec<(i64, usize)> = sites.iter().filter_map(|&(site, _)| self.last_on[site as usize]).collect();
-        after.sort_unstable_by(|one, other| other.cmp(one));
-        after.dedup();
-        self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
-        self.outcome.sites[job] = sites;
+        if self.tells {
+            let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
+            let last = |&(site, _): &(u32, u32)| self.last_on[site as usize];
+            let mut after: Vec<(i64, usize)> = sites.iter().filter_map(last).collect();
+            after.sort_unstable_by(|one, other| other.cmp(one));
+            after.dedup();
+            self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
+            self.outcome.sites[job] = sites;
+        }
         self.outcome.started[job] = Some(now);
         self.world.count(job, true);
+        self.count_waiting(job, false);
         self.stale += self.model.bids_of[job].len();
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
         self.tell(job);

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use crate::queue::{Condition, QueueJob};
 
-use super::model::{Bid, Model, Shape};
+use super::model::{Bid, Model};
 use super::play::{Outcome, Play};
 use super::ready::{Links, Ready};
+use super::shape::Shape;
 use super::why::{Why, span, wanted};
 use super::world::{Gap, World};
 
@@ -32,6 +33,8 @@ pub(super) struct Reasons<'a> {
     pub holders: HashMap<usize, Vec<usize>>,
     /// What is free of what each kind of request asks for, found once.
     pub free: RefCell<HashMap<Shape, Free>>,
+    /// How many nodes have room for what is asked for on each.
+    pub roomy: RefCell<HashMap<Shape, usize>>,
 }
 
 /// What is free now of what a request asks for.
@@ -177,10 +180,9 @@ impl Reasons<'_> {
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();
         }
-        let set = &self.model.sets[shape.set];
-        let nodes = world.open_of(set).filter(|&site| world.room_now(shape, site).is_some()).count();
+        let nodes = self.roomy(world, shape);
         let fits = world.find(&short, None, false).is_some();
-        let lack = if fits { String::new() } else { self.lack(world, shape) };
+        let lack = if fits { String::new() } else { self.lack(world, shape, nodes) };
         let gap = if fits { world.gap_of(shape) } else { None };
         let found = Free { nodes, lack, fits, gap };
         self.free.borrow_mut().insert(short, found.clone());
@@ -214,15 +216,17 @@ impl Reasons<'_> {
         }
     }
 
-    /// What is short on nodes that have free processors.
-    fn lack(&self, world: &World<'_>, shape: &Shape) -> String {
-        let set = &self.model.sets[shape.set];
+    /// How many nodes have room for a shape now.
+    fn roomy(&self, world: &World<'_>, shape: &Shape) -> usize {
+        *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
+    }
+
+    /// What is short on nodes that have free processors, where so many have room.
+    fn lack(&self, world: &World<'_>, shape: &Shape, nodes: usize) -> String {
         let without_memory = Shape { memory: None, ..shape.clone() };
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
-        let more = |other: &Shape| {
-            let lacks = |&site: &usize| world.room_now(shape, site).is_none() && world.room_now(other, site).is_some();
-            world.open_of(set).filter(lacks).count()
-        };
+        // Who asks for less has room wherever who asks for more has.
+        let more = |other: &Shape| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
             (0, 0) => String::new(),

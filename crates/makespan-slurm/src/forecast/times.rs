@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::usual::USUAL;
 use crate::queue::{PastRun, Queue, QueueJob};
 
 /// From what the run time of a job is known.
@@ -13,44 +14,47 @@ pub enum Known {
     User(usize),
     /// From so many jobs of anybody, by the part of their limit that they used.
     Anybody(usize),
-    /// From nothing: the limit is taken.
+    /// From nothing of this cluster: it uses its limit as jobs of public logs do.
+    Usual,
+    /// From nothing at all: the limit is taken.
     Limit,
 }
 
-/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014): draws need no more.
-#[derive(Clone, Debug)]
-pub(super) struct Draws(pub u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ (word >> 31)
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() % count.max(1) as u64) as usize
-    }
+/// From what run times are to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RunTimes {
+    /// From jobs of this cluster that ended; where there are none, as [`Usual`](Self::Usual).
+    #[default]
+    Learned,
+    /// Jobs use their limits as those of public logs do.
+    Usual,
+    /// Every job takes its limit.
+    Limits,
 }
 
 /// What is known of one job.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     /// Seconds of alike jobs, ascending.
-    own: std::sync::Arc<[i64]>,
+    pub own: std::sync::Arc<[i64]>,
     /// Parts of limits that other jobs used, ascending.
-    others: std::sync::Arc<[f64]>,
-    limit: i64,
+    pub others: std::sync::Arc<[f64]>,
+    /// Parts of limits that jobs of public logs used, ascending: together they count as one of the other jobs.
+    pub usual: &'static [f64],
+    pub limit: i64,
     pub known: Known,
+    /// Which jobs have the same user and name, and which the same user.
+    pub name: usize,
+    pub user: usize,
 }
 
 /// What is known of all.
+#[derive(Default)]
 pub(super) struct Learned {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
     by_user: HashMap<String, std::sync::Arc<[f64]>>,
     all: std::sync::Arc<[f64]>,
+    usual: &'static [f64],
 }
 
 /// So many runs of one kind are enough: more make draws no better.
@@ -59,7 +63,15 @@ const ENOUGH: usize = 500;
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Learned {
-    pub(super) fn of(queue: &Queue) -> Self {
+    pub(super) fn of(queue: &Queue, from: RunTimes) -> Self {
+        match from {
+            RunTimes::Learned => Self::of_past(queue),
+            RunTimes::Usual => Self { usual: &USUAL, ..Self::default() },
+            RunTimes::Limits => Self::default(),
+        }
+    }
+
+    fn of_past(queue: &Queue) -> Self {
         let mut by_name: HashMap<(String, String), Vec<i64>> = HashMap::new();
         let mut by_user: HashMap<String, Vec<f64>> = HashMap::new();
         let mut all = Vec::new();
@@ -91,26 +103,40 @@ impl Learned {
             by_name: by_name.into_iter().map(|(key, list)| (key, sorted(list))).collect(),
             by_user: by_user.into_iter().map(|(key, list)| (key, ascending(list))).collect(),
             all: ascending(all),
+            usual: &USUAL,
         }
     }
 
-    /// Nothing is learned: every job takes its limit.
-    pub(super) fn nothing() -> Self {
-        Self { by_name: HashMap::new(), by_user: HashMap::new(), all: [].into() }
+    /// What is known of each job.
+    pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
+        let mut names: HashMap<(&str, String), usize> = HashMap::new();
+        let mut users: HashMap<&str, usize> = HashMap::new();
+        let mut all = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let (next_name, next_user) = (names.len(), users.len());
+            let name = *names.entry((&job.user, plain(&job.name))).or_insert(next_name);
+            let user = *users.entry(&job.user).or_insert(next_user);
+            all.push(Times { name, user, ..self.of_job(job) });
+        }
+        all
     }
 
-    pub(super) fn of_job(&self, job: &QueueJob) -> Times {
-        let limit = limit(job);
-        let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_else(|| [].into());
+    fn of_job(&self, job: &QueueJob) -> Times {
+        let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
-        let others = of_user.unwrap_or(&self.all).clone();
-        let known = match (own.len(), of_user, self.all.len()) {
-            (0, Some(list), _) => Known::User(list.len()),
-            (0, None, 0) => Known::Limit,
-            (0, None, count) => Known::Anybody(count),
-            (count, ..) => Known::Name(count),
+        // Where there is no limit, parts of limits say nothing.
+        let (others, usual) = match job.limit {
+            Some(_) => (of_user.unwrap_or(&self.all).clone(), self.usual),
+            None => Default::default(),
         };
-        Times { own, others, limit, known }
+        let known = match (own.len(), others.len()) {
+            (0, 0) if usual.is_empty() => Known::Limit,
+            (0, 0) => Known::Usual,
+            (0, count) if of_user.is_some() => Known::User(count),
+            (0, count) => Known::Anybody(count),
+            (count, _) => Known::Name(count),
+        };
+        Times { own, others, usual, limit: limit(job), known, name: 0, user: 0 }
     }
 }
 
@@ -119,7 +145,7 @@ pub(super) fn limit(job: &QueueJob) -> i64 {
     job.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(FOR_EVER).clamp(1, FOR_EVER)
 }
 
-fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
+pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
     list.sort_by(f64::total_cmp);
     list.into()
 }
@@ -142,43 +168,27 @@ impl Times {
     /// The mean of what is known, given that it has run for so long already.
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
-        let others: Vec<i64> = self.other_times(ran).collect();
-        let other = (!others.is_empty()).then(|| others.iter().sum::<i64>() as f64 / others.len() as f64);
-        let sum = own.iter().sum::<i64>() as f64;
-        let mean = match (own.len(), other) {
-            (0, None) => return self.beyond(ran),
-            (0, Some(other)) => other,
-            (count, None) => sum / count as f64,
-            // What is known of others counts as one run.
-            (count, Some(other)) => (sum + other) / (count + 1) as f64,
-        };
-        (mean.round() as i64).clamp(ran + 1, self.limit.max(ran + 1))
+        let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
+        let limit = self.limit as f64;
+        // What is usual counts as one of the others, and all others count as one run of its own.
+        let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
+        let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
+        self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
     }
 
-    /// A time drawn from what is known.
-    pub(super) fn draw(&self, ran: i64, draws: &mut Draws) -> i64 {
-        let own = longer(&self.own, ran);
-        let from_own = !own.is_empty() && draws.below(own.len() + 1) < own.len();
-        let drawn = if from_own {
-            own[draws.below(own.len())]
-        } else {
-            let first = self.others.partition_point(|&part| part * self.limit as f64 <= ran as f64);
-            let others = &self.others[first..];
-            match (others.len(), own.len()) {
-                (0, 0) => self.beyond(ran),
-                (0, count) => own[draws.below(count)],
-                (count, _) => (others[draws.below(count)] * self.limit as f64) as i64,
-            }
-        };
-        drawn.clamp(ran + 1, self.limit.max(ran + 1))
+    pub(super) fn within(&self, ran: i64, seconds: i64) -> i64 {
+        seconds.clamp(ran + 1, self.limit.max(ran + 1))
     }
 
-    fn other_times(&self, ran: i64) -> impl Iterator<Item = i64> + '_ {
-        self.others.iter().map(|part| (part * self.limit as f64) as i64).filter(move |&seconds| seconds > ran)
+    /// Parts of the limit that are longer than what has passed.
+    pub(super) fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
+        // All of what has not begun is to come.
+        let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
+        &parts[parts.partition_point(over)..]
     }
 
     /// Of one that has run for longer than any that is known: a quarter longer, at most its limit. Where nothing is known: its limit.
-    fn beyond(&self, ran: i64) -> i64 {
+    pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             Known::Limit => self.limit.max(ran + 1),
             _ => (ran + (ran / 4).max(1)).min(self.limit.max(ran + 1)),
@@ -186,18 +196,32 @@ impl Times {
     }
 }
 
+fn mean(list: &[f64]) -> Option<f64> {
+    (!list.is_empty()).then(|| list.iter().sum::<f64>() / list.len() as f64)
+}
+
+/// The mean of so many values with this sum, and of one more if there is one.
+fn with_one_more(sum: f64, count: usize, more: Option<f64>) -> Option<f64> {
+    let all = count + usize::from(more.is_some());
+    (all > 0).then(|| (sum + more.unwrap_or_default()) / all as f64)
+}
+
 /// Those that are longer.
-fn longer(list: &[i64], ran: i64) -> &[i64] {
+pub(super) fn longer(list: &[i64], ran: i64) -> &[i64] {
     &list[list.partition_point(|&seconds| seconds <= ran)..]
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn times(own: &[i64], others: &[f64], limit: i64) -> Times {
+    pub fn times(own: &[i64], others: &[f64], limit: i64) -> Times {
         let known = if own.is_empty() && others.is_empty() { Known::Limit } else { Known::Name(own.len()) };
-        Times { own: own.into(), others: others.into(), limit, known }
+        Times { own: own.into(), others: others.into(), usual: &[], limit, known, name: 0, user: 0 }
+    }
+
+    pub fn usual(own: &[i64], others: &[f64], limit: i64) -> Times {
+        Times { usual: &USUAL, known: Known::Usual, ..times(own, others, limit) }
     }
 
     #[test]
@@ -210,14 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_longer_than_what_has_passed_and_within_the_limit() {
-        let mut draws = Draws(7);
-        for ran in [0, 15, 30, 99] {
-            for known in [times(&[10, 20, 60], &[0.5], 100), times(&[], &[0.2], 100), times(&[], &[], 100)] {
-                let drawn = known.draw(ran, &mut draws);
-                assert!(drawn > ran && drawn <= 100, "{ran}: {drawn}");
-            }
-        }
+    fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
+        // In the mean public jobs use 44.5 % of their limits, those that use more than a half 80 %.
+        assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
+        assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
+        assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);
+        assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run was as long");
     }
 
     #[test]

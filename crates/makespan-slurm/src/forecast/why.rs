@@ -3,7 +3,8 @@
 use crate::queue::{Condition, Dependency, Memory, QueueJob, Reservation};
 use crate::{JobState, Partition};
 
-use super::model::{Counter, Model, Shape, takes_jobs};
+use super::model::{Counter, Model, takes_jobs};
+use super::shape::Shape;
 
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]

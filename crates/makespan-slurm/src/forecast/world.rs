@@ -4,8 +4,9 @@ use std::cell::Cell;
 
 use crate::queue::{Holding, Memory};
 
-use super::bits::Bits;
-use super::model::{Model, Shape, amounts};
+use super::bits::{Bits, Common};
+use super::model::{Model, amounts};
+use super::shape::Shape;
 
 /// What a job holds of one node.
 #[derive(Clone, Debug)]
@@ -43,50 +44,42 @@ pub(super) struct Gap {
     pub closed: Option<usize>,
 }
 
-/// The place of the last node that a job needs among nodes by the instants from which they are free: those up to it, and all that are
-/// free at the same instant, come first and sorted. Few of many nodes are needed, so that not all are sorted.
-fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
-    let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
-    loop {
-        let all = sorted >= times.len();
-        if all {
-            times.sort_unstable();
-        } else {
-            times.select_nth_unstable(sorted);
-            times[..sorted].sort_unstable();
-        }
-        let ready = &times[..if all { times.len() } else { sorted }];
-        let mut sum = 0_u64;
-        let count = |(index, &(_, _, room)): (usize, &(i64, usize, u32))| {
-            sum += u64::from(room);
-            (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
-        };
-        let last = ready.iter().enumerate().find_map(count);
-        // What is free at the same instant is among them if anything later is.
-        let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
-        match last.filter(is_whole) {
-            None if !all => sorted *= 4,
-            last => return last,
-        }
-    }
+/// What is free of a site again when something has ended there, as the scheduler believes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub at: i64,
+    pub number: u32,
+    pub cpus: u32,
+    pub memory: u64,
 }
+
+/// A node that is taken and given back costs as much as so many that are looked at.
+const NODE_AS_LOOKS: u64 = 10;
+/// So many words of a set are walked in the time in which a node is looked at.
+const WORDS_AS_A_LOOK: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
     pub model: &'a Model<'a>,
     pub now: i64,
-    cpus: Vec<u32>,
-    memory: Vec<u64>,
-    gres: Vec<u32>,
-    /// Sites with a free processor, and those on which nothing runs.
-    open: Bits,
+    pub cpus: Vec<u32>,
+    pub memory: Vec<u64>,
+    pub gres: Vec<u32>,
+    /// Sites that have as much free as each level of processors says, and of memory.
+    with_cpus: Vec<Bits>,
+    with_memory: Vec<Bits>,
+    /// Those on which nothing runs.
     idle: Bits,
     pub running: Vec<Option<Running>>,
-    /// Of each site, what runs there.
-    on: Vec<Vec<u32>>,
+    /// Of each site, what runs there, in the order in which it ends.
+    pub on: Vec<Vec<End>>,
+    /// When the first of it ends: never where nothing runs.
+    pub first_end: Vec<i64>,
     /// Of each site, for whom it is kept in the present look.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
+    /// Sites that are kept for somebody or reserved at some time.
+    taken_later: Bits,
     pub used: Vec<u64>,
     /// Nodes that were looked at for jobs: a measure of what a play costs, which is the same on every machine.
     pub looked: Cell<u64>,
@@ -101,18 +94,27 @@ impl<'a> World<'a> {
             cpus: model.sites.iter().map(|site| site.cpus).collect(),
             memory: model.sites.iter().map(|site| site.memory).collect(),
             gres: model.gres.clone(),
-            open: Bits::new(sites),
+            with_cpus: vec![Bits::new(sites); model.levels.cpus.len()],
+            with_memory: vec![Bits::new(sites); model.levels.memory.len()],
             idle: Bits::new(sites),
             running: Vec::new(),
             on: vec![Vec::new(); sites],
+            first_end: vec![i64::MAX; sites],
             kept: vec![Vec::new(); sites],
             touched: Vec::new(),
+            taken_later: Bits::new(sites),
             used: model.counters.iter().map(|counter| counter.used).collect(),
             looked: Cell::new(0),
         };
         for (site, of) in model.sites.iter().enumerate() {
-            world.open.set(site, of.cpus > 0);
             world.idle.set(site, true);
+            world.taken_later.set(site, !of.closed.is_empty());
+            for (&level, set) in model.levels.cpus.iter().zip(&mut world.with_cpus) {
+                set.set(site, of.cpus >= level);
+            }
+            for (&level, set) in model.levels.memory.iter().zip(&mut world.with_memory) {
+                set.set(site, of.memory >= level);
+            }
         }
         world
     }
@@ -131,16 +133,19 @@ impl<'a> World<'a> {
     /// Something begins to run. What runs already may hold more than there is, as Slurm says it does.
     pub(super) fn take(&mut self, running: Running) -> usize {
         let number = self.running.len();
+        self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
         for hold in &running.holds {
             let site = hold.site as usize;
-            self.cpus[site] = self.cpus[site].saturating_sub(hold.cpus);
-            self.memory[site] = self.memory[site].saturating_sub(hold.memory);
+            let (cpus, memory) = (self.cpus[site], self.memory[site]);
+            self.have(site, cpus.saturating_sub(hold.cpus), memory.saturating_sub(hold.memory));
             for &(kind, count) in &hold.gres {
                 let left = &mut self.gres[site * self.model.kinds.len() + usize::from(kind)];
                 *left = left.saturating_sub(count);
             }
-            self.on[site].push(number as u32);
-            self.open.set(site, self.cpus[site] > 0);
+            let end = End { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
+            let place = self.on[site].partition_point(|other| (other.at, other.number) <= (end.at, end.number));
+            self.on[site].insert(place, end);
+            self.first_end[site] = self.on[site][0].at;
             self.idle.set(site, false);
         }
         self.running.push(Some(running));
@@ -154,25 +159,31 @@ impl<'a> World<'a> {
         for hold in &running.holds {
             let site = hold.site as usize;
             let of = &self.model.sites[site];
-            self.on[site].retain(|&other| other as usize != number);
+            self.on[site].retain(|end| end.number as usize != number);
+            self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
                 // What was held beyond what there is, is not given back twice.
-                self.cpus[site] = of.cpus;
-                self.memory[site] = of.memory;
+                self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
             } else {
-                self.cpus[site] = (self.cpus[site] + hold.cpus).min(of.cpus);
-                self.memory[site] = self.memory[site].saturating_add(hold.memory).min(of.memory);
+                let cpus = (self.cpus[site] + hold.cpus).min(of.cpus);
+                self.have(site, cpus, self.memory[site].saturating_add(hold.memory).min(of.memory));
                 for &(kind, count) in &hold.gres {
                     let at = site * kinds + usize::from(kind);
                     self.gres[at] = (self.gres[at] + count).min(self.model.gres[at]);
                 }
             }
-            self.open.set(site, self.cpus[site] > 0);
         }
         Some(running)
+    }
+
+    /// So much of a site is free from now on.
+    fn have(&mut self, site: usize, cpus: u32, memory: u64) {
+        let levels = &self.model.levels;
+        change(&levels.cpus, &mut self.with_cpus, site, std::mem::replace(&mut self.cpus[site], cpus), cpus);
+        change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
     /// Whether all limits leave room for a job.
@@ -194,6 +205,7 @@ impl<'a> World<'a> {
     pub(super) fn forget_kept(&mut self) {
         for site in self.touched.drain(..) {
             self.kept[site].clear();
+            self.taken_later.set(site, !self.model.sites[site].closed.is_empty());
         }
     }
 
@@ -201,12 +213,21 @@ impl<'a> World<'a> {
         for &site in sites {
             self.kept[site].push(kept);
             self.touched.push(site);
+            self.taken_later.set(site, true);
         }
     }
 
-    /// The sites of a set that have a free processor: no other can give anything now.
-    pub(super) fn open_of<'b>(&'b self, set: &'b Bits) -> impl Iterator<Item = usize> + 'b {
-        self.open.both(set, None)
+    /// Sites that may have room for the shape now: no other has.
+    pub(super) fn open_for(&self, shape: &Shape) -> Common<'_> {
+        let (cpus, memory) = self.model.levels.reached_for(shape);
+        let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());
+        self.looked.set(self.looked.get() + span.len() as u64 / WORDS_AS_A_LOOK);
+        Common { of: [set, &self.with_cpus[cpus], &self.with_memory[memory]], without: None, span }
+    }
+
+    /// Sites that have room for the shape now, whatever comes later.
+    pub(super) fn roomy(&self, shape: &Shape) -> usize {
+        self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
     /// How many processors a site can give now, if it has what is asked for on each node.
@@ -218,7 +239,10 @@ impl<'a> World<'a> {
     }
 
     /// Whether a job of this shape could not have the site from then on: until when it is taken.
-    fn conflict(&self, shape: &Shape, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
+    pub(super) fn conflict(&self, shape: &Shape, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
+        if !self.taken_later.has(site) {
+            return None;
+        }
         let until = from.saturating_add(shape.lasts);
         let overlaps = |start: i64, end: i64| start < until && end > from;
         let closed = self.model.sites[site].closed.iter();
@@ -245,15 +269,17 @@ impl<'a> World<'a> {
 
     /// Nodes on which a job can start now, with what it takes of each.
     pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
-        let set = &self.model.sets[shape.set];
-        let base = if shape.whole { &self.idle } else { &self.open };
-        if base.common(set, without) < shape.min_nodes as usize || !self.in_reservation(shape, self.now) {
+        let mut open = Common { without, ..self.open_for(shape) };
+        if shape.whole {
+            open.of[1] = &self.idle;
+        }
+        if !open.has(shape.min_nodes as usize) || !self.in_reservation(shape, self.now) {
             return None;
         }
         let mut found: Vec<(usize, u32)> = Vec::new();
         let (mut cpus, most) = (0_u64, shape.max_nodes.map_or(usize::MAX, |most| most as usize));
         let is_range = shape.max_nodes.is_some_and(|most| most > shape.min_nodes);
-        for site in base.both(set, without) {
+        for site in open.iter() {
             let Some(room) = self.room_now(shape, site) else { continue };
             if self.conflict(shape, site, self.now, heeds_kept).is_some() {
                 continue;
@@ -327,102 +353,9 @@ impl<'a> World<'a> {
     }
 
     /// Whether a job that runs in a reservation fits into it from then on.
-    fn in_reservation(&self, shape: &Shape, from: i64) -> bool {
+    pub(super) fn in_reservation(&self, shape: &Shape, from: i64) -> bool {
         let kept = shape.reservation.map(|index| &self.model.queue.reservations[index]);
         kept.is_none_or(|kept| kept.start <= from && from.saturating_add(shape.lasts) <= kept.end)
-    }
-
-    /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit.
-    pub(super) fn earliest(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
-        let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
-        let mut times: Vec<(i64, usize, u32)> = Vec::new();
-        for site in self.model.sets[shape.set].iter() {
-            if let Some((at, room)) = self.free_from(shape, site) {
-                times.push((self.settled(shape, site, at.max(opens)), site, room));
-            }
-        }
-        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
-        for _ in 0..64 {
-            let mut last = last_needed(shape, &mut times)?;
-            let counted = |last: usize, times: &[(i64, usize, u32)]| {
-                let mut sites: Vec<usize> = times[..=last].iter().map(|time| time.1).collect();
-                self.model.put_counted_first(shape, &mut sites, |site| site).is_some()
-            };
-            if shape.counted.is_some() {
-                times.sort_unstable();
-                last = (last..times.len()).find(|&last| counted(last, &times))?;
-            }
-            let at = times[last].0;
-            // What was free earlier may be taken again by then.
-            let mut moved = false;
-            for time in times.iter_mut().take_while(|time| time.0 <= at) {
-                let settled = self.settled(shape, time.1, at);
-                moved |= settled > at;
-                time.0 = settled.max(time.0);
-            }
-            if moved {
-                continue;
-            }
-            if !self.in_reservation(shape, at) {
-                return None;
-            }
-            if shape.counted.is_some() {
-                let mut there: Vec<(usize, u32)> =
-                    times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
-                self.model.put_counted_first(shape, &mut there, |one| one.0)?;
-                let needed = prefix(shape, there.iter().map(|one| one.1))?;
-                return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
-            }
-            let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
-            sites.sort_unstable();
-            let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // Nodes that give the processors count from the earliest on; any of them will do where each gives enough.
-            if sites.len() > wanted {
-                sites.truncate(wanted);
-            }
-            return Some((at, sites));
-        }
-        None
-    }
-
-    /// From when on a site is not taken for as long as the job lasts.
-    fn settled(&self, shape: &Shape, site: usize, mut from: i64) -> i64 {
-        while let Some(until) = self.conflict(shape, site, from, true) {
-            from = until;
-        }
-        from
-    }
-
-    /// When enough of what runs on a site will have ended, and how many processors it gives then.
-    fn free_from(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
-        if let Some(room) = self.room_now(shape, site) {
-            return Some((self.now, room));
-        }
-        // Most nodes run one job, after which they are empty.
-        if let [number] = self.on[site][..] {
-            let room = self.model.capacity(shape, site)?;
-            return Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), room));
-        }
-        let mut ends: Vec<(i64, u32)> = self.on[site]
-            .iter()
-            .filter_map(|&number| Some((self.running[number as usize].as_ref()?.believed.max(self.now + 1), number)))
-            .collect();
-        ends.sort_unstable();
-        let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
-        let kinds = self.model.kinds.len();
-        let mut gres = self.gres[site * kinds..(site + 1) * kinds].to_vec();
-        for (at, number) in ends {
-            let running = self.running[number as usize].as_ref()?;
-            for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
-                cpus = (cpus + hold.cpus).min(self.model.sites[site].cpus);
-                memory = memory.saturating_add(hold.memory);
-                hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
-            }
-            if let Some(room) = self.model.room(shape, site, cpus, memory, &gres) {
-                return Some((at, room));
-            }
-        }
-        None
     }
 
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
@@ -431,8 +364,7 @@ impl<'a> World<'a> {
         if shape.counted.is_some() && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
         }
-        let mut gaps: Vec<Gap> =
-            self.open_of(&self.model.sets[shape.set]).filter_map(|site| self.gap(shape, site)).collect();
+        let mut gaps: Vec<Gap> = self.open_for(shape).iter().filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
         gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
     }
@@ -456,8 +388,15 @@ impl<'a> World<'a> {
     }
 }
 
+/// Moves a site to the levels that it reaches now.
+fn change<T: Ord + Copy>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
+    let reached = |value: &T| levels.partition_point(|level| level <= value);
+    let (before, now) = (reached(&before), reached(&now));
+    sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
+}
+
 /// How many nodes in front are enough for a job, by the processors that each has.
-fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
+pub(super) fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
     let mut sum = 0_u64;
     rooms.enumerate().find_map(|(at, room)| {
         sum += u64::from(room);

@@ -11,6 +11,8 @@ pub type Sizes<'a> = &'a dyn Fn(&Expected) -> Vec<Size>;
 
 /// Tasks of an array that are shown one by one.
 const SHOWN: usize = 8;
+/// So many jobs are few to learn from.
+const FEW: usize = 10;
 
 pub fn text(seen: &Seen<'_>, name: &str, waiting: &[&Expected], sizes: Sizes<'_>) -> String {
     let mut text = head(seen);
@@ -56,9 +58,9 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     });
     text += &line("starts", &start);
     let run_time = if one.known == Known::Limit && job.limit.is_none() {
-        "not known: it has no limit, and nothing is known of such jobs".to_owned()
+        "not known: it has no limit, and nothing was learned of such jobs".to_owned()
     } else {
-        format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known))
+        format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known, job.limit.is_some()))
     };
     text += &line("run time", &run_time);
     if let Some(at) = job.slurm_start {
@@ -93,13 +95,25 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     text
 }
 
-/// From what a run time is known.
-pub fn known(known: Known) -> String {
+/// From what the run time of a job is known, which has a limit or none.
+fn known(known: Known, has_limit: bool) -> String {
     let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
+    // What counts as one more job shows where there are few.
+    let one_more = |count: usize, what: &str| {
+        if has_limit && count < FEW { format!(", with {what} as one more") } else { String::new() }
+    };
+    let public = |count: usize| one_more(count, "what jobs of public logs use");
     match known {
-        Known::Name(count) => format!("learned from {} of this name", jobs(count)),
-        Known::User(count) => format!("learned from the part of their limits that {} of this user used", jobs(count)),
-        Known::Anybody(count) => format!("learned from the part of their limits that {} of others used", jobs(count)),
-        Known::Limit => "its limit, as nothing is known of such jobs".to_owned(),
+        Known::Name(count) => {
+            format!("learned from {} of this name{}", jobs(count), one_more(count, "what others use of their limits"))
+        }
+        Known::User(count) => {
+            format!("learned from the part of their limits that {} of this user used{}", jobs(count), public(count))
+        }
+        Known::Anybody(count) => {
+            format!("learned from the part of their limits that {} of anybody used{}", jobs(count), public(count))
+        }
+        Known::Usual => "as jobs of public logs use their limits".to_owned(),
+        Known::Limit => "its limit".to_owned(),
     }
 }

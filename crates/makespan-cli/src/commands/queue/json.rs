@@ -30,6 +30,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Option<Sizes<'_>>) -> Value {
         Known::Name(runs) => ("name", runs),
         Known::User(runs) => ("user", runs),
         Known::Anybody(runs) => ("all", runs),
+        Known::Usual => ("usual", 0),
         Known::Limit => ("limit", 0),
     };
     let mut value = json!({

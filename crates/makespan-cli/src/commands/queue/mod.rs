@@ -73,7 +73,7 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let queue = source::read(from, at, options.past)?;
     let clock = Clock::new(queue.now);
     let words = |seconds: i64| clock.words(seconds);
-    let play = Options { draws: options.draws, seed: 1, learns: !options.limits, clock: &words };
+    let play = Options { draws: options.draws, seed: 1, times: options.times.into(), clock: &words };
     let forecast = forecast(&queue, &play);
     let seen = Seen { queue: &queue, forecast: &forecast, clock: &clock };
     let shown = chosen(&seen, options)?;

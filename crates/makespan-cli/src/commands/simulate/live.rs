@@ -2,7 +2,7 @@
 
 use makespan_core::{Actual, Instance, ProcSet, Profile, TaskId, Time};
 use makespan_formats::{Clock, Past};
-use makespan_slurm::forecast::{Known, Options, forecast};
+use makespan_slurm::forecast::{Known, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
@@ -37,12 +37,12 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
         return Err(miette!("{option} is for logs and instances, and {from} is the queue of a cluster; leave it out"));
     }
     let (queue, present) = present::read(from)?;
-    let (actual, known) = times(&queue, &present);
+    let (actual, known, usual) = times(&queue, &present);
     let Present { instance, running, remarks, .. } = present;
     let mut remarks = [queue.remarks.clone(), remarks].concat();
     remarks.push(format!(
-        "time 0 is now; {} jobs run and go on, {} wait; run times of {known} are learned from jobs that ended, the others take their \
-         limits, by which policies plan",
+        "time 0 is now; {} jobs run and go on, {} wait; run times of {known} of these are learned from jobs that ended, {usual} use \
+         their limits as jobs of public logs do, the others take theirs; policies plan by limits",
         running.len(),
         instance.tasks() - running.len() as u64,
     ));
@@ -52,13 +52,13 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     Ok(Log { instance, actual, remarks, week, past, running, usual: Some(policy(&queue)) })
 }
 
-/// How long all jobs of the instance are expected to run from now on, and of how many that was learned.
-fn times(queue: &Queue, present: &Present) -> (Actual, usize) {
+/// How long all jobs of the instance are expected to run from now on, of how many that was learned, and of how many it is what is usual.
+fn times(queue: &Queue, present: &Present) -> (Actual, usize, usize) {
     let words = |seconds: i64| seconds.to_string();
-    let play = Options { draws: 0, seed: 1, learns: true, clock: &words };
+    let play = Options { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
     let forecast = forecast(queue, &play);
     let mut lasts: Vec<Option<i64>> = vec![None; queue.jobs.len()];
-    let mut known = 0;
+    let (mut known, mut usual) = (0, 0);
     for one in &forecast.expected {
         lasts[one.job] = Some(one.lasts);
     }
@@ -67,7 +67,11 @@ fn times(queue: &Queue, present: &Present) -> (Actual, usize) {
     }
     let there: std::collections::HashSet<usize> = present.jobs.iter().copied().collect();
     for one in forecast.expected.iter().filter(|one| there.contains(&one.job)) {
-        known += usize::from(one.known != Known::Limit);
+        match one.known {
+            Known::Limit => {}
+            Known::Usual => usual += 1,
+            Known::Name(_) | Known::User(_) | Known::Anybody(_) => known += 1,
+        }
     }
     let instance = &present.instance;
     let real = |(task, &job): (TaskId, &usize)| {
@@ -75,7 +79,7 @@ fn times(queue: &Queue, present: &Present) -> (Actual, usize) {
         let own = lasts[job].map(|seconds| Time::from_seconds(seconds.max(1)));
         own.and_then(|time| Profile::rigid(estimate.min_processors(), time).ok()).unwrap_or_else(|| estimate.clone())
     };
-    (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known)
+    (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
 }
 
 /// The policy `slurm` with the parameters of the cluster.

@@ -1,0 +1,275 @@
+//! When a job that waits will have its nodes, as the scheduler believes.
+
+use std::collections::BinaryHeap;
+
+use super::shape::Shape;
+use super::world::{World, prefix};
+
+/// Of so many nodes those that are free first are found without all others.
+const MAX_SOONEST: u64 = 256;
+
+/// The place of the last node that a job needs among nodes by the instants from which they are free: those up to it, and all that are
+/// free at the same instant, come first and sorted. Few of many nodes are needed, so that not all are sorted.
+fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
+    let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
+    loop {
+        let all = sorted >= times.len();
+        if all {
+            times.sort_unstable();
+        } else {
+            times.select_nth_unstable(sorted);
+            times[..sorted].sort_unstable();
+        }
+        let ready = &times[..if all { times.len() } else { sorted }];
+        let mut sum = 0_u64;
+        let count = |(index, &(_, _, room)): (usize, &(i64, usize, u32))| {
+            sum += u64::from(room);
+            (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
+        };
+        let last = ready.iter().enumerate().find_map(count);
+        // What is free at the same instant is among them if anything later is.
+        let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
+        match last.filter(is_whole) {
+            None if !all => sorted *= 4,
+            last => return last,
+        }
+    }
+}
+
+impl World<'_> {
+    /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit.
+    pub(super) fn earliest(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
+        let mut times = Vec::new();
+        let enough = shape.cpus.div_ceil(shape.per_node.max(1).into()).max(shape.min_nodes.max(1).into());
+        // Most jobs need few of the nodes, and those that are free soon are enough unless they are kept for others.
+        if shape.counted.is_none() && enough <= MAX_SOONEST {
+            let known = self.free_times(shape, enough as usize, &mut times);
+            match self.together(shape, &mut times, known) {
+                Some(found) => return Some(found),
+                None if known == i64::MAX => return None,
+                None => times.clear(),
+            }
+        }
+        self.free_times(shape, usize::MAX, &mut times);
+        self.together(shape, &mut times, i64::MAX)
+    }
+
+    /// From when on each node has room, with how much: at least of so many nodes that have it first, and of all that have it until the
+    /// instant that is returned.
+    fn free_times(&self, shape: &Shape, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
+        let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let open = self.open_for(shape);
+        let mut soonest: BinaryHeap<i64> = BinaryHeap::new();
+        let mut add = |site: usize, found: Option<(i64, u32)>, soonest: &mut BinaryHeap<i64>| {
+            let Some((at, room)) = found else { return };
+            let at = self.settled(shape, site, at.max(opens));
+            if soonest.len() == enough {
+                match soonest.peek_mut() {
+                    Some(last) if at > *last => return,
+                    Some(mut last) => *last = at,
+                    None => {}
+                }
+            } else if enough < usize::MAX {
+                soonest.push(at);
+            }
+            times.push((at, site, room));
+        };
+        let mut later = self.model.sets[shape.set].clone();
+        for site in open.iter() {
+            if let Some(room) = self.room_now(shape, site) {
+                later.set(site, false);
+                add(site, Some((self.now, room)), &mut soonest);
+            }
+        }
+        for site in later.iter() {
+            let last = if soonest.len() == enough { soonest.peek().copied() } else { None };
+            let is_too_late = last.is_some_and(|last| self.first_end[site] > last);
+            if !is_too_late {
+                add(site, self.freed(shape, site), &mut soonest);
+            }
+        }
+        let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
+        // Some were soon enough only until others were found.
+        times.retain(|time| time.0 <= known);
+        known
+    }
+
+    /// The first instant at which as many nodes as are needed are free together; `None` if there is none until the instant until which
+    /// all are known.
+    fn together(&self, shape: &Shape, times: &mut [(i64, usize, u32)], known: i64) -> Option<(i64, Vec<usize>)> {
+        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
+        for _ in 0..64 {
+            let mut last = last_needed(shape, times)?;
+            let counted = |last: usize, times: &[(i64, usize, u32)]| {
+                let mut sites: Vec<usize> = times[..=last].iter().map(|time| time.1).collect();
+                self.model.put_counted_first(shape, &mut sites, |site| site).is_some()
+            };
+            if shape.counted.is_some() {
+                times.sort_unstable();
+                last = (last..times.len()).find(|&last| counted(last, times))?;
+            }
+            let at = times[last].0;
+            if at > known {
+                return None;
+            }
+            // What was free earlier may be taken again by then.
+            let mut moved = false;
+            for time in times.iter_mut().take_while(|time| time.0 <= at) {
+                let settled = self.settled(shape, time.1, at);
+                moved |= settled > at;
+                time.0 = settled.max(time.0);
+            }
+            if moved {
+                continue;
+            }
+            if !self.in_reservation(shape, at) {
+                return None;
+            }
+            if shape.counted.is_some() {
+                let mut there: Vec<(usize, u32)> =
+                    times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
+                self.model.put_counted_first(shape, &mut there, |one| one.0)?;
+                let needed = prefix(shape, there.iter().map(|one| one.1))?;
+                return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
+            }
+            let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
+            sites.sort_unstable();
+            let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
+            // Nodes that give the processors count from the earliest on; any of them will do where each gives enough.
+            if sites.len() > wanted {
+                sites.truncate(wanted);
+            }
+            return Some((at, sites));
+        }
+        None
+    }
+
+    /// From when on a site is not taken for as long as the job lasts.
+    fn settled(&self, shape: &Shape, site: usize, mut from: i64) -> i64 {
+        while let Some(until) = self.conflict(shape, site, from, true) {
+            from = until;
+        }
+        from
+    }
+
+    /// When enough of what runs on a site will have ended that has no room now, and how many processors it gives then.
+    fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
+        self.looked.set(self.looked.get() + 1);
+        // Most nodes run one job, after which they are empty.
+        if let [end] = self.on[site][..] {
+            return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
+        }
+        let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
+        let kinds = self.model.kinds.len();
+        let asks_gres = !shape.gres.is_empty();
+        let mut gres = if asks_gres { self.gres[site * kinds..(site + 1) * kinds].to_vec() } else { Vec::new() };
+        for end in &self.on[site] {
+            cpus = (cpus + end.cpus).min(self.model.sites[site].cpus);
+            memory = memory.saturating_add(end.memory);
+            if asks_gres {
+                let running = self.running[end.number as usize].as_ref()?;
+                for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
+                    hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
+                }
+            }
+            if let Some(room) = self.model.room(shape, site, cpus, memory, &gres) {
+                return Some((end.at.max(self.now + 1), room));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::model::Model;
+    use super::super::world::{Hold, Kept, Running};
+    use super::*;
+    use crate::queue::{Memory, Part, Queue, Texts};
+
+    /// Nodes of two sizes, the second half of them in a partition of its own, and a reservation of the first one.
+    fn queue(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> Queue {
+        let node = |at: usize| {
+            let (cpus, memory) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
+            format!("NodeName=n{at} CPUTot={cpus} RealMemory={memory} State=IDLE Partitions=p\n")
+        };
+        let job = |(id, &(count, each, memory, kind)): (usize, &(u32, u32, u32, u32))| {
+            let more = match kind {
+                0 => "OverSubscribe=NO",
+                1 => "OverSubscribe=OK Partition=half",
+                _ => "OverSubscribe=OK",
+            };
+            format!(
+                "JobId={} JobName=j UserId=u(1) Priority=1 JobState=PENDING SubmitTime=10 TimeLimit=00:10:00 Partition=p {more} \
+                 NumNodes={count}-{count} NumCPUs={} MinCPUsNode={each} MinMemoryCPU={memory}M\n",
+                id + 1,
+                count * each
+            )
+        };
+        let half =
+            format!("PartitionName=p Nodes=n[0-{0}]\nPartitionName=half Nodes=n[{1}-{0}]\n", nodes - 1, nodes / 2);
+        let reserved = "ReservationName=r StartTime=2000 EndTime=2500 Nodes=n0 Users=nobody State=INACTIVE\n";
+        Texts::default()
+            .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
+            .with(Part::Partitions, half)
+            .with(Part::Reservations, reserved)
+            .with(Part::Config, "SelectType = select/cons_tres\nSelectTypeParameters = CR_CORE_MEMORY\n")
+            .with(Part::Jobs, jobs.iter().enumerate().map(job).collect::<String>())
+            .queue(Some(1000))
+            .unwrap()
+    }
+
+    /// What has room, counted node by node.
+    fn roomy(world: &World<'_>, shape: &Shape) -> Vec<usize> {
+        world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// Whatever runs, has ended and is kept: sets by what is free leave out nobody who has room, and the nodes that are free soonest
+        /// are those that all nodes would give.
+        #[test]
+        fn what_is_found_in_sets_is_what_is_found_node_by_node(
+            nodes in 2_usize..100,
+            jobs in prop::collection::vec((1_u32..6, 1_u32..9, 100_u32..2500, 0_u32..5), 1..60),
+            runs in prop::collection::vec((0_usize..100, 1_u32..9, 0_u64..8000, 1_i64..3000, any::<bool>()), 0..200),
+            kept in prop::collection::vec((0_usize..100, 0_i64..2000, 1_i64..900), 0..20),
+        ) {
+            let queue = queue(nodes, &jobs);
+            let model = Model::of(&queue);
+            let mut world = World::of(&model);
+            for (site, cpus, megabytes, lasts, ends) in runs {
+                let hold = Hold { site: (site % nodes) as u32, cpus, memory: megabytes << 20, gres: Vec::new() };
+                let number = world.take(Running { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                if ends {
+                    world.give_back(number);
+                }
+            }
+            for (site, from, lasts) in kept {
+                world.keep(&[site % nodes], Kept { from: 1000 + from, until: 1000 + from + lasts, job: 0 });
+            }
+            for shape in &model.shapes {
+                let all = roomy(&world, shape);
+                prop_assert_eq!(world.roomy(shape), all.len());
+                let of_node = Shape { memory: shape.memory.map(|_| Memory::PerCpu(0)), ..shape.clone() };
+                prop_assert!(world.roomy(&of_node) >= all.len());
+                for heeds_kept in [false, true] {
+                    let fits = |&&site: &&usize| world.conflict(shape, site, world.now, heeds_kept).is_none();
+                    let free: Vec<u32> = all.iter().filter(fits).map(|&site| site as u32)
+                        .filter(|&site| !shape.whole || world.on[site as usize].is_empty()).collect();
+                    let found = world.find(shape, None, heeds_kept).map(|holds| holds.iter().map(|hold| hold.site).collect::<Vec<_>>());
+                    let needed = shape.min_nodes as usize;
+                    // Each node gives what is asked for on each, so that the first ones are enough.
+                    let expected = (free.len() >= needed).then(|| free[..needed].to_vec());
+                    prop_assert_eq!(found, expected);
+                }
+                let mut times = Vec::new();
+                world.free_times(shape, usize::MAX, &mut times);
+                prop_assert_eq!(world.earliest(shape), world.together(shape, &mut times, i64::MAX));
+            }
+        }
+    }
+}
