@@ -94,13 +94,9 @@ impl<'a> Panels<'a> {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
             }
-            let held = Quantity {
-                class: "held",
-                word: "busy",
-                all: self.processors,
-                most: policy.processors,
-                of: |column| column.held,
-            };
+            // Of a log more may be busy than there are by its head.
+            let most = series.iter().map(|column| column.held.most).max().unwrap_or(0).max(policy.processors);
+            let held = Quantity { class: "held", word: "busy", all: self.processors, most, of: |column| column.held };
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
             // A queue has a scale of its own: beside one that grows for ever the others would be flat.
