@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::text::Record;
 
 /// Keys of the text, and what they are called in JSON. What is not among them keeps its own name.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 23] = [
     ("JobId", "job_id"),
     ("ArrayJobId", "array_job_id"),
     ("JobName", "name"),
@@ -20,6 +20,7 @@ const NAMES: [(&str, &str); 22] = [
     ("SubmitTime", "submit_time"),
     ("StartTime", "start_time"),
     ("EndTime", "end_time"),
+    ("Deadline", "deadline"),
     ("Priority", "priority"),
     ("Dependency", "dependency"),
     ("Comment", "comment"),

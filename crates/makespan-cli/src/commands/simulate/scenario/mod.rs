@@ -1,6 +1,6 @@
 //! What if: scenarios side by side, with what was logged as the baseline.
 
-mod change;
+pub mod change;
 mod groups;
 mod parse;
 mod platform;
