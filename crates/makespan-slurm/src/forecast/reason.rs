@@ -193,7 +193,8 @@ impl Reasons<'_> {
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
-        let after = &self.outcome.after[index];
+        let misses = self.without_deadlines.filter(|_| self.outcome.expired[index].is_some());
+        let after = &misses.unwrap_or(self.outcome).after[index];
         // What matters most comes first: tables cut the rest.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
