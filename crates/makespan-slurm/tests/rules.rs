@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use makespan_core::Time;
 use makespan_slurm::forecast::{Expected, Options, forecast};
 use makespan_slurm::queue::{Part, Queue, Texts};
 use proptest::prelude::*;
@@ -277,22 +278,22 @@ proptest! {
         let in_time = busy + needs <= minutes;
         let end = i64::from(1000 + busy * 60);
         prop_assert_eq!(expected[0].start, in_time.then_some(end), "{:?}", expected[0].why);
-        if !in_time {
-            prop_assert_eq!(expected[0].why.kind, "deadline", "{:?}", expected[0].why);
-            prop_assert!(expected[0].why.remedy.is_some());
-            prop_assert!(expected[1].start.is_none_or(|start| start >= end), "{:?}", expected[1]);
-        } else {
+        if in_time {
             // It gets no more of its limit than its deadline leaves.
             let granted = limit.min(minutes - busy).max(needs);
             prop_assert_eq!(expected[1].start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why);
+        } else {
+            prop_assert_eq!(expected[0].why.kind, "deadline", "{:?}", expected[0].why);
+            prop_assert!(expected[0].why.remedy.is_some());
+            prop_assert!(expected[1].start.is_none_or(|start| start >= end), "{:?}", expected[1]);
         }
         let present = queue.present().unwrap();
         prop_assert_eq!(present.jobs.contains(&1), needs <= minutes, "{:?}", present.remarks);
         if needs <= minutes {
             let place = present.jobs.iter().position(|&job| job == 1).unwrap();
             let submission = present.instance.jobs()[place].submission.clone().unwrap();
-            prop_assert_eq!(submission.deadline.map(|at| at.seconds()), Some(f64::from(minutes * 60)));
-            prop_assert_eq!(submission.least_time.map(|at| at.seconds()), least.map(|least| f64::from(least * 60)));
+            prop_assert_eq!(submission.deadline, Some(Time::from_seconds(i64::from(minutes) * 60)));
+            prop_assert_eq!(submission.least_time, least.map(|least| Time::from_seconds(i64::from(least) * 60)));
         }
     }
 

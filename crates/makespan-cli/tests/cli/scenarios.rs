@@ -166,14 +166,14 @@ fn that_nothing_tells_what_was_logged_is_said_once() {
         }
         fields.join(" ")
     };
-    sandbox.write("blank.swf", &LOG.lines().map(|line| blank(line) + "\n").collect::<String>());
+    sandbox.write("blank.swf", LOG.lines().map(|line| blank(line) + "\n").collect::<String>());
     let text = sandbox.makespan("simulate blank.swf --scenario now --scenario policy=fcfs").succeeds();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words.matches("what was logged cannot stand beside the scenarios (AS LOGGED)").count(), 1, "{text}");
     assert!(!sandbox.makespan("simulate blank.swf").succeeds().contains("AS LOGGED"));
     let part: String =
         LOG.lines().enumerate().map(|(at, line)| if at == 4 { blank(line) } else { line.into() } + "\n").collect();
-    sandbox.write("part.swf", &part);
+    sandbox.write("part.swf", part);
     let text = sandbox.makespan("simulate part.swf --scenario now").succeeds();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("AS LOGGED leaves out 1 of 4 jobs"), "{text}");
@@ -187,7 +187,7 @@ fn a_zone_of_a_log_that_nobody_knows_is_said() {
         ("; TimeZone: east", "TimeZone: `east` is no offset in seconds such as 3600; dates are in universal time"),
         ("; TimeZone: 99999999", "is no offset in seconds"),
     ] {
-        sandbox.write("zone.swf", &LOG.replace("; TimeZoneString: Europe/Stockholm", zone));
+        sandbox.write("zone.swf", LOG.replace("; TimeZoneString: Europe/Stockholm", zone));
         let text = sandbox.makespan("simulate zone.swf --scenario now").succeeds();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(needle) && words.contains("the log begins 1996-09-30 22:00:00"), "{zone}: {text}");

@@ -288,9 +288,8 @@ impl<'a> Play<'a> {
                 self.head = 0;
                 self.tell(job);
             }
-            Event::Expire(_) => {}
             Event::Eligible(job) => self.enter(job),
-            Event::Turn => {}
+            Event::Turn | Event::Expire(_) => {}
             Event::Look => self.next_look = None,
         }
     }

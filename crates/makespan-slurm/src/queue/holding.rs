@@ -83,7 +83,7 @@ fn cores(node: &Value) -> u64 {
 }
 
 fn length(value: &Value) -> u64 {
-    value.as_object().map(|entries| entries.len()).or_else(|| value.as_array().map(Vec::len)).unwrap_or(0) as u64
+    value.as_object().map(serde_json::Map::len).or_else(|| value.as_array().map(Vec::len)).unwrap_or(0) as u64
 }
 
 fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {

@@ -366,41 +366,28 @@ impl Board {
     /// The same for as much of the job's whole limit as what it holds is free, and as its deadline allows.
     pub fn extended(&self, asked: &Asked, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
-        let mut until = fit.held.until;
+        let until = fit.held.until;
         if last <= until {
             return fit;
         }
-        let taken_from = |one: &(i64, i64, usize)| Some(one.2) != asked.reservation && one.1 > until;
-        let kept = fit.held.parts.iter().flat_map(|part| &self.kept[part.0 as usize]).filter(|one| taken_from(one));
+        let comes = |one: &&(i64, i64, usize)| Some(one.2) != asked.reservation && one.1 > until;
+        let kept = fit.held.parts.iter().flat_map(|part| &self.kept[part.0 as usize]).filter(comes).map(|one| one.0);
         let own = asked.reservation.and_then(|at| self.period_of(at)).map(|period| period.1);
-        let end = kept.map(|one| one.0).chain(own).min().unwrap_or(last).min(last);
-        let mut changes: Vec<i64> = self.ends_of_room(&fit.held, until, end).collect();
-        changes.push(end);
-        until = until.max(changes.into_iter().min().unwrap_or(end));
-        fit.held.until = until;
+        let end = kept.chain(own).chain([last]).min().unwrap_or(last);
+        let lacks = self.ends_of_room(&fit.held, until, end).min();
+        fit.held.until = lacks.unwrap_or(end).max(until);
         fit
     }
 
-    /// Instants between two at which something that a job holds is no longer there.
+    /// Of nodes of a job and of what belongs to none, the first instants between two at which something that it holds is no longer there.
     fn ends_of_room<'a>(&'a self, held: &'a Held, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
-        let all = of_nodes.chain([(&self.common, self.common_row(held))]);
-        all.filter_map(move |(steps, row)| {
-            let mut step = steps.step_at(from);
-            loop {
-                let begins = if step == steps.step_at(from) { from } else { steps.ends(step - 1) };
-                if begins >= until {
-                    return None;
-                }
-                if steps.row(step).iter().zip(&row).any(|(left, own)| *own > 0 && left < own) {
-                    return Some(begins);
-                }
-                if steps.ends(step) == i64::MAX {
-                    return None;
-                }
-                step += 1;
-            }
+        of_nodes.chain([(&self.common, self.common_row(held))]).filter_map(move |(steps, row)| {
+            let first = steps.step_at(from);
+            let begins = |step: usize| if step == first { from } else { steps.ends(step - 1) };
+            let lacks = |step: &usize| steps.row(*step).iter().zip(&row).any(|(left, own)| *own > 0 && left < own);
+            (first..steps.len()).take_while(|&step| begins(step) < until).find(lacks).map(begins)
         })
     }
 
