@@ -406,20 +406,19 @@ fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
     match value {
         Value::Object(own) if own.contains_key("set") && own.contains_key("number") => {
             match (own["infinite"] == true, own["set"] == true) {
-                (true, _) => value.clone(),
                 (false, true) => number(&own["number"], draw() % 3),
-                (false, false) if draw() % 2 == 0 => Value::Null,
-                (false, false) => value.clone(),
+                (false, false) if draw().is_multiple_of(2) => Value::Null,
+                _ => value.clone(),
             }
         }
         Value::Number(_) => number(value, draw() % 3),
-        Value::Null if draw() % 2 == 0 => wrapped(false, &json!(0)),
+        Value::Null if draw().is_multiple_of(2) => wrapped(false, &json!(0)),
         Value::String(text)
-            if matches!(key, "job_state" | "state" | "partition" | "state_reason") && draw() % 2 == 0 =>
+            if matches!(key, "job_state" | "state" | "partition" | "state_reason") && draw().is_multiple_of(2) =>
         {
             json!([text])
         }
-        Value::Array(words) if words.iter().all(Value::is_string) && draw() % 2 == 0 => {
+        Value::Array(words) if words.iter().all(Value::is_string) && draw().is_multiple_of(2) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             Value::String(words.join(if matches!(key, "job_state" | "state") { "+" } else { "," }))
         }
