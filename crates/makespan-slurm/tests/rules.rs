@@ -384,7 +384,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
         let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
         let expected = by_limits(&queue).remove(0);
         let remarks: Vec<String> = queue.remarks.into_iter().filter(|remark| remark.contains("features")).collect();
-        (expected.start, expected.nodes, remarks)
+        (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), remarks)
     };
     for (features, count, busy, there) in [
         ("a|b", 2, &[][..], &[0, 1][..]),

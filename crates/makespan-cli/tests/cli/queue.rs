@@ -220,7 +220,7 @@ fn what_is_listed_is_the_same_in_every_form() {
     );
     // Nobody has that name: what waits and what runs is of him alone.
     let (html, text) = page(&["--user", "<nobody>"]);
-    assert!(rows(&html) == 0 && html.contains("Jobs of &lt;nobody&gt;"), "{html}");
+    assert!(rows(&html) == 0 && html.contains("tables: jobs of &lt;nobody&gt;"), "{html}");
     assert!(text.contains("no jobs of <nobody> wait") && !text.contains("ends about"), "{text}");
     assert_eq!(count(&json(&["--user", "nobody"]), "running"), 0);
     // One job: that alone, also among those that run.
