@@ -36,8 +36,8 @@ pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
 pub use service::{
-    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, QueueOptions, ServeHttpOptions, ServeOptions,
-    SubmitOptions, TokenAction, TokenCommands,
+    AnyState, ConnectionOptions, JobOptions, JobsOptions, KnownTimes, LogsOptions, QueueOptions, ServeHttpOptions,
+    ServeOptions, SubmitOptions, TokenAction, TokenCommands,
 };
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_slurm::queue::{Present, Queue};
+use makespan_slurm::queue::{Present, Queue, Reservation};
 use miette::{Result, miette};
 
 use crate::args::{MachineOptions, QUEUE};
@@ -52,16 +52,38 @@ pub fn read(from: &str) -> Result<(Queue, Present)> {
     Ok((queue, present))
 }
 
+/// Reservations that are closed periods of their nodes, with whom they are for: an instance does not have that.
+fn closes(queue: &Queue) -> Option<String> {
+    let one = |kept: &Reservation| {
+        let named = |what: &str, names: &[String]| {
+            (!names.is_empty())
+                .then(|| format!("{what}{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", ")))
+        };
+        let whom: Vec<String> =
+            [named("user", &kept.users), named("account", &kept.accounts)].into_iter().flatten().collect();
+        if whom.is_empty() { kept.name.clone() } else { format!("{} (for {})", kept.name, whom.join(" and ")) }
+    };
+    let all: Vec<String> = queue.closed_by().map(one).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "no job that waits names {}: nodes of theirs are closed while they last, and whom they are for is left out",
+            all.join(", ")
+        )
+    })
+}
+
 /// What waits, where what runs keeps its processors until its limit.
 pub fn waiting(from: &str) -> Result<Loaded> {
     let (queue, present) = read(from)?;
     let running = present.running.len();
+    let queue_closes = closes(&queue);
     let instance = present.waiting().map_err(|error| miette!("{from}: {error}"))?;
     let mut remarks = [queue.remarks, present.remarks].concat();
     remarks.push(format!(
         "{running} jobs run and keep their processors until their limits; a plan keeps to nodes, memory, GPUs and licences, and to no \
-         partition, feature or limit of a user"
+         partition, feature, deadline or limit of a user"
     ));
+    remarks.extend(queue_closes);
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: false })
 }

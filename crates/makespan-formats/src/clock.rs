@@ -20,6 +20,14 @@ impl Clock {
         Self::of(begin, None)
     }
 
+    /// What is to be said of the clock of this machine: that it is UTC where the zone of this machine (`TZ`) is not known.
+    pub fn unknown_here() -> Option<String> {
+        let stated = std::env::var("TZ").ok().filter(|zone| !zone.trim_start_matches(':').is_empty());
+        let named = stated.map_or_else(|| "of this machine".to_owned(), |zone| format!("`{zone}` (TZ)"));
+        let is_unknown = TimeZone::try_system().is_err();
+        is_unknown.then(|| format!("the time zone {named} is not known: clock times are in UTC"))
+    }
+
     /// The clock of this machine (`TZ`).
     pub fn here(begin: i64) -> Option<Self> {
         Self::of(begin, Some(TimeZone::system()))

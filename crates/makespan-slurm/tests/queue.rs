@@ -10,6 +10,7 @@ use fakes::Fakes;
 use makespan_slurm::forecast::{Forecast, Options, RunTimes, forecast, sizes};
 use makespan_slurm::queue::{Condition, Part, Queue, Texts};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// Outputs of a real 22.05: four nodes of four processors, one of which is drained.
 fn recorded() -> PathBuf {
@@ -391,6 +392,130 @@ proptest! {
         let queue = Queue::from_folder(&recorded(), None).unwrap();
         let options = Options { seed, ..Options::default() };
         prop_assert_eq!(forecast(&queue, &options), forecast(&queue, &options));
+    }
+}
+
+/// Numbers bare, as texts or as `{set, infinite, number}`, words alone or in lists, as versions write the same.
+fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
+    let wrapped = |set: bool, number: &Value| json!({ "set": set, "infinite": false, "number": number });
+    let number = |number: &Value, form: u8| match form {
+        0 => number.clone(),
+        1 => Value::String(number.to_string()),
+        _ => wrapped(true, number),
+    };
+    match value {
+        Value::Object(own) if own.contains_key("set") && own.contains_key("number") => {
+            match (own["infinite"] == true, own["set"] == true) {
+                (false, true) => number(&own["number"], draw() % 3),
+                (false, false) if draw().is_multiple_of(2) => Value::Null,
+                _ => value.clone(),
+            }
+        }
+        Value::Number(_) => number(value, draw() % 3),
+        Value::Null if draw().is_multiple_of(2) => wrapped(false, &json!(0)),
+        Value::String(text)
+            if matches!(key, "job_state" | "state" | "partition" | "state_reason") && draw().is_multiple_of(2) =>
+        {
+            json!([text])
+        }
+        Value::Array(words) if words.iter().all(Value::is_string) && draw().is_multiple_of(2) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            Value::String(words.join(if matches!(key, "job_state" | "state") { "+" } else { "," }))
+        }
+        // Words in a list stay words.
+        Value::Array(words) if words.iter().all(Value::is_string) => value.clone(),
+        Value::Array(all) => all.iter().map(|one| reshaped("", one, draw)).collect(),
+        Value::Object(all) => all
+            .iter()
+            .map(|(key, value)| (key.clone(), reshaped(key, value, draw)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+/// A recorded file, compressed or not.
+fn document(version: &str, name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}/{name}.gz"));
+    serde_json::from_reader(flate2::read::GzDecoder::new(fs::File::open(path).unwrap())).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The shape in which a version writes a value does not matter: numbers, words and lists are read as what they are.
+    #[test]
+    fn the_shape_of_json_does_not_matter(version in 0_usize..3, forms in prop::collection::vec(any::<u8>(), 1..500)) {
+        let version = ["22.05", "24.11", "26.05"][version];
+        let jobs = document(version, "squeue.json");
+        let mut next = 0;
+        let mut draw = || {
+            next += 1;
+            forms[next % forms.len()].wrapping_add((next / forms.len()) as u8)
+        };
+        let other = reshaped("", &jobs, &mut draw);
+        let nodes = if version == "22.05" { None } else { Some(document(version, "scontrol.nodes.json")) };
+        let texts = |jobs: &Value, nodes: Option<&Value>| {
+            let texts = Texts::default().with(Part::JobsJson, jobs.to_string());
+            match nodes {
+                Some(nodes) => texts.with(Part::NodesJson, nodes.to_string()),
+                None => texts.with(Part::Nodes, text("scontrol.nodes-d.txt")),
+            }
+        };
+        let own = texts(&jobs, nodes.as_ref()).queue(None).unwrap();
+        let again = texts(&other, nodes.as_ref().map(|nodes| reshaped("", nodes, &mut draw)).as_ref()).queue(None).unwrap();
+        prop_assert!(own.jobs.len() > 10 && own.jobs.iter().any(|job| job.run.as_ref().is_some_and(|run| !run.holds.is_empty())));
+        prop_assert_eq!(&own.remarks, &again.remarks);
+        prop_assert_eq!(own.jobs.len(), again.jobs.len());
+        for (one, other) in own.jobs.iter().zip(&again.jobs) {
+            prop_assert_eq!(one, other);
+        }
+        prop_assert_eq!((own.now, &own.hidden, &own.past, &own.remarks), (again.now, &again.hidden, &again.past, &again.remarks));
+        let plain = |queue: &Queue| -> Vec<_> {
+            let of = |node: &makespan_slurm::Node| {
+                (node.name.clone(), node.usable_cpus, node.allocated_cpus, node.memory, node.features.clone(), node.state.clone(),
+                 node.partitions.clone(), node.weight)
+            };
+            queue.nodes.iter().map(of).collect()
+        };
+        prop_assert_eq!(plain(&own), plain(&again));
+    }
+}
+
+/// What versions print as text and as JSON is the same queue, whose every job has an expected start or a reason.
+#[test]
+fn later_versions_say_the_same_in_text_and_in_json() {
+    for version in ["24.11", "26.05"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}"));
+        let of_text = Queue::from_folder(&folder, None).unwrap();
+        let texts = Texts::default()
+            .with(Part::NodesJson, document(version, "scontrol.nodes.json").to_string())
+            .with(Part::JobsJson, document(version, "squeue.json").to_string());
+        let of_json = texts.queue(Some(of_text.now)).unwrap();
+        let plain = |queue: &Queue| -> Vec<_> {
+            let mut all: Vec<_> = queue
+                .jobs
+                .iter()
+                .map(|job| {
+                    (
+                        job.shown.clone(),
+                        job.run.is_some(),
+                        job.limit,
+                        job.request.min_nodes,
+                        job.request.cpus,
+                        job.deadline,
+                    )
+                })
+                .collect();
+            all.sort();
+            all
+        };
+        assert_eq!(plain(&of_text), plain(&of_json), "{version}");
+        assert_eq!((of_text.reservations.len(), of_text.licences.len()), (2, 0), "{version}");
+        for one in forecast(&of_text, &Options::default()).expected {
+            assert!(one.start.is_some() || !one.why.text.is_empty(), "{version}: {:?}", one.why);
+        }
+        assert!(of_text.present().is_ok(), "{version}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use makespan_core::Time;
 use makespan_slurm::forecast::{Expected, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Part, Queue, Texts};
 use proptest::prelude::*;
@@ -240,5 +241,185 @@ fn tasks_of_a_long_array_start_as_those_before_them_end() {
     let expected = by_limits(&queue);
     for (task, one) in expected.iter().enumerate() {
         assert_eq!(one.start, Some(1000 + 600 * (task as i64 / 5)), "{:?}", one.why);
+    }
+}
+
+/// One node of four processors, on which a job runs for `busy` minutes from 1000 s on, and jobs that wait for it.
+fn behind(busy: u32, jobs: &str) -> Queue {
+    let jobs = running(100, 0, busy) + jobs;
+    Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
+}
+
+/// `1970-01-01T00:16:40` is the present, 1000 s.
+fn clock(seconds: u32) -> String {
+    format!("1970-01-01T{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// As a real 22.05 does: what cannot end by its deadline, by its limit or by the time that it will do with, is given up.
+    #[test]
+    fn a_deadline_is_met_or_the_job_is_given_up(
+        busy in 1_u32..40, limit in 1_u32..40, least in prop::option::of(1_u32..40), minutes in 0_u32..90,
+    ) {
+        let least = least.map(|least| least.min(limit));
+        let deadline = 1000 + minutes * 60;
+        let more = least.map_or(String::new(), |least| format!("TimeMin=00:{least:02}:00 "));
+        let one = pending(
+            1,
+            &format!("TimeLimit=00:{limit:02}:00 {more}Deadline={} NumNodes=1-1 NumCPUs=4", clock(deadline)),
+        );
+        // Waits for the other, however that ends.
+        let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1 Dependency=afterany:1(unfulfilled)");
+        let queue = behind(busy, &(one + &other));
+        let expected = by_limits(&queue);
+        let needs = least.unwrap_or(limit);
+        let in_time = busy + needs <= minutes;
+        let end = i64::from(1000 + busy * 60);
+        prop_assert_eq!(expected[0].start, in_time.then_some(end), "{:?}", expected[0].why);
+        if in_time {
+            // It gets no more of its limit than its deadline leaves.
+            let granted = limit.min(minutes - busy).max(needs);
+            prop_assert_eq!(expected[1].start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why);
+        } else {
+            prop_assert_eq!(expected[0].why.kind, "deadline", "{:?}", expected[0].why);
+            prop_assert!(expected[0].why.remedy.is_some());
+            prop_assert!(expected[1].start.is_none_or(|start| start >= end), "{:?}", expected[1]);
+        }
+        let present = queue.present().unwrap();
+        prop_assert_eq!(present.jobs.contains(&1), needs <= minutes, "{:?}", present.remarks);
+        if needs <= minutes {
+            let place = present.jobs.iter().position(|&job| job == 1).unwrap();
+            let submission = present.instance.jobs()[place].submission.clone().unwrap();
+            prop_assert_eq!(submission.deadline, Some(Time::from_seconds(i64::from(minutes) * 60)));
+            prop_assert_eq!(submission.least_time, least.map(|least| Time::from_seconds(i64::from(least) * 60)));
+        }
+    }
+
+    /// Two jobs of one processor run on; a third starts as soon as what all three may still use is within the limit.
+    #[test]
+    fn what_running_jobs_may_still_use_falls_while_they_run(first in 1_u32..40, second in 1_u32..40, limit in 1_u32..20, total in 1_u32..80) {
+        let run = |id: u32, minutes: u32| format!(
+            "JobId={id} JobName=r UserId=u(1) Priority=1 JobState=RUNNING StartTime=1000 RunTime=00:00:00 TimeLimit=00:{minutes:02}:00 \
+             Partition=p NodeList=n0 NumNodes=1 NumCPUs=1 QOS=q\n"
+        );
+        let jobs = run(100, first) + &run(101, second)
+            + &pending(1, &format!("TimeLimit=00:{limit:02}:00 NumNodes=1-1 NumCPUs=1 QOS=q"));
+        let queue = Texts::default()
+            .with(Part::Nodes, "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n")
+            .with(Part::Jobs, jobs)
+            .with(Part::Limits, format!("QOS=q(1) GrpTRESRunMins=cpu={total}(0)\n"))
+            .queue(Some(1000))
+            .unwrap();
+        let expected = &by_limits(&queue)[0];
+        // Second by second: minutes are whole.
+        let left = |at: u32| (first * 60).saturating_sub(at) + (second * 60).saturating_sub(at);
+        let soonest = (0..3000).find(|&at| left(at) / 60 + limit <= total).filter(|_| limit <= total);
+        match soonest {
+            None => prop_assert_eq!(expected.start, None, "{:?}", expected.why),
+            Some(at) => {
+                let start = expected.start.unwrap() - 1000;
+                // The scheduler looks every 30 s.
+                prop_assert!(start >= i64::from(at) && start <= i64::from(at) + 30, "{start} for {at}: {:?}", expected.why);
+            }
+        }
+    }
+
+    /// A file is taken as whole without its last end of line, and is not where its last record lacks what all others have.
+    #[test]
+    fn the_last_end_of_line_may_be_missing(cut in 1_usize..600) {
+        let whole = fs::read_to_string(recorded().join("scontrol.jobs-d.txt")).unwrap();
+        let last = whole.trim_end().lines().last().unwrap().len();
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(recorded().join("scontrol.nodes-d.txt"), folder.path().join("scontrol.nodes-d.txt")).unwrap();
+        let told = |text: &str| {
+            fs::write(folder.path().join("scontrol.jobs-d.txt"), text).unwrap();
+            let queue = Queue::from_folder(folder.path(), None).unwrap();
+            queue.remarks.iter().any(|remark| remark.contains("cut off"))
+        };
+        prop_assert!(!told(&whole) && !told(whole.trim_end_matches('\n')));
+        let end = whole.trim_end().len() - cut.min(last - 200);
+        prop_assume!(whole.is_char_boundary(end));
+        prop_assert!(told(&whole[..end]), "{}", &whole[end..]);
+    }
+}
+
+#[test]
+fn a_job_that_misses_its_deadline_is_told_what_would_help() {
+    let texts = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4";
+    let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))));
+    let why = &by_limits(&queue)[0].why;
+    for part in [
+        "its deadline 3100 passes first",
+        "has to start by 2500",
+        "expected at 2800",
+        "it waits for the end of job 100",
+    ] {
+        assert!(why.text.contains(part), "{part}: {why:?}");
+    }
+    let remedy = why.remedy.as_deref().unwrap();
+    assert!(remedy.contains("a deadline after 3400") && remedy.contains("a limit of at most 5 min"), "{remedy}");
+    // Nobody behind it waits for what it does not get.
+    let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4");
+    let queue = behind(30, &(pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))) + &other));
+    assert_eq!(by_limits(&queue)[1].start, Some(2800));
+    // What was too late before is said at once.
+    let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 9 * 60))));
+    let expected = &by_limits(&queue)[0];
+    assert_eq!((expected.start, expected.why.kind), (None, "deadline"));
+    assert!(queue.present().unwrap().remarks.iter().any(|remark| remark.contains("no longer end by its deadline")));
+}
+
+/// What a real 22.05 did with jobs of these constraints on two nodes with `a`, one with `a` and `b`, and one with `b`: on which nodes they
+/// were when all were free, and when one of them was busy. Those that it refuses are never in a queue.
+#[test]
+fn constraints_are_met_as_a_real_slurm_meets_them() {
+    let nodes = ["a", "a", "a,b", "b"];
+    let start = |features: &str, count: usize, busy: &[usize]| {
+        let all: String = nodes.iter().enumerate().map(|(at, own)| node(at, own, busy.contains(&at))).collect();
+        let mut jobs: String = busy.iter().map(|&at| running(100 + at, at, 10)).collect();
+        jobs +=
+            &pending(1, &format!("TimeLimit=00:10:00 NumNodes={count}-{count} NumCPUs={count} Features={features}"));
+        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let expected = by_limits(&queue).remove(0);
+        let remarks: Vec<String> = queue.remarks.into_iter().filter(|remark| remark.contains("features")).collect();
+        (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), remarks)
+    };
+    for (features, count, busy, there) in [
+        ("a|b", 2, &[][..], &[0, 1][..]),
+        ("[a|b]", 2, &[], &[0, 1]),
+        ("[a|b]", 2, &[0, 1], &[2, 3]),
+        ("a|b", 2, &[0, 1], &[2, 3]),
+        ("(a|b)&a", 2, &[], &[0, 1]),
+        ("[(a|b)*2]", 2, &[], &[0, 1]),
+        ("a*2", 2, &[], &[0, 1]),
+        // One with `a` is enough, and the other node may be any.
+        ("a*1", 2, &[0, 1], &[2, 3]),
+        // What is counted alone is asked for.
+        ("a|b*2", 2, &[], &[2, 3]),
+        ("b*2", 2, &[0, 1], &[2, 3]),
+        ("[a*2&b*1]", 3, &[], &[0, 1, 2]),
+        ("[a*2&b*1]", 4, &[], &[0, 1, 2, 3]),
+        ("[a*1&b*1]", 2, &[], &[0, 2]),
+        ("[a*1&b*1]", 2, &[3], &[0, 2]),
+    ] {
+        assert_eq!(
+            start(features, count, busy),
+            (Some(1000), there.to_vec(), Vec::new()),
+            "{features} beside {busy:?}"
+        );
+    }
+    // It waited until one of the only two nodes was free again.
+    for (features, busy) in [("a|b*2", 3), ("b", 3)] {
+        assert_eq!(start(features, 2, &[busy]).0, Some(1600), "{features}");
+    }
+    // Refused: there are no such nodes.
+    for (features, count) in [("a&b", 2), ("[a*2&b*1]", 2), ("[a*3&b*3]", 4), ("a,b", 2), ("zzz", 2)] {
+        assert_eq!(start(features, count, &[]).0, None, "{features}");
+    }
+    // Refused as no constraint: it is said.
+    for features in ["!a", "a&!b", "{a|b}"] {
+        assert!(start(features, 2, &[]).2[0].contains("cannot be understood"), "{features}");
     }
 }

@@ -111,25 +111,25 @@ pub struct QueueOptions {
     /// Of a cluster: write the queue as a page, too
     #[arg(long, value_name = "FILE.html", conflicts_with = "state")]
     pub report: Option<PathBuf>,
-    /// Of a cluster: the instant of the outputs, such as 2026-11-22T02:04:10 [default: as they say]
+    /// Of saved outputs: their instant, such as 2026-11-22T02:04:10 [default: as they say]
     #[arg(long, value_name = "TIME", requires = "from")]
     pub at: Option<String>,
-    /// Of a cluster: learn run times from jobs of so many days, which its accounts are asked for
-    #[arg(long, value_name = "DAYS", default_value_t = 7)]
-    pub past: u32,
-    /// Of a cluster: from what run times are known
-    #[arg(long, value_enum, default_value = "learned")]
-    pub times: KnownTimes,
-    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub draws: u32,
+    /// Of --from slurm: learn run times from jobs of so many days, which its accounts are asked for [default: 7]
+    #[arg(long, value_name = "DAYS", conflicts_with = "state")]
+    pub past: Option<u32>,
+    /// Of a cluster: from what run times are known [default: learned]
+    #[arg(long, value_enum, conflicts_with = "state")]
+    pub times: Option<KnownTimes>,
+    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]
+    #[arg(long, value_name = "N", conflicts_with = "state", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub draws: Option<u32>,
     /// Jobs of this user
     #[arg(long, value_name = "USER")]
     pub user: Option<String>,
     /// Jobs of these states, or all [default: held,waiting,running]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = state)]
     pub state: Vec<AnyState>,
-    /// Show at most this many [default: 1000; with --format json all]
+    /// Show at most this many, on a page too [default: 1000; on a page and with --format json all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// What is printed
@@ -140,6 +140,19 @@ pub struct QueueOptions {
 }
 
 impl QueueOptions {
+    /// An option that is for the queue of a cluster alone, if one is given.
+    pub fn of_cluster(&self) -> Option<&'static str> {
+        let given = [
+            (self.job.is_some(), "--job"),
+            (self.watch.is_some(), "--watch"),
+            (self.report.is_some(), "--report"),
+            (self.past.is_some(), "--past"),
+            (self.times.is_some(), "--times"),
+            (self.draws.is_some(), "--draws"),
+        ];
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
     /// Whether no service is named, by an option or in the environment.
     pub fn names_no_service(&self) -> bool {
         let ConnectionOptions { url, token_file, ca } = &self.connection;
@@ -237,9 +250,10 @@ pub enum TokenAction {
 }
 
 /// From what run times of a cluster's jobs are known.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum KnownTimes {
     /// From jobs of this cluster that ended, and as `usual` where nothing is known of such jobs
+    #[default]
     Learned,
     /// Nothing is learned: jobs use their limits as those of public logs do
     Usual,

@@ -115,6 +115,8 @@ fn what_is_wrong_is_one_clear_error() {
         (&["--from", from, "--watch"], "do not change"),
         (&["--from", from, "--at", "yesterday"], "is no instant"),
         (&["--from", from, "--report", "page.txt"], "html"),
+        (&["--from", "slurm", "--at", "5"], "is now"),
+        (&["--from", from, "--past", "3"], "sacct.history.txt"),
     ] {
         let said = said(&sandbox, arguments, 80);
         assert!(said.status == Some(1) && said.err.contains(needle), "{arguments:?}: {:?} {}", said.status, said.err);
@@ -205,5 +207,160 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     assert_eq!(jobs, [5, 3], "{said:#}");
     let plain = of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").succeeds();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("`fcfs` starts a job that the cluster holds"), "{plain}");
+    assert!(
+        words.contains("2 jobs are left out, held or never to start under the rules of the cluster: 3, 4"),
+        "{plain}"
+    );
+    assert!(words.contains("`fcfs` does not know the rules of the cluster: 2 jobs have some"), "{plain}");
+    let both = "simulate --from FOLDER --policy slurm,fcfs --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, both).succeeds()).unwrap();
+    assert_eq!(said["jobs"], 3, "{said:#}");
+    save("scontrol.jobs-d.txt", &job(3, "Features=arm"));
+    of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").refused(&["none is left"]);
+}
+
+#[test]
+fn what_is_listed_is_the_same_in_every_form() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let said = said(&sandbox, &[&["--from", from, "--format", "json"], arguments].concat(), 80);
+        serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}{}", said.out, said.err))
+    };
+    let count = |document: &serde_json::Value, what: &str| document[what].as_array().unwrap().len();
+    let all = json(&[]);
+    let (waiting, running) = (count(&all, "waiting"), count(&all, "running"));
+    assert!(waiting > 5 && running == 3 && all["more"] == 0, "{all:#}");
+    let some = json(&["--limit", "2"]);
+    assert_eq!((count(&some, "waiting"), some["more"].as_u64()), (2, Some(waiting as u64 - 2)));
+    let page = |arguments: &[&str]| {
+        let said = said(&sandbox, &[&["--from", from, "--report", "queue.html"], arguments].concat(), 80);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        (fs::read_to_string(sandbox.path("queue.html")).unwrap(), said.out)
+    };
+    let rows = |page: &str| page.matches("<td class=\"job\"").count();
+    assert_eq!(rows(&page(&[]).0), waiting + running);
+    let (html, text) = page(&["--limit", "2"]);
+    assert_eq!(rows(&html), 2 + running);
+    assert!(
+        html.contains(&format!("{} more wait", waiting - 2)) && text.contains(&format!("{} more wait", waiting - 2))
+    );
+    // Nobody has that name: what waits and what runs is of him alone.
+    let (html, text) = page(&["--user", "<nobody>"]);
+    assert!(rows(&html) == 0 && html.contains("tables: jobs of &lt;nobody&gt;"), "{html}");
+    assert!(text.contains("no jobs of <nobody> wait") && !text.contains("ends about"), "{text}");
+    assert_eq!(count(&json(&["--user", "nobody"]), "running"), 0);
+    // One job: that alone, also among those that run.
+    let runs = all["running"][0]["job"].as_str().unwrap();
+    let one = json(&["--job", runs]);
+    assert_eq!((count(&one, "waiting"), count(&one, "running")), (0, 1));
+    let tasks = said(&sandbox, &["--from", from, "--job", "8", "--limit", "2"], 80);
+    assert!(tasks.out.matches("why not now").count() == 2 && tasks.out.contains("3 more tasks"), "{}", tasks.out);
+}
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let sandbox = Sandbox::with_small();
+    for arguments in [&["--state", "held", "--times", "limits"][..], &["--state", "held", "--draws", "5"]] {
+        let said = said(&sandbox, arguments, 80);
+        assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
+    }
+    for option in [&["--job", "5"][..], &["--times", "limits"], &["--draws", "5"], &["--watch"], &["--past", "2"]] {
+        let arguments = [&["--url", "http://127.0.0.1:1"], option].concat();
+        let said = said(&sandbox, &arguments, 80);
+        assert!(said.status == Some(1) && said.err.contains("add --from slurm"), "{arguments:?}: {}", said.err);
+    }
+}
+
+/// All keys of the objects in a document.
+fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(all) => all.iter().for_each(|(key, value)| {
+            found.insert(key.clone());
+            keys(value, found);
+        }),
+        serde_json::Value::Array(all) => all.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_the_json_is_in_the_document_and_no_other() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let mut printed = std::collections::BTreeSet::new();
+    for job in [&[][..], &["--job", "7"]] {
+        let said = said(&sandbox, &[&["--from", folder.to_str().unwrap(), "--format", "json"], job].concat(), 80);
+        keys(&serde_json::from_str(&said.out).unwrap(), &mut printed);
+    }
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queue.md")).unwrap();
+    let section = text.split("**JSON**").nth(1).unwrap().split("\nHow it works").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let first = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    let documented: std::collections::BTreeSet<String> =
+        first.flat_map(|key| key.split('.')).map(str::to_owned).collect();
+    assert_eq!(printed, documented);
+}
+
+#[test]
+fn deadlines_and_least_times_are_told_in_every_verb() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n");
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority={} SubmitTime=1000 Partition=p NumNodes=1-1 {more}\n",
+            100 - id
+        )
+    };
+    let jobs = job(1, "JobState=RUNNING StartTime=2000 RunTime=00:00:00 TimeLimit=00:30:00 NodeList=n0 NumCPUs=4")
+        + &job(2, "JobState=PENDING TimeLimit=00:10:00 NumCPUs=4 Deadline=1970-01-01T01:08:20")
+        + &job(3, "JobState=PENDING TimeLimit=00:10:00 TimeMin=00:05:00 NumCPUs=1");
+    save("scontrol.jobs-d.txt", &jobs);
+    let queue = said(&sandbox, &["--from", "saved", "--job", "2"], 200);
+    assert!(queue.out.contains("its deadline 01:08:20 passes first"), "{}", queue.out);
+    assert!(queue.out.contains("1970-01-01 01:08:20 UTC: it has to start by 00:58:20"), "{}", queue.out);
+    let least = said(&sandbox, &["--from", "saved", "--job", "3"], 200);
+    assert!(least.out.contains("limit 0:10:00 (or 0:05:00)"), "{}", least.out);
+    said(&sandbox, &["--from", "saved", "--report", "queue.html"], 200);
+    assert!(fs::read_to_string(sandbox.path("queue.html")).unwrap().contains("its deadline 01:08:20 passes first"));
+    // At 2000 s the running job has 30 minutes left; 01:08:20 is 35 minutes later, too soon for ten minutes more.
+    let line = "simulate --from FOLDER --scenario now --scenario policy=easy --format json";
+    let played: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    assert_eq!(played["scenarios"][0]["given_up"], serde_json::json!(["2"]), "{played:#}");
+    let remarks = played["remarks"].to_string();
+    assert!(
+        remarks.contains("2 jobs have some (deadlines: 1, limits that may be shortened (--time-min): 1)"),
+        "{remarks}"
+    );
+    assert!(remarks.contains("now: job 2 with a deadline can never start there, or not in time,"), "{remarks}");
+    of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    let written = fs::read_to_string(sandbox.path("queue.json")).unwrap();
+    assert!(written.contains("least_time") && written.contains("deadline"), "{written}");
+}
+
+#[test]
+fn for_whom_a_closed_reservation_is_is_said() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let text = fs::read_to_string(sandbox.path("saved/scontrol.reservations.txt")).unwrap();
+    assert!(text.contains("ReservationName="), "{text}");
+    let said = of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("no job that waits names") && words.contains("(for user"), "{said}");
+}
+
+#[test]
+fn a_zone_that_nobody_knows_is_said() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    for line in ["queue --from FOLDER", "simulate --from FOLDER"] {
+        let mut command = sandbox.command(&line.replace("FOLDER", "saved"));
+        let said =
+            Said::new(line, &command.env("TZ", "Mars/Olympus").env("COLUMNS", "200").output().unwrap()).succeeds();
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("the time zone `Mars/Olympus` (TZ) is not known: clock times are in UTC"), "{said}");
+    }
 }

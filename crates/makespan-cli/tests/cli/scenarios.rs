@@ -155,3 +155,41 @@ fn a_platform_file_has_the_rules_of_a_site() {
     sandbox.write("wrong.json", platform("\"partitions\": [{\"name\": \"1\", \"nodes\": [\"n7\"]}]"));
     sandbox.makespan("simulate log.swf --platform wrong.json").refused(&["`n7` is no node"]);
 }
+
+#[test]
+fn that_nothing_tells_what_was_logged_is_said_once() {
+    let sandbox = sandbox();
+    let blank = |line: &str| {
+        let mut fields: Vec<&str> = line.split(' ').collect();
+        if fields.len() == 18 {
+            fields[2] = "-1";
+        }
+        fields.join(" ")
+    };
+    sandbox.write("blank.swf", LOG.lines().map(|line| blank(line) + "\n").collect::<String>());
+    let text = sandbox.makespan("simulate blank.swf --scenario now --scenario policy=fcfs").succeeds();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words.matches("what was logged cannot stand beside the scenarios (AS LOGGED)").count(), 1, "{text}");
+    assert!(!sandbox.makespan("simulate blank.swf").succeeds().contains("AS LOGGED"));
+    let part: String =
+        LOG.lines().enumerate().map(|(at, line)| if at == 4 { blank(line) } else { line.into() } + "\n").collect();
+    sandbox.write("part.swf", part);
+    let text = sandbox.makespan("simulate part.swf --scenario now").succeeds();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("AS LOGGED leaves out 1 of 4 jobs"), "{text}");
+}
+
+#[test]
+fn a_zone_of_a_log_that_nobody_knows_is_said() {
+    let sandbox = sandbox();
+    for (zone, needle) in [
+        ("; TimeZoneString: Mars/Olympus", "the time zone `Mars/Olympus` is not known; dates are in universal time"),
+        ("; TimeZone: east", "TimeZone: `east` is no offset in seconds such as 3600; dates are in universal time"),
+        ("; TimeZone: 99999999", "is no offset in seconds"),
+    ] {
+        sandbox.write("zone.swf", LOG.replace("; TimeZoneString: Europe/Stockholm", zone));
+        let text = sandbox.makespan("simulate zone.swf --scenario now").succeeds();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(needle) && words.contains("the log begins 1996-09-30 22:00:00"), "{zone}: {text}");
+    }
+}

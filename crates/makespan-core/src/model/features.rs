@@ -79,6 +79,10 @@ impl Features {
                 vec![FeatureChoice { each: Vec::new(), counted: vec![((**inner).clone(), *count)] }]
             }
             Self::Same(parts) => parts.iter().flat_map(Self::choices).collect(),
+            // Where a number is stated, Slurm asks for what is counted alone: `a|b*2` is `b*2`.
+            Self::Some(parts) if parts.iter().any(Self::counts) => {
+                parts.iter().filter(|part| part.counts()).flat_map(Self::choices).collect()
+            }
             Self::Some(parts) if parts.iter().any(|part| !part.is_of_one_node()) => {
                 parts.iter().flat_map(Self::choices).collect()
             }
@@ -98,6 +102,15 @@ impl Features {
             Self::Has(_) => true,
             Self::All(parts) | Self::Some(parts) => parts.iter().all(Self::is_of_one_node),
             Self::Same(_) | Self::Counted(..) => false,
+        }
+    }
+
+    /// Whether it states numbers of nodes.
+    fn counts(&self) -> bool {
+        match self {
+            Self::Has(_) => false,
+            Self::All(parts) | Self::Some(parts) | Self::Same(parts) => parts.iter().any(Self::counts),
+            Self::Counted(..) => true,
         }
     }
 
@@ -170,7 +183,8 @@ impl Features {
         let length = rest.find(|sign: char| "&|()[]*,".contains(sign) || sign.is_whitespace()).unwrap_or(rest.len());
         let (name, behind) = rest.split_at(length);
         *rest = behind;
-        if name.is_empty() { None } else { Self::Has(name.to_owned()).counted(rest) }
+        // Slurm has no sign for what a node must not have, and no feature whose name has one of these.
+        if name.is_empty() || name.contains(['!', '{', '}']) { None } else { Self::Has(name.to_owned()).counted(rest) }
     }
 
     /// With the number that stands behind it.

@@ -40,6 +40,10 @@ pub struct Submission {
     pub priority: Option<u32>,
     /// Why it is held: it does not start until somebody releases it.
     pub held: Option<Arc<str>>,
+    /// The time that it will do with, where that is less than its limit.
+    pub least_time: Option<Time>,
+    /// The instant after which it must not run: it is given up once it cannot end by then.
+    pub deadline: Option<Time>,
 }
 
 /// The rules of a shared cluster. Nodes are positions on the [`crate::Platform`] that has it.

@@ -14,7 +14,7 @@ use crate::suggest::nearest;
 
 /// A length of time or an instant.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Span(Time);
+pub(super) struct Span(pub(super) Time);
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -384,7 +384,8 @@ mod tests {
         "reservations": [{"name": "r", "nodes": ["n3"], "start": 10, "end": "1h", "users": ["ann"]}]}},
         "jobs": [{"name": "a", "time": 5, "submission": {"user": "ann", "account": "lab", "partitions": ["all", "ib"],
             "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"],
-            "array": "7", "at_a_time": 2, "reservation": "r", "nice": -3, "priority": 99, "held": "JobHeldUser", "qos": "p"}},
+            "array": "7", "at_a_time": 2, "reservation": "r", "nice": -3, "priority": 99, "held": "JobHeldUser", "qos": "p",
+            "least_time": "90s", "deadline": "2h"}},
             {"name": "b", "time": 5}]}"#;
 
     /// What is written is what was read, in both languages.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use makespan_core::Submission;
 use serde::{Deserialize, Serialize};
 
-use super::site::is_default;
+use super::site::{Span, is_default};
 
 /// `submission` of a job.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
@@ -45,6 +45,11 @@ pub(super) struct SubmissionEntry {
     priority: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least_time: Option<Span>,
+    /// From the beginning of the file's time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<Span>,
 }
 
 impl SubmissionEntry {
@@ -78,6 +83,8 @@ impl SubmissionEntry {
             nice: self.nice,
             priority: self.priority,
             held: self.held.map(Into::into),
+            least_time: self.least_time.map(|span| span.0),
+            deadline: self.deadline.map(|span| span.0),
         }))
     }
 
@@ -102,6 +109,8 @@ impl SubmissionEntry {
             nice: own.nice,
             priority: own.priority,
             held: text(&own.held),
+            least_time: own.least_time.map(Span),
+            deadline: own.deadline.map(Span),
         }
     }
 }

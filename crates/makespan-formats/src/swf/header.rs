@@ -14,6 +14,8 @@ pub(super) struct Header {
     zone: Option<String>,
     /// Seconds east of Greenwich.
     east: Option<i32>,
+    /// What stands in its place.
+    strange_offset: Option<String>,
     /// Second of the week, from Monday on, at which the log starts by its own clock.
     local: Option<i64>,
 }
@@ -41,7 +43,13 @@ impl Header {
                 self.zone = self.zone.take().or_else(zone);
             }
             "StartTime" => self.local = self.local.or(week_of(value)),
-            "TimeZone" => self.east = self.east.or(value.trim().parse().ok()),
+            "TimeZone" => {
+                let read = value.trim().parse().ok().filter(|&east: &i32| Clock::east(0, east).is_some());
+                if read.is_none() && !value.trim().is_empty() && self.strange_offset.is_none() {
+                    self.strange_offset = Some(value.trim().to_owned());
+                }
+                self.east = self.east.or(read);
+            }
             _ => {}
         }
         let (key, slot) = match key.trim() {
@@ -80,7 +88,13 @@ impl Header {
         let Some(begin) = self.begin else { return (None, None) };
         let east = || self.east.map_or_else(|| Clock::local(begin), |east| Clock::east(begin, east));
         match self.zone.as_deref().map(|zone| Clock::named(begin, zone)) {
-            None => (east(), None),
+            None => {
+                let strange = self.strange_offset.as_ref().filter(|_| self.east.is_none());
+                let told = |text: &String| {
+                    format!("TimeZone: `{text}` is no offset in seconds such as 3600; dates are in universal time")
+                };
+                (east(), strange.map(told))
+            }
             Some(Ok(clock)) => (clock, None),
             Some(Err(problem)) => {
                 let told = if self.east.is_some() { "the offset of the header" } else { "universal time" };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::text::Record;
 
 /// Keys of the text, and what they are called in JSON. What is not among them keeps its own name.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 23] = [
     ("JobId", "job_id"),
     ("ArrayJobId", "array_job_id"),
     ("JobName", "name"),
@@ -20,6 +20,7 @@ const NAMES: [(&str, &str); 22] = [
     ("SubmitTime", "submit_time"),
     ("StartTime", "start_time"),
     ("EndTime", "end_time"),
+    ("Deadline", "deadline"),
     ("Priority", "priority"),
     ("Dependency", "dependency"),
     ("Comment", "comment"),
@@ -44,7 +45,14 @@ fn record(job: &Map<String, Value>) -> Record {
     let mut fields: Vec<(String, String)> = Vec::new();
     for (key, value) in job {
         let name = NAMES.iter().find(|(_, json)| json == key).map_or(key.as_str(), |(name, _)| name);
-        fields.push((name.to_owned(), plain(value)));
+        let text = match value {
+            // States are joined as the text has them, and other lists by commas.
+            Value::Array(words) if name != "JobState" && words.iter().all(Value::is_string) => {
+                words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+            }
+            value => plain(value),
+        };
+        fields.push((name.to_owned(), text));
     }
     let get = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty());
     // An array that is none has the number 0, and a single job of one has no list of its tasks.
@@ -68,7 +76,7 @@ fn record(job: &Map<String, Value>) -> Record {
 }
 
 /// A value as the text would have it.
-pub(super) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

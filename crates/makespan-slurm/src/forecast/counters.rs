@@ -8,7 +8,7 @@ use super::model::Counter;
 
 /// Counters with what runs in them, and of each job what it adds to which.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
-    let mut table = Table { now: queue.now, ..Table::default() };
+    let mut table = Table::default();
     for licence in &queue.licences {
         // What others than jobs use, or reservations keep, is not there for jobs.
         let total = licence.total.saturating_sub(licence.reserved);
@@ -19,8 +19,10 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     for (job, uses) in queue.jobs.iter().zip(&uses).filter(|(job, _)| job.run.is_some()) {
         debug_assert!(job.run.is_some());
         for &(counter, amount) in uses {
-            let used = &mut table.counters[counter].used;
-            *used = used.saturating_add(amount);
+            let counter = &mut table.counters[counter];
+            if !counter.falls {
+                counter.used = counter.used.saturating_add(amount);
+            }
         }
     }
     for licence in &queue.licences {
@@ -49,13 +51,12 @@ pub(super) fn holders(queue: &Queue, uses: &[Vec<(usize, u64)>]) -> HashMap<usiz
 struct Table {
     counters: Vec<Counter>,
     by_name: HashMap<String, usize>,
-    now: i64,
 }
 
 impl Table {
     fn counter(&mut self, what: String, remedy: &'static str, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
-            self.counters.push(Counter { what, remedy, total, used: 0 });
+            self.counters.push(Counter { what, remedy, total, used: 0, falls: false });
             self.counters.len() - 1
         })
     }
@@ -108,12 +109,6 @@ impl Table {
         }
     }
 
-    /// For how long a job may run from now on. What runs is counted so until it ends.
-    fn minutes(&self, job: &QueueJob) -> u64 {
-        let left = job.run.as_ref().and_then(|run| run.ends_by).map(|end| end.saturating_sub(self.now).max(0) as u64);
-        left.map_or_else(|| job.minutes().unwrap_or(365 * 1440), |left| left.div_ceil(60))
-    }
-
     fn limits(&mut self, job: &QueueJob, limits: &Limits, whose: &str, uses: &mut Vec<(usize, u64)>) {
         const REMEDY: &str = "the end of another of these jobs, or a higher limit";
         if let Some(jobs) = limits.jobs {
@@ -126,11 +121,12 @@ impl Table {
             }
         }
         for (name, total) in &limits.tres_minutes {
-            let minutes = self.minutes(job);
-            let amount = job.amount(name).saturating_mul(minutes);
+            let amount = job.amount(name);
             if amount > 0 {
                 let what = format!("{name} minutes that running jobs {whose} may still use");
-                uses.push((self.counter(what, REMEDY, *total), amount));
+                let counter = self.counter(what, REMEDY, *total);
+                self.counters[counter].falls = true;
+                uses.push((counter, amount));
             }
         }
     }

@@ -118,6 +118,8 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let lasts = |job: usize| means[job];
     let mut play = Play::new(&model, &links, looks, &lasts);
     let outcome = Play::new(&model, &links, looks, &lasts).run();
+    let misses = outcome.expired.iter().any(Option::is_some);
+    let without_deadlines = misses.then(|| Play::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
     // Who takes limits for run times draws none.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
@@ -133,11 +135,13 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         links: &links,
         play: &play,
         outcome: &outcome,
+        without_deadlines: without_deadlines.as_ref(),
         clock: options.clock,
         positions: play.positions(),
         bids,
         started: queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect(),
         ended: vec![None; queue.jobs.len()],
+        expired: vec![None; queue.jobs.len()],
         holders: counters::holders(queue, &model.uses),
         free: std::cell::RefCell::default(),
         roomy: std::cell::RefCell::default(),
@@ -155,7 +159,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
             after: outcome.after[job].clone(),
             known: times[job].known,
             lasts: means[job],
-            why: reasons.of(job, start),
+            why: chances(queue, job, start, &drawn, options.clock, reasons.of(job, start)),
         }
     };
     let expected = waiting.map(of).collect();
@@ -169,6 +173,26 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         ));
     }
     Forecast { expected, ends, remarks }
+}
+
+/// A reason with what is said of a deadline that is met in some plays only.
+fn chances(
+    queue: &Queue,
+    job: usize,
+    start: Option<i64>,
+    drawn: &[Vec<Option<i64>>],
+    clock: &(dyn Fn(i64) -> String + Sync),
+    mut why: Why,
+) -> Why {
+    let Some(deadline) = queue.jobs[job].deadline else { return why };
+    let all = drawn.len();
+    let missed = drawn.iter().filter(|starts| starts[job].is_none()).count();
+    if start.is_some() && missed > 0 {
+        why.text += &format!("; in {missed} of {all} plays its deadline {} passes first", clock(deadline));
+    } else if start.is_none() && why.kind == "deadline" && missed < all {
+        why.text += &format!("; in {} of {all} plays it starts in time", all - missed);
+    }
+    why
 }
 
 /// The expected start and its spread: the mean of the draws where there are some, else that of mean run times.

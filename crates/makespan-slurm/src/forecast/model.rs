@@ -52,6 +52,8 @@ pub(super) struct Counter {
     pub remedy: &'static str,
     pub total: u64,
     pub used: u64,
+    /// Whether it counts what running jobs may still use, in minutes: that falls while they run.
+    pub falls: bool,
 }
 
 /// The whole.
@@ -83,6 +85,8 @@ pub(super) struct Model<'a> {
     pub uses: Vec<Vec<(usize, u64)>>,
     /// Of each job that cannot start, why.
     pub never: Vec<Option<Never>>,
+    /// Of each job the last instant at which it may start because of its deadline.
+    pub latest: Vec<i64>,
     /// Whether memory is given out.
     pub memory: bool,
 }
@@ -123,6 +127,8 @@ impl<'a> Model<'a> {
         };
         let partition_sets = queue.partitions.iter().map(of_partition).collect();
         let never = vec![None; queue.jobs.len()];
+        let latest = queue.jobs.iter().map(|job| job.latest_start().filter(|_| job.run.is_none()).unwrap_or(i64::MAX));
+        let latest = latest.collect();
         let mut model = Self {
             queue,
             sites,
@@ -141,6 +147,7 @@ impl<'a> Model<'a> {
             counters: Vec::new(),
             uses: Vec::new(),
             never,
+            latest,
             memory,
         };
         (model.counters, model.uses) = super::counters::of(queue);
@@ -156,11 +163,14 @@ impl<'a> Model<'a> {
             self.queue.partitions.iter().enumerate().map(|(at, partition)| (partition.name.as_str(), at)).collect();
         let queue = self.queue;
         for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
-            let beyond = || self.uses[index].iter().find(|one| one.1 > self.counters[one.0].total);
+            let own = |one: &(usize, u64)| (one.0, self.amount(index, one));
+            let beyond = || self.uses[index].iter().map(own).find(|one| one.1 > self.counters[one.0].total);
+            let late = || (self.latest[index] < queue.now).then(|| Never::too_late(job));
             let barred = || queue.barred(job).map(|bar| Never::new("limit", bar.text).with(bar.remedy));
             self.never[index] = Never::at_once(job)
                 .or_else(barred)
-                .or_else(|| Some(Never::beyond(&self.counters[beyond()?.0], beyond()?.1)));
+                .or_else(|| Some(Never::beyond(&self.counters[beyond()?.0], beyond()?.1)))
+                .or_else(late);
             let mut obstacle = None;
             let mut found = false;
             for name in &job.partitions {
@@ -194,6 +204,12 @@ impl<'a> Model<'a> {
         for (position, bid) in self.bids.iter().enumerate() {
             self.bids_of[bid.job].push(position as u32);
         }
+    }
+
+    /// How much a job adds to a counter when it starts.
+    pub(super) fn amount(&self, job: usize, own: &(usize, u64)) -> u64 {
+        let minutes = || self.queue.jobs[job].minutes().unwrap_or(365 * 1440);
+        if self.counters[own.0].falls { own.1.saturating_mul(minutes()) } else { own.1 }
     }
 
     /// What a job asks for in a partition, or why it can never have it.

@@ -25,6 +25,8 @@ pub(super) struct Looks {
     places: usize,
     /// Whether gaps are filled.
     fills: bool,
+    /// Whether jobs are given up that cannot end by their deadlines.
+    heeds_deadlines: bool,
 }
 
 /// Most work of one look: jobs with a kept place times nodes.
@@ -53,7 +55,15 @@ impl Looks {
             head: number("default_queue_depth", 100, 1) as usize,
             places: depth.min(affordable.max(4)),
             fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),
+            heeds_deadlines: true,
         }
+    }
+}
+
+impl Looks {
+    /// The same where nobody has a deadline.
+    pub(super) fn without_deadlines(self) -> Self {
+        Self { heeds_deadlines: false, ..self }
     }
 }
 
@@ -70,6 +80,8 @@ pub(super) struct Outcome {
     /// When it starts, or started; `None` if nothing shows that it does.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
+    /// When it is given up, as it can no longer end by its deadline.
+    pub expired: Vec<Option<i64>>,
     /// Sites that it gets, and how many processors of each.
     pub sites: Vec<Vec<(u32, u32)>>,
     /// Jobs whose ends it waits for.
@@ -81,6 +93,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
+    /// A job may start for the last time one second before.
+    Expire(usize),
     Eligible(usize),
     Turn,
     Look,
@@ -129,6 +143,7 @@ impl<'a> Play<'a> {
         let outcome = Outcome {
             started: vec![None; jobs],
             ended: vec![None; jobs],
+            expired: vec![None; jobs],
             sites: vec![Vec::new(); jobs],
             after: vec![Vec::new(); jobs],
             looked: 0,
@@ -178,6 +193,7 @@ impl<'a> Play<'a> {
             let believed = run.ends_by.unwrap_or(by_limit).max(now + 1);
             let ends = run.started.saturating_add((self.lasts)(index)).min(believed).max(now + 1);
             let number = self.world.take(Running { job: Some(index), believed, holds });
+            self.world.count_falling(index, believed, true);
             self.outcome.started[index] = Some(run.started);
             self.events.push(Reverse((ends, Event::End(number))));
         }
@@ -193,6 +209,10 @@ impl<'a> Play<'a> {
             }
         }
         for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
+            let latest = self.model.latest[index];
+            if self.looks.heeds_deadlines && (now..i64::MAX).contains(&latest) {
+                self.events.push(Reverse((latest + 1, Event::Expire(index))));
+            }
             self.expect(index);
         }
     }
@@ -203,7 +223,8 @@ impl<'a> Play<'a> {
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
             return;
         }
-        let Ready::At(ready) = self.links.ready(job, &self.outcome.started, &self.outcome.ended) else { return };
+        let Outcome { started, ended, expired, .. } = &self.outcome;
+        let Ready::At(ready) = self.links.ready(job, started, ended, expired) else { return };
         // While a job waits for others, or for its turn in an array, Slurm does not say from when it is eligible.
         let at = ready.max(of.eligible.unwrap_or(i64::MIN));
         if at > self.world.now {
@@ -214,7 +235,7 @@ impl<'a> Play<'a> {
     }
 
     fn enter(&mut self, job: usize) {
-        if self.outcome.started[job].is_some() {
+        if self.outcome.started[job].is_some() || self.outcome.expired[job].is_some() {
             return;
         }
         self.count_waiting(job, true);
@@ -267,7 +288,10 @@ impl<'a> Play<'a> {
     fn is_more_expected(&self) -> bool {
         let jobs = &self.model.queue.jobs;
         (0..jobs.len()).any(|job| {
-            self.outcome.started[job].is_none() && self.model.never[job].is_none() && self.links.hopeless[job].is_none()
+            self.outcome.started[job].is_none()
+                && self.outcome.expired[job].is_none()
+                && self.model.never[job].is_none()
+                && self.links.hopeless[job].is_none()
         })
     }
 
@@ -276,7 +300,7 @@ impl<'a> Play<'a> {
             Event::End(number) => {
                 let Some(running) = self.world.give_back(number) else { return };
                 let Some(job) = running.job else { return };
-                self.world.count(job, false);
+                self.world.count(job, running.believed, false);
                 self.outcome.ended[job] = Some(self.world.now);
                 if self.tells {
                     let ended = Some((self.world.now, job));
@@ -284,8 +308,15 @@ impl<'a> Play<'a> {
                 }
                 self.tell(job);
             }
+            Event::Expire(job) if self.outcome.started[job].is_none() => {
+                self.outcome.expired[job] = Some(self.world.now);
+                self.count_waiting(job, false);
+                self.waiting.retain(|&bid| self.model.bids[bid as usize].job != job);
+                self.head = 0;
+                self.tell(job);
+            }
             Event::Eligible(job) => self.enter(job),
-            Event::Turn => {}
+            Event::Turn | Event::Expire(_) => {}
             Event::Look => self.next_look = None,
         }
     }
@@ -375,14 +406,16 @@ impl<'a> Play<'a> {
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
+        let mut falls: Option<i64> = None;
         let waits = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_none();
         let bids: Vec<u32> = self.waiting[self.head..].iter().filter(waits).take(self.looks.depth).copied().collect();
         for position in bids {
             let bid = self.model.bids[position as usize];
-            if self.outcome.started[bid.job].is_some()
-                || self.world.limit_reached(bid.job).is_some()
-                || !self.model.queue.partitions[bid.partition].is_up()
-            {
+            if self.outcome.started[bid.job].is_some() || !self.model.queue.partitions[bid.partition].is_up() {
+                continue;
+            }
+            if self.world.limit_reached(bid.job).is_some() {
+                falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
             // What did not fit for a job that asked for the same does not fit now.
@@ -408,6 +441,10 @@ impl<'a> Play<'a> {
                 self.world.keep(&sites, Kept { from, until, job: bid.job });
             }
         }
+        // No event tells that what runs has used up more of its time.
+        if let Some(at) = falls {
+            self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
+        }
     }
 
     /// Starts a job, with those that start together with it, if all of them fit.
@@ -418,7 +455,7 @@ impl<'a> Play<'a> {
             self.start(bid, holds, heeds_kept);
             return true;
         };
-        if team.iter().any(|&job| self.model.never[job].is_some()) {
+        if team.iter().any(|&job| self.model.never[job].is_some() || self.outcome.expired[job].is_some()) {
             return false;
         }
         let mut begun = Vec::new();
@@ -451,6 +488,8 @@ impl<'a> Play<'a> {
         let all = limit(&self.model.queue.jobs[job]);
         let granted = if shape.lasts < all {
             let until = self.world.free_until(shape, &holds, heeds_kept);
+            let deadline = self.model.queue.jobs[job].deadline.filter(|_| self.looks.heeds_deadlines);
+            let until = until.min(deadline.unwrap_or(i64::MAX));
             until.saturating_sub(self.world.now).clamp(shape.lasts, all)
         } else {
             all
@@ -467,6 +506,7 @@ impl<'a> Play<'a> {
         let now = self.world.now;
         let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
         let lasts = (self.lasts)(job).clamp(1, most.max(1));
+        let believed = running.believed;
         if self.tells {
             let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
             let last = |&(site, _): &(u32, u32)| self.last_on[site as usize];
@@ -477,7 +517,7 @@ impl<'a> Play<'a> {
             self.outcome.sites[job] = sites;
         }
         self.outcome.started[job] = Some(now);
-        self.world.count(job, true);
+        self.world.count(job, believed, true);
         self.count_waiting(job, false);
         self.stale += self.model.bids_of[job].len();
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));

@@ -71,11 +71,19 @@ impl Links {
     }
 
     /// When the job may start, by when the others started and ended.
-    pub(super) fn ready(&self, job: usize, started: &[Option<i64>], ended: &[Option<i64>]) -> Ready {
+    /// (`expired`: were given up, which is an end, too).
+    pub(super) fn ready(
+        &self,
+        job: usize,
+        started: &[Option<i64>],
+        ended: &[Option<i64>],
+        expired: &[Option<i64>],
+    ) -> Ready {
         let mut when = Vec::new();
         for link in &self.of[job] {
             let at = |&other: &usize| match link.condition {
                 Condition::Started(delay) => started[other].map(|at| at.saturating_add(delay)),
+                Condition::Ended | Condition::Singleton => ended[other].or(expired[other]),
                 _ => ended[other],
             };
             let all: Option<Vec<i64>> = link.jobs.iter().map(at).collect();

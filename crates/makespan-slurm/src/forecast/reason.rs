@@ -22,6 +22,8 @@ pub(super) struct Reasons<'a> {
     /// After the first look.
     pub play: &'a Play<'a>,
     pub outcome: &'a Outcome,
+    /// What would become of all if nobody had a deadline, where some job misses its own.
+    pub without_deadlines: Option<&'a Outcome>,
     pub clock: Clock<'a>,
     pub bids: Vec<Option<Bid>>,
     /// Of each job, how many are looked at before it.
@@ -29,6 +31,7 @@ pub(super) struct Reasons<'a> {
     /// When what runs started, and that nothing has ended.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
+    pub expired: Vec<Option<i64>>,
     /// Jobs that run, by the counters in which they count.
     pub holders: HashMap<usize, Vec<usize>>,
     /// What is free of what each kind of request asks for, found once.
@@ -53,6 +56,37 @@ pub(super) struct Free {
 impl Reasons<'_> {
     /// Why a job waits that is expected to start then.
     pub(super) fn of(&self, index: usize, start: Option<i64>) -> Why {
+        let why = self.now(index, start);
+        if self.outcome.expired[index].is_some() && start.is_none() { self.deadline(index, why) } else { why }
+    }
+
+    /// Its deadline passes before it gets what it waits for.
+    fn deadline(&self, index: usize, why: Why) -> Why {
+        let job = &self.model.queue.jobs[index];
+        let Some(deadline) = job.deadline else { return why };
+        let latest = self.model.latest[index];
+        let needs = deadline.saturating_sub(latest);
+        let otherwise = self.without_deadlines.and_then(|other| other.started[index]).filter(|&at| at > latest);
+        let clock = self.clock;
+        let expected = otherwise.map_or(String::new(), |at| format!(", and would be expected at {}", clock(at)));
+        let text = format!(
+            "its deadline {} passes first: it has to start by {}{expected}; {}",
+            clock(deadline),
+            clock(latest),
+            why.text
+        );
+        let mut helps = vec![match otherwise {
+            Some(at) => format!("a deadline after {}", clock(at.saturating_add(needs))),
+            None => "a later deadline".to_owned(),
+        }];
+        if let Some(left) = otherwise.map(|at| deadline - at).filter(|&left| left >= 60) {
+            helps.push(format!("a limit of at most {}", span(left as u64 / 60 * 60)));
+        }
+        helps.extend(why.remedy);
+        Why::new("deadline", text).with(helps.join(", or "))
+    }
+
+    fn now(&self, index: usize, start: Option<i64>) -> Why {
         let job = &self.model.queue.jobs[index];
         if let Some(never) = &self.model.never[index] {
             return never.clone();
@@ -78,7 +112,7 @@ impl Reasons<'_> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
-        if self.links.ready(index, &self.started, &self.ended) != Ready::Later {
+        if self.links.ready(index, &self.started, &self.ended, &self.expired) != Ready::Later {
             return None;
         }
         let mut open: Vec<usize> = self.links.of_job(index).iter().flat_map(|link| link.jobs.iter().copied()).collect();
@@ -89,9 +123,13 @@ impl Reasons<'_> {
             Some(Condition::Started(_)) => "to start",
             _ => "to end",
         };
-        let expected = match self.links.ready(index, &self.outcome.started, &self.outcome.ended) {
+        let Outcome { started, ended, expired, .. } = self.outcome;
+        let expected = match self.links.ready(index, started, ended, expired) {
             // The mean of several plays may be before the end in one of them.
             Ready::At(at) => format!("expected at {}", (self.clock)(start.map_or(at, |start| at.min(start)))),
+            Ready::Later if open.iter().any(|&other| expired[other].is_some()) => {
+                "which its deadline prevents".to_owned()
+            }
             Ready::Later => "nobody knows when".to_owned(),
         };
         let one_of =
@@ -132,7 +170,7 @@ impl Reasons<'_> {
     fn limit(&self, index: usize) -> Option<Why> {
         let counter = self.play.world.limit_reached(index)?;
         let of = &self.model.counters[counter];
-        let used = self.play.world.used[counter];
+        let used = self.play.world.taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) };
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
@@ -158,7 +196,8 @@ impl Reasons<'_> {
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
-        let after = &self.outcome.after[index];
+        let misses = self.without_deadlines.filter(|_| self.outcome.expired[index].is_some());
+        let after = &misses.unwrap_or(self.outcome).after[index];
         // What matters most comes first: tables cut the rest.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };

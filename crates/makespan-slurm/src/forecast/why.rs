@@ -9,7 +9,8 @@ use super::shape::Shape;
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`, `slurm`, `next`.
+    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`,
+    /// `deadline`, `slurm`, `next`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
@@ -66,6 +67,13 @@ impl Why {
     pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
         let text = format!("limit on {}: it asks for {asked}, and {} is all there may be", counter.what, counter.total);
         Self::new("limit", text).with("a smaller request, or a higher limit")
+    }
+
+    /// Its deadline does not leave it the time that it needs.
+    pub(super) fn too_late(job: &QueueJob) -> Self {
+        let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
+        let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm gives it up");
+        Self::new("deadline", text).with("to be submitted again with a later deadline or a shorter limit")
     }
 
     pub(super) fn not_admitted(kept: &Reservation) -> Self {

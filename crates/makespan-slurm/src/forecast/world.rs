@@ -81,6 +81,8 @@ pub(super) struct World<'a> {
     /// Sites that are kept for somebody or reserved at some time.
     taken_later: Bits,
     pub used: Vec<u64>,
+    /// Of counters that fall: what running jobs hold, and the sum of it times the seconds from the beginning to their ends.
+    falling: Vec<(u64, i128)>,
     /// Nodes that were looked at for jobs: a measure of what a play costs, which is the same on every machine.
     pub looked: Cell<u64>,
 }
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             touched: Vec::new(),
             taken_later: Bits::new(sites),
             used: model.counters.iter().map(|counter| counter.used).collect(),
+            falling: vec![(0, 0); model.counters.len()],
             looked: Cell::new(0),
         };
         for (site, of) in model.sites.iter().enumerate() {
@@ -189,16 +192,59 @@ impl<'a> World<'a> {
     /// Whether all limits leave room for a job.
     pub(super) fn limit_reached(&self, job: usize) -> Option<usize> {
         let mut uses = self.model.uses[job].iter();
-        let beyond = |&&(counter, amount): &&(usize, u64)| {
-            self.used[counter].saturating_add(amount) > self.model.counters[counter].total
-        };
-        uses.find(beyond).map(|use_of| use_of.0)
+        uses.find(|own| self.is_beyond(job, own)).map(|use_of| use_of.0)
     }
 
-    pub(super) fn count(&mut self, job: usize, starts: bool) {
-        for &(counter, amount) in &self.model.uses[job] {
+    fn is_beyond(&self, job: usize, own: &(usize, u64)) -> bool {
+        self.taken(own.0).saturating_add(self.model.amount(job, own)) > self.model.counters[own.0].total
+    }
+
+    /// How much of a counter is taken now.
+    pub(super) fn taken(&self, counter: usize) -> u64 {
+        if !self.model.counters[counter].falls {
+            return self.used[counter];
+        }
+        let (held, ends) = self.falling[counter];
+        let passed = i128::from(held) * i128::from(self.now - self.model.queue.now);
+        u64::try_from((ends - passed).max(0) / 60).unwrap_or(u64::MAX)
+    }
+
+    /// When all limits will leave room for a job because what runs has used up enough of its time, if nothing else has to happen.
+    pub(super) fn falls_until(&self, job: usize) -> Option<i64> {
+        let mut latest = None;
+        for own in self.model.uses[job].iter().filter(|own| self.is_beyond(job, own)) {
+            let (held, ends) = self.falling[own.0];
+            let room = i128::from(self.model.counters[own.0].total) - i128::from(self.model.amount(job, own));
+            if held == 0 || room < 0 {
+                return None;
+            }
+            // The first instant at which the whole minutes that are left fit.
+            let passed = (ends - (room * 60 + 59)).max(0) as u128;
+            let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
+            latest = latest.max(Some(self.model.queue.now.saturating_add(at).max(self.now + 1)));
+        }
+        latest
+    }
+
+    /// A job that is believed to end then begins to count, or ceases to.
+    pub(super) fn count(&mut self, job: usize, believed: i64, starts: bool) {
+        for &(counter, amount) in self.model.uses[job].iter().filter(|own| !self.model.counters[own.0].falls) {
             let used = &mut self.used[counter];
             *used = if starts { used.saturating_add(amount) } else { used.saturating_sub(amount) };
+        }
+        self.count_falling(job, believed, starts);
+    }
+
+    /// The same of what falls alone.
+    pub(super) fn count_falling(&mut self, job: usize, believed: i64, starts: bool) {
+        let left = i128::from(believed.saturating_sub(self.model.queue.now));
+        for &(counter, amount) in self.model.uses[job].iter().filter(|own| self.model.counters[own.0].falls) {
+            let (held, ends) = &mut self.falling[counter];
+            if starts {
+                (*held, *ends) = (held.saturating_add(amount), *ends + i128::from(amount) * left);
+            } else {
+                (*held, *ends) = (held.saturating_sub(amount), *ends - i128::from(amount) * left);
+            }
         }
     }
 

@@ -56,22 +56,34 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
         document.get("allocated_nodes").or_else(|| document.get("nodes").and_then(|nodes| nodes.get("allocation")));
     let one = |node: &Value| {
         let name = node.get("nodename").or_else(|| node.get("name"))?.as_str()?.to_owned();
-        let count = node.get("cpus").and_then(|cpus| cpus.get("count")).and_then(Value::as_u64);
-        let cpus = count.or_else(|| node.get("cpus_used").and_then(Value::as_u64)).filter(|&cpus| cpus > 0);
+        let count = node.get("cpus").and_then(|cpus| cpus.get("count")).and_then(number);
+        let cpus = count.or_else(|| node.get("cpus_used").and_then(number)).filter(|&cpus| cpus > 0);
         let memory =
             node.get("memory").and_then(|memory| memory.get("allocated")).or_else(|| node.get("memory_allocated"));
-        let memory = memory.and_then(Value::as_u64).unwrap_or(0).saturating_mul(1 << 20);
+        let memory = memory.and_then(number).unwrap_or(0).saturating_mul(1 << 20);
         let cpus = cpus.unwrap_or_else(|| cores(node)).min(u64::from(u32::MAX)) as u32;
         Some((name, Holding { node: 0, cpus, memory, gres: Vec::new() }))
     };
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
-/// How many cores are listed below the sockets of a node.
+/// A number that is bare, a text, or `{set, infinite, number}`.
+fn number(value: &Value) -> Option<u64> {
+    crate::cluster::plain(value).parse().ok()
+}
+
+/// How many cores are listed below the sockets of a node, which are objects by number or lists.
 fn cores(node: &Value) -> u64 {
-    let sockets = node.get("sockets").and_then(Value::as_object);
-    let count = |socket: &Value| socket.get("cores").and_then(Value::as_object).map_or(0, |cores| cores.len() as u64);
-    sockets.map_or(0, |sockets| sockets.values().map(count).sum())
+    let of = |socket: &Value| socket.get("cores").map_or(0, length);
+    match node.get("sockets") {
+        Some(Value::Object(sockets)) => sockets.values().map(of).sum(),
+        Some(Value::Array(sockets)) => sockets.iter().map(of).sum(),
+        _ => 0,
+    }
+}
+
+fn length(value: &Value) -> u64 {
+    value.as_object().map(serde_json::Map::len).or_else(|| value.as_array().map(Vec::len)).unwrap_or(0) as u64
 }
 
 fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {

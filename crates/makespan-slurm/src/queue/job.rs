@@ -50,6 +50,8 @@ pub struct QueueJob {
     pub eligible: Option<i64>,
     /// Seconds that it may run; `None`: for ever.
     pub limit: Option<u64>,
+    /// Slurm does not start it where it cannot end by then, and gives it up.
+    pub deadline: Option<i64>,
     /// What it asks for.
     pub request: Request,
     /// What it waits for.
@@ -62,6 +64,15 @@ pub struct QueueJob {
     pub run: Option<Run>,
     /// When Slurm expects it to start, if it says so.
     pub slurm_start: Option<i64>,
+}
+
+impl QueueJob {
+    /// The last instant at which it may start, if it has a deadline.
+    pub fn latest_start(&self) -> Option<i64> {
+        // To a job with a deadline and no limit Slurm gives a least time of a minute.
+        let needs = self.request.min_time.or(self.limit).unwrap_or(60);
+        Some(self.deadline?.saturating_sub(i64::try_from(needs).unwrap_or(i64::MAX)))
+    }
 }
 
 /// What is known around the jobs, and how many tasks of arrays may still be listed.
@@ -134,6 +145,7 @@ impl Around<'_> {
             submitted: job.submitted,
             eligible: time(["EligibleTime", "eligible_time"]),
             limit,
+            deadline: time(["Deadline", "deadline"]),
             request,
             waits_for,
             array: None,

@@ -135,16 +135,10 @@ impl Queue {
                     if is_less {
                         remarks.add(job, "more is held than a share of the nodes by processors, which is not counted");
                     }
-                    if job.run.is_none() && job.request.min_time.is_some() {
-                        remarks.add(
-                            job,
-                            "asks for its whole limit here: that it will do with less (--time-min) is not known",
-                        );
-                    }
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
                     }
-                    works.push(work.with_submission(texts.submission(job, self.gives_whole_nodes())));
+                    works.push(work.with_submission(texts.submission(job, self)));
                     jobs.push(index);
                 }
                 Err(why) => remarks.add(job, format!("left out, {why}")),
@@ -192,6 +186,13 @@ impl Queue {
         Ok((platform.with_site(site)?, first))
     }
 
+    /// Reservations that no job which waits names, and that are not over: in [`Queue::present`] they close their nodes.
+    pub fn closed_by(&self) -> impl Iterator<Item = &super::Reservation> {
+        let is_closed =
+            |kept: &&super::Reservation| kept.end > self.now && !self.is_used(kept) && !kept.nodes.is_empty();
+        self.reservations.iter().filter(is_closed)
+    }
+
     /// Reservations that nobody who waits may use. A processor on which a job runs closes when that has reached its limit: what runs in
     /// a reservation, or is let run into one, is not ended by it.
     fn closed(&self, first: &[Option<u32>], running: &[(TaskId, ProcSet)], works: &[Work]) -> Vec<Unavailable> {
@@ -201,8 +202,7 @@ impl Queue {
         };
         let time = |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * FOR_EVER));
         let mut closed = Vec::new();
-        let kept = self.reservations.iter().filter(|kept| kept.end > self.now && !self.is_used(kept));
-        for reservation in kept {
+        for reservation in self.closed_by() {
             let members = (0..self.nodes.len()).filter(|&node| reservation.nodes.contains(&self.nodes[node].name));
             let mut set = members.filter_map(processors).fold(ProcSet::new(), |all, own| all.union(&own));
             let (start, end) = (time(reservation.start), time(reservation.end));
@@ -309,6 +309,9 @@ impl Builder<'_> {
         }
         if let Some(bar) = self.queue.barred(job).filter(|_| job.run.is_none()) {
             return Err(bar.text);
+        }
+        if job.run.is_none() && job.latest_start().is_some_and(|latest| latest < self.queue.now) {
+            return Err("it can no longer end by its deadline".into());
         }
         if width == 0 {
             return Err("it holds no processors that are known".into());

@@ -1,5 +1,6 @@
 //! Where the texts come from: commands of a running Slurm, or files in a folder.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -122,8 +123,8 @@ impl Queue {
                 continue;
             }
             if let Some((path, text)) = saved(folder, name)? {
-                if path_is_text(name) && !text.is_empty() && !text.ends_with('\n') {
-                    texts.remarks.push(format!("{name} ends within a line: it may have been cut off"));
+                if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
+                    texts.remarks.push(format!("{name} ends within a record: it was cut off"));
                 }
                 texts = texts.with(part, text);
                 paths.push((part, path));
@@ -147,6 +148,39 @@ impl Queue {
 
 fn path_is_text(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "txt")
+}
+
+/// Whether the last line of a text without an end of line lacks something that all others have. Some editors and scripts leave
+/// the last end of line out.
+fn is_cut(part: Part, text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let Some((&last, others)) = lines.split_last() else { return false };
+    let kind = match part {
+        Part::Nodes => Kind::Node,
+        Part::Partitions => Kind::Partition,
+        Part::Jobs => Kind::Job,
+        Part::Reservations => Kind::Reservation,
+        Part::Licences => Kind::License,
+        // The same columns in each line.
+        Part::Qos | Part::Past => {
+            let columns = |line: &str| line.matches('|').count();
+            return others.first().is_some_and(|first| columns(first) > columns(last));
+        }
+        // The last lines say that the controllers are up or down.
+        Part::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
+        Part::Limits | Part::NodesJson | Part::JobsJson => return false,
+    };
+    let keys = |line: &str| -> Option<HashSet<String>> {
+        let record = records(kind, line).0.into_iter().next()?;
+        Some(record.fields().iter().map(|field| field.0.clone()).collect())
+    };
+    let Some(own) = keys(last) else { return !last.starts_with("No ") };
+    let common = others.iter().filter_map(|line| keys(line)).reduce(|all, keys| &all & &keys);
+    match common {
+        Some(common) => !common.is_subset(&own),
+        // Nothing to compare with: at least its last word is a field.
+        None => last.split_whitespace().last().is_some_and(|word| !word.contains('=')),
+    }
 }
 
 /// Says so where another file of the folder lists jobs that the one which is taken has not: it may have been cut off.

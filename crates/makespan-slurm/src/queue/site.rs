@@ -175,8 +175,10 @@ impl Texts {
     }
 
     /// How a job was submitted.
-    pub(super) fn submission(&mut self, job: &QueueJob, gives_whole_nodes: bool) -> Submission {
+    pub(super) fn submission(&mut self, job: &QueueJob, queue: &Queue) -> Submission {
         let request = &job.request;
+        let waits = job.run.is_none();
+        let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, super::present::FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
         // More nodes than those that it has to have may be any.
@@ -188,12 +190,14 @@ impl Texts {
             partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
             constraint: constraint.map(|text| self.of(&text)),
             nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
-            exclusive: request.exclusive || gives_whole_nodes,
+            exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),
             except: request.excluded.iter().map(|name| self.of(name)).collect(),
             array: job.array.map(|member| (self.of(&member.array.to_string()), member.at_once.map(count))),
             reservation: request.reservation.as_deref().map(|name| self.of(name)),
             priority: Some(u32::try_from(job.priority).unwrap_or(u32::MAX)),
+            least_time: request.min_time.filter(|_| waits).map(seconds),
+            deadline: job.deadline.filter(|_| waits).map(by_then),
             ..Submission::default()
         }
     }

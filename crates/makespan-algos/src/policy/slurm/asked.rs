@@ -17,8 +17,12 @@ pub(super) struct Asked {
     pub task: TaskId,
     pub submitted: Time,
     pub processors: u32,
-    /// For how long it is believed to hold them: its time limit, in whole minutes.
+    /// For how long it has to have them: its time limit in whole minutes, or the time that it will do with.
     pub limit: i64,
+    /// Its whole time limit: it gets as much of it as there is room for.
+    pub whole_limit: i64,
+    /// The last instant at which it may start because of its deadline.
+    pub latest: i64,
     pub demands: Vec<Demand>,
     /// In which partitions it may start, that of the highest tier first.
     pub places: Vec<Place>,
@@ -98,7 +102,12 @@ impl Asking {
         let processors = self.widths.of(instance, task);
         let platform = instance.platform();
         let site = platform.site();
-        let limit = time_limit(instance, task, processors, site, submission);
+        let whole_limit = time_limit(instance, task, processors, site, submission);
+        let limit = submission.least_time.map_or(whole_limit, |least| in_minutes(least).min(whole_limit));
+        let latest = submission.deadline.map_or(i64::MAX, |deadline| deadline.ticks().saturating_sub(limit));
+        if latest < job.release.ticks() {
+            return None;
+        }
         let nodes = submission.nodes.unwrap_or((1, u32::MAX));
         let least_nodes = nodes.0.max(1);
         let user_name: Arc<str> = match (&submission.user, job.user) {
@@ -128,6 +137,8 @@ impl Asking {
             submitted: job.release,
             processors,
             limit,
+            whole_limit,
+            latest,
             demands: instance.demands(task).to_vec(),
             places: Vec::new(),
             nodes: (least_nodes, nodes.1),
@@ -174,7 +185,7 @@ impl Asking {
             let wall = longest(site, submission, own);
             let fits = within(&asked.amounts, &most)
                 && limits.could_have_room(&numbers, &asked.amounts)
-                && wall.is_none_or(|wall| asked.limit <= wall.ticks().max(MINUTE));
+                && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
             for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
                 let place = Place { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
                 if board.could_hold(asked, place.all()) {
@@ -259,7 +270,7 @@ impl Asking {
 fn takes(own: &Partition, asked: &Asked) -> bool {
     let most = own.max_nodes.unwrap_or(u32::MAX);
     own.is_up
-        && own.max_time.is_none_or(|most| asked.limit <= most.ticks().max(MINUTE))
+        && own.max_time.is_none_or(|most| asked.whole_limit <= most.ticks().max(MINUTE))
         && asked.nodes.0 <= most
         && asked.nodes.1 >= own.min_nodes
 }
@@ -293,8 +304,12 @@ fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&
         own.default_time.or(own.max_time).filter(|_| instance.task(task).estimate.is_guess())
     };
     let estimate = instance.profile(task).time(processors);
-    let time = stated.or_else(by_partition).unwrap_or(estimate).ticks();
-    let minutes = time.div_ceil_of(MINUTE).max(1);
+    in_minutes(stated.or_else(by_partition).unwrap_or(estimate))
+}
+
+/// Rounded up to whole minutes.
+fn in_minutes(time: Time) -> i64 {
+    let minutes = time.ticks().div_ceil_of(MINUTE).max(1);
     minutes.saturating_mul(MINUTE).min(i64::MAX / 4)
 }
 

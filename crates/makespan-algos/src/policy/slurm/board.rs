@@ -226,24 +226,11 @@ impl Board {
     }
 
     fn take(&mut self, held: &Held, sign: i64) {
-        let of_nodes = self.machines.resources;
         for (node, cells) in &held.parts {
-            let steps = &mut self.nodes[*node as usize];
-            let mut row = vec![0; steps.row(0).len()];
-            let here: u32 = cells.iter().sum();
-            let own = &self.machines.nodes[*node as usize];
-            for (index, &count) in cells.iter().enumerate() {
-                let all = || self.machines.cells[own.cells.0 as usize + index].ids.len();
-                row[index] = i64::from(if held.exclusive { all() } else { count });
-            }
-            for demand in held.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
-                row[cells.len() + demand.resource.index()] = demand.need.share(here, held.processors) as i64;
-            }
-            steps.add(held.from, held.until, &row, -sign);
+            let row = self.row_of(held, *node, cells);
+            self.nodes[*node as usize].add(held.from, held.until, &row, -sign);
         }
-        let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
-        let mut row = vec![0; self.common.row(0).len()];
-        common.for_each(|demand| row[demand.resource.index() - of_nodes] = demand.need.total(held.processors) as i64);
+        let row = self.common_row(held);
         if row.iter().any(|&amount| amount > 0) {
             self.common.add(held.from, held.until, &row, -sign);
         }
@@ -374,6 +361,59 @@ impl Board {
             until,
         };
         Some(Fit { start, held })
+    }
+
+    /// The same for as much of the job's whole limit as what it holds is free, and as its deadline allows.
+    pub fn extended(&self, asked: &Asked, mut fit: Fit) -> Fit {
+        let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
+        let until = fit.held.until;
+        if last <= until {
+            return fit;
+        }
+        let comes = |one: &&(i64, i64, usize)| Some(one.2) != asked.reservation && one.1 > until;
+        let kept = fit.held.parts.iter().flat_map(|part| &self.kept[part.0 as usize]).filter(comes).map(|one| one.0);
+        let own = asked.reservation.and_then(|at| self.period_of(at)).map(|period| period.1);
+        let end = kept.chain(own).chain([last]).min().unwrap_or(last);
+        let lacks = self.ends_of_room(&fit.held, until, end).min();
+        fit.held.until = lacks.unwrap_or(end).max(until);
+        fit
+    }
+
+    /// Of nodes of a job and of what belongs to none, the first instants between two at which something that it holds is no longer there.
+    fn ends_of_room<'a>(&'a self, held: &'a Held, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
+        let of_nodes =
+            held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
+        of_nodes.chain([(&self.common, self.common_row(held))]).filter_map(move |(steps, row)| {
+            let first = steps.step_at(from);
+            let begins = |step: usize| if step == first { from } else { steps.ends(step - 1) };
+            let lacks = |step: &usize| steps.row(*step).iter().zip(&row).any(|(left, own)| *own > 0 && left < own);
+            (first..steps.len()).take_while(|&step| begins(step) < until).find(lacks).map(begins)
+        })
+    }
+
+    /// What a job holds of a node: of each cell, then of each resource.
+    fn row_of(&self, held: &Held, node: u32, cells: &[u32]) -> Vec<i64> {
+        let mut row = vec![0; self.nodes[node as usize].row(0).len()];
+        let here: u32 = cells.iter().sum();
+        let own = &self.machines.nodes[node as usize];
+        for (index, &count) in cells.iter().enumerate() {
+            let all = || self.machines.cells[own.cells.0 as usize + index].ids.len();
+            row[index] = i64::from(if held.exclusive { all() } else { count });
+        }
+        for demand in held.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+            row[cells.len() + demand.resource.index()] = demand.need.share(here, held.processors) as i64;
+        }
+        row
+    }
+
+    /// What a job holds that belongs to no node.
+    fn common_row(&self, held: &Held) -> Vec<i64> {
+        let mut row = vec![0; self.common.row(0).len()];
+        let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
+        common.for_each(|demand| {
+            row[demand.resource.index() - self.machines.resources] = demand.need.total(held.processors) as i64;
+        });
+        row
     }
 
     /// So many processors of a node, of the cells that have them, those with the fewest first.

@@ -131,6 +131,11 @@ impl State {
                 self.cut = true;
                 break;
             }
+            if now.ticks() > waiting.asked.latest {
+                self.hopeless.push(waiting.asked.task);
+                started.push(at);
+                continue;
+            }
             let first = waiting.asked.places[0].partition;
             let is_beyond = by_partition.is_beyond(first, rules.partition_job_depth);
             if !is_beyond && self.try_now(&waiting.asked, &mut blocked, moment) {
@@ -167,7 +172,7 @@ impl State {
             }
             let open = if blocked.any { blocked.open(&place.nodes) } else { place.nodes.to_vec() };
             let open = Nodes { numbers: &open, counted: place.counted.as_deref() };
-            let fit = self.board.earliest(asked, open, now, now);
+            let fit = self.board.earliest(asked, open, now, now).map(|fit| self.board.extended(asked, fit));
             if fit.is_some_and(|fit| self.start(asked, at, &fit, moment)) {
                 self.changed = true;
                 return true;
@@ -212,7 +217,10 @@ impl State {
                 if is_reserved(waiting, rules, now) {
                     plan.plan(&fit, rules.bf_resolution.ticks());
                 }
-            } else if self.start(asked, place, &fit, moment) {
+                continue;
+            }
+            let fit = plan.extended(asked, fit);
+            if self.start(asked, place, &fit, moment) {
                 plan.plan(&fit, rules.bf_resolution.ticks());
                 started.push(at);
                 if rules.bf_max_job_start > 0 && started.len() >= rules.bf_max_job_start {
@@ -224,9 +232,9 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Whether the reservation of a job is over before it could run.
+    /// Whether the reservation of a job is over before it could run, or its deadline passes.
     fn is_over(&self, asked: &Asked, now: Time) -> bool {
-        asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
+        now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
 
     /// Where and when a job has room first, in any of its partitions whose limits have room.

@@ -36,7 +36,8 @@ pub use unheeded::{Unheeded, unheeded};
 /// Jobs are believed to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
 /// ([`makespan_core::Site`]), which are kept: partitions with tiers and limits, features, classes of service, limits of users and
 /// accounts, reservations; jobs say what they are about by their [`makespan_core::Submission`]. A job that can never start is given
-/// up: it is held, asks for more than the rules allow, or for what no node has.
+/// up: it is held, asks for more than the rules allow, or for what no node has, or cannot end by its deadline. A job that will do with
+/// less than its limit starts where that is free, and gets as much of its limit as puts off nobody.
 ///
 /// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority Plugin",
 /// "Fair Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M. Grondona, "SLURM: simple Linux
@@ -171,6 +172,7 @@ impl State {
         let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
         // What ran before time began has a part of its limit left, which is no whole number of minutes.
         let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
+        asked.limit = asked.whole_limit;
         if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {
             asked.limit = left.ticks();
         }
@@ -179,10 +181,15 @@ impl State {
 
     /// A job counts as running.
     fn count(&mut self, asked: &Asked, place: usize, amounts: Amounts, processors: u32, now: Time) {
+        self.count_for(asked, asked.limit, place, amounts, processors, now);
+    }
+
+    /// The same of a job that may run for so long.
+    fn count_for(&mut self, asked: &Asked, granted: i64, place: usize, amounts: Amounts, processors: u32, now: Time) {
         let limits = asked.places[place].limits.clone();
         self.limits.change(&limits, &amounts, true);
         self.shares.change(asked.user, processors.into(), now);
-        let limit = (asked.limit, asked.exclusive);
+        let limit = (granted, asked.exclusive);
         self.running.insert(asked.task, Runs { limits, amounts, user: asked.user, processors, limit });
     }
 
@@ -284,7 +291,8 @@ impl State {
         let Some((processors, held)) = self.board.processors(fit, &mut moment.free) else { return false };
         let mut amounts = asked.amounts.clone();
         amounts[2] = held.nodes().into();
-        self.count(asked, place, amounts, asked.processors, moment.view.now);
+        let granted = held.until - fit.start;
+        self.count_for(asked, granted, place, amounts, asked.processors, moment.view.now);
         self.board.begin(asked.task, held);
         moment.decisions.push(Decision::Start { task: asked.task, processors });
         true

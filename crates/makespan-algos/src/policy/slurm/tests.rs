@@ -446,3 +446,37 @@ proptest::proptest! {
         proptest::prop_assert_eq!(start(1), seconds(left));
     }
 }
+
+#[test]
+fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
+    let least = |job: Job, time: i64| submitted(job, |own| own.least_time = Some(minutes(time)));
+    // As in `queue`, `d` asks for 20 minutes, of which it gets those until `b` begins.
+    let jobs = |time| vec![job("a", 3, 10, 0), job("b", 4, 5, 1), least(job("d", 1, 20, 2), time)];
+    assert_eq!(starts("slurm", &flat(4, jobs(9)))[2], 30);
+    assert_eq!(starts("slurm", &flat(4, jobs(10)))[2], 900);
+    // What ends within what it got puts off nobody: `b` begins when `a` ends, as it would without `d`.
+    for time in 1..=9 {
+        let instance = flat(4, jobs(time));
+        let mut slurm = policy("slurm", 1).unwrap();
+        let real =
+            |task: TaskId, own: &ProcSet| if task == TaskId(2) { minutes(time) } else { instance.time(task, own) };
+        let started = Play::starts(&instance, slurm.as_mut(), &real);
+        let start = |task| started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
+        assert_eq!((start(1), start(2)), (seconds(600), seconds(30)), "{time}");
+    }
+    // With the gap as long as a job's limit it is no other than the rest.
+    assert_eq!(starts("slurm", &flat(4, vec![job("a", 4, 10, 0), least(job("d", 1, 20, 2), 5)]))[1], 600);
+}
+
+#[test]
+fn a_job_that_cannot_end_by_its_deadline_is_given_up() {
+    let by = |job: Job, at: i64| submitted(job, |own| own.deadline = Some(minutes(at)));
+    let start =
+        |at: i64| starts("slurm", &flat(4, vec![job("a", 4, 10, 0), by(job("b", 4, 5, 1), at), job("c", 4, 5, 2)]));
+    assert_eq!(start(15), [0, 600, 900]);
+    // Nothing behind it is held up.
+    assert_eq!(start(14), [0, -1, 600]);
+    assert_eq!(start(4), [0, -1, 600]);
+    let least = |job: Job| submitted(job, |own| own.least_time = Some(minutes(3)));
+    assert_eq!(starts("slurm", &flat(4, vec![job("a", 4, 10, 0), least(by(job("b", 4, 5, 1), 13))])), [0, 600]);
+}

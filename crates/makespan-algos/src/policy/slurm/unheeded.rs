@@ -46,12 +46,14 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Unh
     found
 }
 
-const RULES: [&str; 5] = [
+const RULES: [&str; 7] = [
     "limits on tasks of an array",
     "limits of users, accounts and QOS",
     "reservations",
     "partitions, features and named nodes",
     "whole nodes and numbers of nodes",
+    "deadlines",
+    "limits that may be shortened (--time-min)",
 ];
 
 fn rules_of(asked: &Asked, submission: &Submission, instance: &Instance) -> [bool; RULES.len()] {
@@ -65,5 +67,7 @@ fn rules_of(asked: &Asked, submission: &Submission, instance: &Instance) -> [boo
         asked.reservation.is_some() || asked.places.iter().any(|place| place.nodes.iter().any(meets)),
         asked.places.iter().all(|place| place.nodes.len() < nodes),
         asked.exclusive || asked.nodes.0 > 1,
+        asked.latest < i64::MAX,
+        asked.limit < asked.whole_limit,
     ]
 }

@@ -2,8 +2,8 @@
 
 use makespan_slurm::forecast::{Expected, Known, Size};
 
-use super::Seen;
 use super::rows::{between, clocked, head, nodes, remarks, width};
+use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
 /// When a job with a range of nodes would start with other numbers.
@@ -14,13 +14,13 @@ const SHOWN: usize = 8;
 /// So many jobs are few to learn from.
 const FEW: usize = 10;
 
-pub fn text(seen: &Seen<'_>, name: &str, waiting: &[&Expected], sizes: Sizes<'_>) -> String {
+pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: Sizes<'_>) -> String {
+    let (waiting, limit) = (&chosen.waiting, limit.unwrap_or(SHOWN));
     let mut text = head(seen);
     let jobs = &seen.queue.jobs;
-    for (job, end) in &seen.forecast.ends {
+    for (job, end) in &chosen.running {
         let of = &jobs[*job];
-        let is_named = of.shown == name || of.id.to_string() == name;
-        if let (true, Some(run)) = (is_named, &of.run) {
+        if let Some(run) = &of.run {
             let latest = match run.ends_by.filter(|_| of.limit.is_some()) {
                 Some(at) => format!("at {} at the latest", seen.clock.words(at)),
                 None => "without a limit".to_owned(),
@@ -28,16 +28,17 @@ pub fn text(seen: &Seen<'_>, name: &str, waiting: &[&Expected], sizes: Sizes<'_>
             let since = seen.clock.words(run.started);
             let ends = seen.clock.words(*end);
             text += &format!(
-                "\njob {name} ({}) runs since {since} and is expected to end at {ends}, {latest}\n",
+                "\njob {} ({}) runs since {since} and is expected to end at {ends}, {latest}\n",
+                shown(&of.shown),
                 shown(&of.name)
             );
         }
     }
-    for one in waiting.iter().take(SHOWN) {
+    for one in waiting.iter().take(limit) {
         text += &job(seen, one, sizes);
     }
-    if waiting.len() > SHOWN {
-        text += &format!("\n{} more tasks of it wait\n", waiting.len() - SHOWN);
+    if waiting.len() > limit {
+        text += &format!("\n{} more tasks of it wait (--limit)\n", waiting.len() - limit);
     }
     text + &remarks(seen, width())
 }
@@ -47,10 +48,16 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
     let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));
     let mut text = format!("\njob {}: {}, of {}{account}\n", shown(&job.shown), shown(&job.name), shown(&job.user));
-    let limit = job.limit.map_or("none".to_owned(), clocked);
+    let least = job.request.min_time.map_or(String::new(), |least| format!(" (or {})", clocked(least)));
+    let limit = job.limit.map_or("none".to_owned(), clocked) + &least;
     let asked =
         format!("{} nodes, {} processors in {}, limit {limit}", nodes(job), job.request.cpus, job.partitions.join(","));
     text += &line("asks for", &asked);
+    if let Some(deadline) = job.deadline {
+        let latest =
+            job.latest_start().map_or(String::new(), |at| format!(": it has to start by {}", seen.clock.words(at)));
+        text += &line("deadline", &format!("{}{latest}", seen.clock.full(deadline)));
+    }
     let start = one.start.map_or("not before somebody changes something".to_owned(), |at| {
         let spread = between(seen, one);
         let spread = if spread == "-" { String::new() } else { format!(" (in 8 of 10 cases {spread})") };

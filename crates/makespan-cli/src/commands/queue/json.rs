@@ -3,18 +3,19 @@
 use makespan_slurm::forecast::{Expected, Known};
 use serde_json::{Value, json};
 
-use super::Seen;
 use super::detail::Sizes;
+use super::{Chosen, Seen};
 
-pub fn document(seen: &Seen<'_>, waiting: &[&Expected], sizes: Option<Sizes<'_>>) -> Value {
+pub fn document(seen: &Seen<'_>, chosen: &Chosen<'_>, sizes: Option<Sizes<'_>>) -> Value {
     let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
     json!({
         "now": instant(seen, seen.queue.now),
         "version": seen.queue.config.version(),
         "nodes": seen.queue.nodes.len(),
         "nodes_away": seen.queue.nodes.iter().filter(|node| !node.state.takes_jobs()).count(),
-        "waiting": waiting.iter().map(|one| job(seen, one, sizes)).collect::<Vec<_>>(),
-        "running": seen.forecast.ends.iter().map(|&(job, end)| running(seen, job, end)).collect::<Vec<_>>(),
+        "more": chosen.more(),
+        "waiting": chosen.shown().iter().map(|one| job(seen, one, sizes)).collect::<Vec<_>>(),
+        "running": chosen.running.iter().map(|&(job, end)| running(seen, job, end)).collect::<Vec<_>>(),
         "remarks": remarks,
     })
 }
@@ -46,6 +47,8 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Option<Sizes<'_>>) -> Value {
         "max_nodes": of.request.max_nodes,
         "processors": of.request.cpus,
         "limit_seconds": of.limit,
+        "least_seconds": of.request.min_time,
+        "deadline": at(of.deadline),
         "submitted": at(of.submitted),
         "start": at(one.start),
         "start_early": at(one.early),

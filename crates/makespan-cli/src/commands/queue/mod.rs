@@ -17,7 +17,7 @@ use makespan_slurm::forecast::{Expected, Forecast, Options, forecast};
 use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 
-use crate::args::{Format, QueueOptions};
+use crate::args::{Format, KnownTimes, QueueOptions};
 use crate::output::{check_kind, complain, emit, write_file};
 use clock::Clock;
 
@@ -28,15 +28,50 @@ struct Seen<'a> {
     clock: &'a Clock,
 }
 
+/// The jobs that are asked for.
+struct Chosen<'a> {
+    /// Those that wait, by when they are expected to start.
+    waiting: Vec<&'a Expected>,
+    /// Those that run, with their expected ends, by these.
+    running: Vec<(usize, i64)>,
+    /// Which they are, where not all are asked for: `of ann`.
+    which: String,
+    /// How many of them may be shown.
+    limit: usize,
+}
+
+impl<'a> Chosen<'a> {
+    /// Those that wait and are shown.
+    fn shown(&self) -> &[&'a Expected] {
+        &self.waiting[..self.waiting.len().min(self.limit)]
+    }
+
+    /// How many more wait.
+    fn more(&self) -> usize {
+        self.waiting.len().saturating_sub(self.limit)
+    }
+}
+
 /// Least seconds between two looks of `--watch`: every look asks the controller for the whole queue.
 const MIN_PAUSE: u64 = 5;
+/// Days of ended jobs from which run times are learned, and plays of the future.
+const DAYS: u32 = 7;
+const DRAWS: u32 = 20;
 
 pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     check_kind("--report", options.report.as_ref(), &["html", "htm"])?;
     let from = match &options.from {
         Some(from) => from.clone(),
         None if asks_slurm(options) => source::SLURM.to_owned(),
+        None if options.of_cluster().is_some() => {
+            return Err(miette!(
+                "{} is for the queue of a cluster, and a service is named; add --from slurm, or leave it out",
+                options.of_cluster().unwrap_or_default()
+            ));
+        }
         None => match super::service::queue(options) {
+            // A queue of a cluster has no such states.
+            Err(error) if !options.state.is_empty() => return Err(error),
             // Nobody runs a service here, and there is a cluster: its queue is what is meant.
             Err(error) if options.names_no_service() && source::has_slurm() => {
                 complain(&format!(
@@ -47,6 +82,22 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
             answered => return answered,
         },
     };
+    if from == source::SLURM && options.at.is_some() {
+        return Err(miette!("--at: the instant of a running Slurm is now; it is for saved outputs, --from FOLDER"));
+    }
+    if from != source::SLURM && options.past.is_some() {
+        return Err(miette!(
+            "--past: the outputs in {from} are of the days for which they were asked (sacct.history.txt); it is for --from slurm"
+        ));
+    }
+    if options.past.is_some() && !matches!(options.times, None | Some(KnownTimes::Learned)) {
+        return Err(miette!("--past: nothing is learned with this --times; leave one of them out"));
+    }
+    if options.draws.is_some() && options.times == Some(KnownTimes::Limits) {
+        return Err(miette!(
+            "--draws: with --times limits every job takes its limit, and nothing is drawn; leave one of them out"
+        ));
+    }
     let Some(pause) = options.watch else { return once(&from, options) };
     if from != source::SLURM {
         return Err(miette!("--watch: the outputs in {from} do not change; it is for --from slurm"));
@@ -64,39 +115,45 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
 
 /// Whether options say that a cluster is asked for.
 fn asks_slurm(options: &QueueOptions) -> bool {
-    let means = options.job.is_some() || options.watch.is_some() || options.report.is_some();
-    means && options.names_no_service()
+    options.of_cluster().is_some() && options.names_no_service()
 }
 
 fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let at = options.at.as_deref().map(clock::instant).transpose().map_err(|error| miette!("--at: {error}"))?;
-    let queue = source::read(from, at, options.past)?;
+    let mut queue = source::read(from, at, options.past.unwrap_or(DAYS))?;
+    queue.remarks.extend(makespan_formats::Clock::unknown_here());
     let clock = Clock::new(queue.now);
     let words = |seconds: i64| clock.words(seconds);
-    let play = Options { draws: options.draws, seed: 1, times: options.times.into(), clock: &words };
+    let times = options.times.unwrap_or_default().into();
+    let play = Options { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
     let forecast = forecast(&queue, &play);
     let seen = Seen { queue: &queue, forecast: &forecast, clock: &clock };
-    let shown = chosen(&seen, options)?;
+    let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {
-        write_report(&seen, &shown, from, path)?;
+        write_report(&seen, &chosen, from, path)?;
     }
     let sizes = |expected: &Expected| makespan_slurm::forecast::sizes(&queue, expected.job, &play);
     let text = match (options.format, &options.job) {
-        (Format::Json, _) => format!("{:#}\n", json::document(&seen, &shown, options.job.is_some().then_some(&sizes))),
-        (Format::Text, Some(name)) => detail::text(&seen, name, &shown, &sizes),
-        (Format::Text, None) => rows::text(&seen, &shown, options.limit.unwrap_or(rows::SHOWN)),
+        (Format::Json, _) => format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes))),
+        (Format::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
+        (Format::Text, None) => rows::text(&seen, &Chosen { limit: options.limit.unwrap_or(rows::SHOWN), ..chosen }),
     };
     emit(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The waiting jobs that are asked for, by when they are expected to start.
-fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Vec<&'a Expected>> {
+/// The jobs that are asked for.
+fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     let jobs = &seen.queue.jobs;
-    let mut shown: Vec<&Expected> = seen.forecast.expected.iter().collect();
-    shown.sort_by_key(|one| (one.start.unwrap_or(i64::MAX), one.job));
+    let mut waiting: Vec<&Expected> = seen.forecast.expected.iter().collect();
+    waiting.sort_by_key(|one| (one.start.unwrap_or(i64::MAX), one.job));
+    let mut running = seen.forecast.ends.clone();
+    running.sort_by_key(|&(job, end)| (end, job));
+    let mut which = Vec::new();
     if let Some(user) = &options.user {
-        shown.retain(|one| jobs[one.job].user == *user);
+        waiting.retain(|one| jobs[one.job].user == *user);
+        running.retain(|one| jobs[one.0].user == *user);
+        which.push(format!("of {user}"));
     }
     if let Some(name) = &options.job {
         let is_named =
@@ -107,9 +164,11 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Vec<&'a Expecte
                  time ago is not among it"
             ));
         }
-        shown.retain(|one| is_named(one.job));
+        waiting.retain(|one| is_named(one.job));
+        running.retain(|one| is_named(one.0));
+        which.push(format!("with the number {name}"));
     }
-    Ok(shown)
+    Ok(Chosen { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
 }
 
 /// Whether the number is that of the whole array.
@@ -117,6 +176,6 @@ fn of_array(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) ->
     jobs[job].array.is_some_and(|member| member.array.to_string() == name)
 }
 
-fn write_report(seen: &Seen<'_>, shown: &[&Expected], from: &str, path: &Path) -> Result<()> {
-    write_file(path, |out| page::write(seen, shown, from, out))
+fn write_report(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, path: &Path) -> Result<()> {
+    write_file(path, |out| page::write(seen, chosen, from, out))
 }

@@ -7,14 +7,15 @@ use std::io::{self, Write};
 use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
 use makespan_slurm::forecast::Expected;
 
-use super::Seen;
 use super::rows::{between, clocked, head, nodes};
+use super::{Chosen, Seen};
 
-/// Writes the page: all jobs in the chart, these of those that wait in the table.
-pub fn write(seen: &Seen<'_>, listed: &[&Expected], from: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut jobs: Vec<Drawn> = running(seen);
+/// Writes the page: all jobs in the chart, those that are asked for in the tables.
+pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_listed = vec![false; seen.queue.jobs.len()];
-    listed.iter().for_each(|one| is_listed[one.job] = true);
+    chosen.shown().iter().for_each(|one| is_listed[one.job] = true);
+    chosen.running.iter().for_each(|one| is_listed[one.0] = true);
+    let mut jobs: Vec<Drawn> = running(seen, &is_listed);
     jobs.extend(seen.forecast.expected.iter().map(|one| expected(seen, one, is_listed[one.job])));
     let waiting = jobs.iter().position(|one| !one.shown.runs).unwrap_or(jobs.len());
     jobs[waiting..].sort_by_key(|one| one.shown.start.unwrap_or(i64::MAX));
@@ -31,7 +32,7 @@ pub fn write(seen: &Seen<'_>, listed: &[&Expected], from: &str, out: &mut dyn Wr
     let until_words = format!("{} to {}", seen.clock.words(now), seen.clock.words(now.saturating_add(until)));
     let report = QueueReport {
         title: &format!("Queue of {from}"),
-        origin: &head(seen).lines().map(str::to_owned).collect::<Vec<_>>(),
+        origin: &head(seen).lines().map(str::to_owned).chain(listed(chosen)).collect::<Vec<_>>(),
         nodes: &cluster.nodes,
         jobs: &jobs,
         reserved: &cluster.reserved(seen),
@@ -40,6 +41,14 @@ pub fn write(seen: &Seen<'_>, listed: &[&Expected], from: &str, out: &mut dyn Wr
         remarks: &remarks,
     };
     write_queue(&mut { out }, &report)
+}
+
+/// Which jobs the tables have, where they do not have all.
+fn listed(chosen: &Chosen<'_>) -> Option<String> {
+    let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
+    let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
+    let all: Vec<String> = which.into_iter().chain(more).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// A job with what decides where it is drawn.
@@ -53,7 +62,7 @@ struct Drawn {
     shown: QueuedJob,
 }
 
-fn running(seen: &Seen<'_>) -> Vec<Drawn> {
+fn running(seen: &Seen<'_>, is_listed: &[bool]) -> Vec<Drawn> {
     let mut ends = seen.forecast.ends.clone();
     ends.sort_by_key(|&(job, end)| (end, job));
     let of = |(index, end): (usize, i64)| {
@@ -61,7 +70,7 @@ fn running(seen: &Seen<'_>) -> Vec<Drawn> {
         let run = job.run.as_ref()?;
         let shown = QueuedJob {
             runs: true,
-            is_listed: true,
+            is_listed: is_listed[index],
             start: Some(run.started.saturating_sub(seen.queue.now)),
             end: Some(end.saturating_sub(seen.queue.now)),
             drawn: Some((run.started.saturating_sub(seen.queue.now), end.saturating_sub(seen.queue.now))),

@@ -4,7 +4,7 @@ use comfy_table::Table;
 use makespan_slurm::forecast::Expected;
 use makespan_slurm::queue::{Queue, QueueJob};
 
-use super::Seen;
+use super::{Chosen, Seen};
 use crate::output::shown;
 
 /// Jobs that are shown unless somebody asks for more.
@@ -21,19 +21,21 @@ const MAX_LINES: usize = 4;
 /// A column: its heading, the least and the most that it takes of a line.
 struct Column(&'static str, usize, usize);
 
-pub fn text(seen: &Seen<'_>, waiting: &[&Expected], limit: usize) -> String {
+pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>) -> String {
     let width = width();
     let mut text = head(seen);
-    if waiting.is_empty() {
-        text += "\nno jobs wait\n";
+    if chosen.waiting.is_empty() {
+        let which = if chosen.which.is_empty() { String::new() } else { format!(" {}", shown(&chosen.which)) };
+        text += &format!("\nno jobs{which} wait\n");
     } else {
         text.push('\n');
-        text += &table(&columns(width), waiting.iter().take(limit).map(|one| row(seen, one, width)).collect(), width);
-        if waiting.len() > limit {
-            text += &format!("{} more wait (--limit)\n", waiting.len() - limit);
+        let rows = chosen.shown().iter().map(|one| row(seen, one, width));
+        text += &table(&columns(width), rows.collect(), width);
+        if chosen.more() > 0 {
+            text += &format!("{} more wait (--limit)\n", chosen.more());
         }
     }
-    text += &running(seen, width);
+    text += &running(seen, &chosen.running, width);
     text += &remarks(seen, width);
     text
 }
@@ -130,12 +132,10 @@ pub fn clocked(seconds: u64) -> String {
 }
 
 /// What runs, those that end first in front.
-fn running(seen: &Seen<'_>, width: usize) -> String {
-    let mut ends = seen.forecast.ends.clone();
+fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
     if ends.is_empty() {
         return String::new();
     }
-    ends.sort_by_key(|&(job, end)| (end, job));
     let row = |&(job, end): &(usize, i64)| {
         let of = &seen.queue.jobs[job];
         let run = of.run.as_ref();

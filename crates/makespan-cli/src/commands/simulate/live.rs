@@ -47,6 +47,7 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
         instance.tasks() - running.len() as u64,
     ));
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
+    remarks.extend(Clock::unknown_here());
     let past = Past { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
     let week = past.clock.as_ref().map(Clock::week);
     Ok(Log { instance, actual, remarks, week, past, running, usual: Some(policy(&queue)) })

@@ -57,14 +57,14 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
         return tree::simulate(options, &log.instance, threads);
     }
     tree::refuse_options_of_trees(options)?;
+    let own = stated_policies(&specs, &scenarios);
+    let log = scene::freely_placed(options, &own, log)?;
     let log = scene::forgotten(options, scene::deviated(options, scene::checked(options, log)?)?)?;
     if !scenarios.is_empty() {
         scenario::simulate(options, &scenarios, &specs[0], threads, &targets, &log)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut log = log;
-    let unheeded = rules::remarks(&specs, &log);
-    log.remarks.extend(unheeded);
+    let log = rules::kept(&specs, log).map_err(|problem| miette!("{}: {problem}", options.trace.display()))?;
     cluster(options, &specs, threads, &targets, &log)
 }
 
@@ -140,6 +140,11 @@ fn cluster(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// All policies under which something is simulated.
+fn stated_policies<'a>(specs: &'a [String], scenarios: &'a [scenario::Scenario]) -> Vec<&'a str> {
+    specs.iter().map(String::as_str).chain(scenarios.iter().filter_map(scenario::Scenario::policy)).collect()
 }
 
 /// The policies, each once.

@@ -1,10 +1,11 @@
 //! The rules of a cluster under policies that do not know them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use makespan::policy::{Unheeded, unheeded};
-use makespan_core::{Instance, JobId, TaskId};
+use makespan_core::{Instance, TaskId};
 
+use super::scenario::change::counted;
 use super::scene::Log;
 
 /// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
@@ -22,8 +23,8 @@ pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     let jobs = unheeded.jobs;
     (jobs > 0).then(|| {
         format!(
-            "`{policy}` does not know the rules of the cluster: {jobs} job{} some ({}) and may start sooner than the cluster would let \
-             {}; `slurm` keeps to them",
+            "`{policy}` does not know the rules of the cluster: {jobs} job{} some ({}) and may start at \
+             other times than the cluster would let {}; `slurm` keeps to them",
             if jobs == 1 { " has" } else { "s have" },
             rules.join(", "),
             if jobs == 1 { "it" } else { "them" },
@@ -31,30 +32,41 @@ pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     })
 }
 
-/// The same beside several policies that share an instance, with how many jobs would never start under the rules.
-pub fn remarks(policies: &[String], log: &Log) -> Vec<String> {
-    let mut remarks = Vec::new();
+/// The same beside several policies that share a log: what the cluster would never start is left out under all of them.
+pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
+    let mut never = BTreeSet::new();
     for policy in policies {
-        let Some(unheeded) = of(policy, log) else { continue };
-        remarks.extend(told(&unheeded, policy));
-        match unheeded.never.len() {
-            0 => {}
-            1 => remarks.push(format!("`{policy}` starts a job that the cluster holds or can never start")),
-            never => remarks.push(format!("`{policy}` starts {never} jobs that the cluster holds or can never start")),
-        }
+        let Some(unheeded) = of(policy, &log) else { continue };
+        log.remarks.extend(told(&unheeded, policy));
+        never = self::never(&log.instance, &unheeded.never);
     }
-    remarks
+    if !never.is_empty() {
+        log.keep(|_, job| !never.contains(&job.name))
+            .map_err(|_| "the cluster holds all of the jobs, or can never start them: none is left".to_owned())?;
+        log.remarks.push(left_out(&never));
+    }
+    Ok(log)
+}
+
+/// That jobs are left out, some by name.
+pub fn left_out(never: &BTreeSet<String>) -> String {
+    const NAMED: usize = 4;
+    let named: Vec<&str> = never.iter().take(NAMED).map(String::as_str).collect();
+    let more = never.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let what = "left out, held or never to start under the rules of the cluster";
+    format!("{}: {}{more}", counted(never.len(), what), named.join(", "))
 }
 
 /// The jobs of tasks that can never start, and all jobs that wait for one of them.
-pub fn never(instance: &Instance, tasks: &[TaskId]) -> HashSet<JobId> {
-    let mut names: HashSet<&str> = tasks.iter().map(|&task| instance.job_of(task).name.as_str()).collect();
+pub fn never(instance: &Instance, tasks: &[TaskId]) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = tasks.iter().map(|&task| instance.job_of(task).name.clone()).collect();
     let mut before = 0;
     while names.len() > before {
         before = names.len();
         let jobs = instance.jobs().iter().filter(|job| job.after.iter().any(|name| names.contains(name.as_ref())));
-        let more: Vec<&str> = jobs.map(|job| job.name.as_str()).collect();
+        let more: Vec<String> = jobs.map(|job| job.name.clone()).collect();
         names.extend(more);
     }
-    instance.ids().filter(|&id| names.contains(instance.job(id).name.as_str())).collect()
+    names
 }

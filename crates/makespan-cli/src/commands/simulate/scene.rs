@@ -1,10 +1,11 @@
 //! What is simulated, from the options.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
-use makespan_core::{Actual, Estimate, Estimation, Instance, ProcSet, TaskId};
+use makespan_core::{Actual, Estimate, Estimation, Instance, Job, JobId, ProcSet, Rows, TaskId};
 use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
@@ -28,6 +29,41 @@ pub struct Log {
     pub running: Vec<(TaskId, ProcSet)>,
     /// The policy of the cluster that it is from, where that is known.
     pub usual: Option<String>,
+}
+
+impl Log {
+    /// Leaves out jobs; how many.
+    pub fn keep(&mut self, keep: impl Fn(&Instance, &Job<Rows>) -> bool) -> Result<usize, String> {
+        let instance = &self.instance;
+        let kept: Vec<JobId> = instance.ids().filter(|&id| keep(instance, instance.job(id))).collect();
+        let left = instance.jobs().len() - kept.len();
+        if left == 0 {
+            return Ok(0);
+        }
+        if kept.is_empty() {
+            return Err("no job is left".to_owned());
+        }
+        let tasks: Vec<usize> = kept.iter().flat_map(|&id| instance.job(id).task_ids()).map(TaskId::index).collect();
+        let actual = match &self.actual {
+            Actual::AsEstimated => Actual::AsEstimated,
+            Actual::Profiles(all) => Actual::Profiles(tasks.iter().map(|&at| all[at].clone()).collect()),
+            Actual::Factors(all) => Actual::Factors(tasks.iter().map(|&at| all[at]).collect()),
+        };
+        let names: HashSet<&str> = kept.iter().map(|&id| instance.job(id).name.as_str()).collect();
+        let jobs = kept.iter().map(|&id| {
+            let mut job = instance.submitted(id);
+            job.after.retain(|name| names.contains(name.as_ref()));
+            job
+        });
+        let new = instance.with_jobs(jobs.collect());
+        (self.instance, self.actual) = (new, actual);
+        let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
+        let running = std::mem::take(&mut self.running);
+        self.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
+        // They are of the log as it was.
+        self.past.starts.clear();
+        Ok(left)
+    }
 }
 
 /// Reads the log on the machines that the options name.
@@ -58,10 +94,40 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if !options.queues.is_empty() && format != Format::Swf {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
+    if !options.scenarios.is_empty() && options.deviation.is_none() && matches!(format, Format::Swf | Format::Sacct) {
+        let untold = past.starts.iter().filter(|start| start.is_none()).count();
+        if past.starts.is_empty() {
+            remarks.push(
+                "what was logged cannot stand beside the scenarios (AS LOGGED): no record tells when its job started, as in logs whose \
+                 waits are filtered out"
+                    .into(),
+            );
+        } else if untold > 0 {
+            remarks.push(format!(
+                "AS LOGGED leaves out {untold} of {} jobs, whose records do not tell when they started",
+                past.starts.len()
+            ));
+        }
+    }
     remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None })
+}
+
+/// The machines of a cluster are made for plans, whose jobs are to be on as few nodes as can be. Slurm's policy places jobs as Slurm
+/// does, so that beside it no policy is held to that.
+pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log) -> Result<Log> {
+    let is_slurm = |policy: &&str| policy.split('[').next() == Some("slurm");
+    let platform = log.instance.platform();
+    if options.machines.from.is_none() || !platform.restricts_placement() || !policies.iter().any(is_slurm) {
+        return Ok(log);
+    }
+    let platform = platform.clone().with_placement(None);
+    let (jobs, closed) = (log.instance.all_submitted(), log.instance.unavailable().to_vec());
+    log.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
+    log.remarks.push("`slurm` places jobs as Slurm does: no policy is held to as few nodes as can be".into());
+    Ok(log)
 }
 
 /// Refuses to end jobs at walltimes where that would end none.

@@ -114,8 +114,10 @@ pub fn check(instance: &Instance) -> Result<()> {
     let plain = platform.has_unit_speed() && !platform.restricts_placement() && !instance.has_machine_times();
     if !plain || instance.has_demands() || !instance.unavailable().is_empty() {
         return Err(miette!(
-            "--sizes counts processors: jobs that need memory or other resources, processors of several speeds, unavailable periods and \
-             best placement are more than counts; leave it out"
+            "--sizes counts free processors, and here they do not say whether a job fits: jobs need memory or other resources, or there are \
+             processors of several speeds, unavailable periods or best placement. State machines by their processors alone \
+             (--processors {}), or leave it out",
+            platform.processors()
         ));
     }
     if instance.task_ids().all(|task| instance.profile(task).is_rigid()) {

@@ -1,8 +1,6 @@
 //! A log as a scenario changes it.
 
-use std::collections::HashSet;
-
-use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time, Unavailable};
+use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable};
 use makespan_formats::Estimates;
 use miette::{Result, miette};
 
@@ -42,14 +40,10 @@ impl Variant {
         if let Some(told) = rules::told(&unheeded, &self.policy) {
             self.remarks.push(format!("{}: {told}", self.name));
         }
-        let never: HashSet<String> = rules::never(&self.log.instance, &unheeded.never)
-            .into_iter()
-            .map(|id| self.log.instance.job(id).name.clone())
-            .collect();
+        let never = rules::never(&self.log.instance, &unheeded.never);
         if !never.is_empty() {
-            let left = self.keep(|_, job| !never.contains(&job.name))?;
-            let remark = counted(left, "left out, held or never to start under the rules of the cluster");
-            self.remarks.push(format!("{}: {remark}", self.name));
+            self.log.keep(|_, job| !never.contains(&job.name))?;
+            self.remarks.push(format!("{}: {}", self.name, rules::left_out(&never)));
         }
         Ok(())
     }
@@ -59,7 +53,7 @@ impl Variant {
             Change::Policy(policy) => self.policy.clone_from(policy),
             Change::Without(whose, name) => {
                 let keep = |_: &Instance, job: &Job<Rows>| !is_of(job, *whose, name);
-                let left = self.keep(keep)?;
+                let left = self.log.keep(keep)?;
                 if left == 0 {
                     return Err(format!("there is no job of {} `{name}`", whose.word()));
                 }
@@ -69,6 +63,7 @@ impl Variant {
                 let platform = resized(self.log.instance.platform(), *amount)?;
                 let most = platform.processors();
                 let too_wide = self
+                    .log
                     .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
                 if too_wide > 0 {
                     self.remarks.push(format!(
@@ -120,43 +115,10 @@ impl Variant {
         self.log.actual = Actual::AsEstimated;
         Ok(())
     }
-
-    /// Leaves out jobs; how many.
-    fn keep(&mut self, keep: impl Fn(&Instance, &Job<Rows>) -> bool) -> Result<usize, String> {
-        let instance = &self.log.instance;
-        let kept: Vec<JobId> = instance.ids().filter(|&id| keep(instance, instance.job(id))).collect();
-        let left = instance.jobs().len() - kept.len();
-        if left == 0 {
-            return Ok(0);
-        }
-        if kept.is_empty() {
-            return Err("no job is left".to_owned());
-        }
-        let tasks: Vec<usize> = kept.iter().flat_map(|&id| instance.job(id).task_ids()).map(TaskId::index).collect();
-        let actual = match &self.log.actual {
-            Actual::AsEstimated => Actual::AsEstimated,
-            Actual::Profiles(all) => Actual::Profiles(tasks.iter().map(|&at| all[at].clone()).collect()),
-            Actual::Factors(all) => Actual::Factors(tasks.iter().map(|&at| all[at]).collect()),
-        };
-        let names: HashSet<&str> = kept.iter().map(|&id| instance.job(id).name.as_str()).collect();
-        let jobs = kept.iter().map(|&id| {
-            let mut job = instance.submitted(id);
-            job.after.retain(|name| names.contains(name.as_ref()));
-            job
-        });
-        let new = instance.with_jobs(jobs.collect());
-        (self.log.instance, self.log.actual) = (new, actual);
-        let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
-        let running = std::mem::take(&mut self.log.running);
-        self.log.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
-        // They are of the log as it was.
-        self.log.past.starts.clear();
-        Ok(left)
-    }
 }
 
 /// `1 job is left out`, `4 jobs are left out`.
-fn counted(jobs: usize, what: &str) -> String {
+pub fn counted(jobs: usize, what: &str) -> String {
     if jobs == 1 { format!("1 job is {what}") } else { format!("{jobs} jobs are {what}") }
 }
 

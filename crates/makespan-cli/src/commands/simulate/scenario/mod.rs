@@ -1,6 +1,6 @@
 //! What if: scenarios side by side, with what was logged as the baseline.
 
-mod change;
+pub mod change;
 mod groups;
 mod parse;
 mod platform;
@@ -89,7 +89,7 @@ pub fn simulate(
     running.extend(variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()));
     let mut remarks = log.remarks.clone();
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
-    remarks.extend(of.iter().zip(&all).filter_map(|(instance, one)| given_up(instance, one)));
+    remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
     let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
@@ -110,16 +110,22 @@ pub fn simulate(
 }
 
 /// Jobs that are given up, some by name.
-fn given_up(instance: &Instance, outcome: &Simulated) -> Option<String> {
+fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
+    let has_deadline =
+        |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());
+    let (late, never): (Vec<TaskId>, Vec<TaskId>) =
+        outcome.simulation.cancelled.iter().partition(|task| has_deadline(task));
+    let told = [("can never start there", never), ("with a deadline can never start there, or not in time,", late)];
+    told.into_iter().filter_map(|(why, gone)| named_as_given_up(instance, &outcome.policy, why, &gone)).collect()
+}
+
+fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[TaskId]) -> Option<String> {
     const NAMED: usize = 4;
-    let gone = &outcome.simulation.cancelled;
     let named: Vec<_> = gone.iter().take(NAMED).map(|&task| instance.name(task)).collect();
     let more = gone.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let jobs = if gone.len() == 1 { "job" } else { "jobs" };
-    (!gone.is_empty()).then(|| {
-        format!("{}: {jobs} {}{more} can never start there and will be given up", outcome.policy, named.join(", "))
-    })
+    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {}{more} {why} and will be given up", named.join(", ")))
 }
 
 /// The last runs of jobs that had to be started.

@@ -45,6 +45,14 @@ const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, policy=conservative, e
                      (account=, partition=, qos=, job=)";
 
 impl Scenario {
+    /// The policy that it names.
+    pub fn policy(&self) -> Option<&str> {
+        self.changes.iter().find_map(|change| match change {
+            Change::Policy(policy) => Some(policy.as_str()),
+            _ => None,
+        })
+    }
+
     /// Reads words that are separated by spaces outside brackets: `nodes=+20 policy=easy[order=saf] without user=ann`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |problem: String| format!("--scenario '{text}': {problem}; write words such as {WORDS}");
