@@ -20,8 +20,8 @@ WIDTH = 92
 CODE = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+|`[^`\n]*`", re.M | re.S)
 # Words that a newcomer meets first, explained at their first place on a page; the glossary has the explanations.
 TERMS = [
-    "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "critical chain", "dominated", "makespan", "moldable",
-    "monotone", "pilot", "policy", "rigid", "steady state", "walltime", "weighted completion",
+    "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "compound job", "critical chain", "critical path", "dominated",
+    "makespan", "moldable", "monotone", "pilot", "policy", "rigid", "steady state", "stretch", "utilisation", "walltime", "weighted completion",
 ]
 
 
@@ -41,7 +41,7 @@ def write(pages: list, makespan: Path, work: Path) -> None:
             text = anchored(text)
         elif name != "formats.md":
             text = told(text, terms)
-        (docs / place).write_text(text)
+        (docs / place).write_text(unbroken(text))
         for picture, content in page.pictures.items():
             target = (docs / place).parent / picture
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +116,11 @@ def outside_code(text: str, change) -> str:
         parts += [change(text[at : match.start()]), match.group(0)]
         at = match.end()
     return "".join([*parts, change(text[at:])])
+
+
+def unbroken(text: str) -> str:
+    """No line ends between a number and its percent sign."""
+    return outside_code(text, lambda part: re.sub(r"(?<=\d) %", "\u00a0%", part))
 
 
 def explained(glossary: str) -> dict:

@@ -154,6 +154,10 @@ fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
             assert!(said.out.contains("killed, status 137"), "{said:?}");
         } else {
             assert!(said.out.contains("the run was stopped"), "{said:?}");
+            assert!(said.out.contains("stopped before its end: 0 of 1 jobs succeeded; 1 interrupted"), "{said:?}");
+            assert!(unwrapped(&said.out).contains("of the 0 that ended, planned"), "{said:?}");
+            let page = sandbox.read("f/report.html");
+            assert!(page.contains("<h1>Stopped before its end: 0 of 1 jobs ended</h1>"), "{page}");
         }
         assert!(alive(&sandbox).is_empty(), "{:?}", alive(&sandbox));
     }
