@@ -268,16 +268,16 @@ pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
 }
 
 /// Writes a picture, which is drawn once as SVG, into each of these files, as what its ending says.
-pub fn draw(paths: &[PathBuf], svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     match paths {
         [] => Ok(()),
-        [path] if PictureFormat::of(path) == PictureFormat::Svg => write_file(path, svg),
+        [path] if PictureFormat::of(path.as_ref()) == PictureFormat::Svg => write_file(path.as_ref(), svg),
         paths => {
             let mut drawn = Vec::new();
             svg(&mut drawn).map_err(|error| miette!("cannot draw: {error}"))?;
             let drawn = String::from_utf8_lossy(&drawn);
-            let write = |path: &PathBuf| write_file(path, |out| write_picture(out, &drawn, PictureFormat::of(path)));
-            paths.iter().try_for_each(write)
+            let write = |path: &Path| write_file(path, |out| write_picture(out, &drawn, PictureFormat::of(path)));
+            paths.iter().try_for_each(|path| write(path.as_ref()))
         }
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows,
-    Schedule, Time, Value,
+    Apart, Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet,
+    Punctuality, Rows, Schedule, Time, Value,
 };
 
 use makespan_formats::gantt::bound_word;
@@ -221,9 +221,7 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
             over(shortest),
             seconds[index].clone(),
             bound.map_or("-".into(), |_| proved[index].clone()),
-            bound.map_or("-".into(), |bound| {
-                bound.makespan_at_most.map_or("any".into(), |_| withins[index].clone())
-            }),
+            bound.map_or("-".into(), |bound| bound.makespan_at_most.map_or("any".into(), |_| withins[index].clone())),
             over(bound),
         ]
     });

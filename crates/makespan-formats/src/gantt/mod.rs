@@ -56,7 +56,15 @@ pub struct GanttOptions<'a> {
 
 impl Default for GanttOptions<'_> {
     fn default() -> Self {
-        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true, asked: None, bags_apart: false, marks: &[] }
+        Self {
+            title: "Schedule",
+            bounds: &[],
+            width: 1200,
+            objectives: true,
+            asked: None,
+            bags_apart: false,
+            marks: &[],
+        }
     }
 }
 

@@ -152,7 +152,10 @@ fn thin_rows_keep_their_ink() {
                 pale += u32::from(pixel.red().min(pixel.green()).min(pixel.blue()) > 0xD5);
             }
         }
-        assert!(f64::from(pale) < 0.02 * f64::from(inside), "{processors} processors: {pale} of {inside} pixels are pale");
+        assert!(
+            f64::from(pale) < 0.02 * f64::from(inside),
+            "{processors} processors: {pale} of {inside} pixels are pale"
+        );
     }
 }
 

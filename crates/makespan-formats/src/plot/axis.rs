@@ -58,7 +58,8 @@ impl Axis {
         // A bar that is much longer than all points are apart is told of, and not drawn whole.
         let longest = least + 2.0 * (marked - least);
         let within: Vec<f64> = values.iter().copied().filter(|&value| value <= longest.min(most)).collect();
-        let axis = Self::around(if within.is_empty() { &[most] } else { &within }, false, false);
+        let axis =
+            if within.is_empty() { Self::around(&[most], false, false) } else { Self::around(&within, false, false) };
         let room = axis.high + TOLD * (axis.high - axis.low);
         let ticks = nice(axis.low, room);
         let step = ticks.get(1).map_or(1.0, |second| second - ticks[0]);

@@ -73,7 +73,9 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
         let _ = writeln!(
             text,
             "\\node[makespan{colour}, font=\\tiny, anchor={anchor}, inner sep=1pt, xshift={}pt, yshift=-{down}pt] at (axis cs:{},{}) {{{words}}};",
-            3 * side, one.x, axes[1].high
+            3 * side,
+            one.x,
+            axes[1].high
         );
     }
     text + "\\end{axis}\n\\end{tikzpicture}\n"

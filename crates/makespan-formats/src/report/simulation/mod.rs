@@ -126,7 +126,9 @@ fn note(panels: &Panels<'_>) -> String {
     } else {
         ""
     };
-    format!("Time counts from the first submission. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{shades}")
+    format!(
+        "Time counts from the first submission. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{shades}"
+    )
 }
 
 /// The series, and what the chart shows where all policies have schedules.

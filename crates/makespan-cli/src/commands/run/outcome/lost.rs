@@ -40,7 +40,8 @@ impl Outcomes<'_> {
         let good = of(&|run| run.outcome == Outcome::Succeeded);
         let bad = of(&|run| run.outcome != Outcome::Succeeded);
         let share = |part: i128| format!("{:.1} %", 100.0 * part as f64 / whole as f64);
-        let failed = if bad > 0 { format!(", {} in attempts that failed or were ended", share(bad)) } else { String::new() };
+        let failed =
+            if bad > 0 { format!(", {} in attempts that failed or were ended", share(bad)) } else { String::new() };
         Some(format!(
             "the {} processors spent {} of {} in jobs that succeeded{failed}, and {} idle",
             self.instance.processors(),

@@ -211,8 +211,9 @@ impl<'a> Outcomes<'a> {
         }
         let (happened, planned) = (written(self.trace.schedule().makespan()), written(self.plan.makespan()));
         parts.push(match self.ended() {
+            _ if self.stopped => format!("{happened} so far, planned {planned} for all"),
             ended if ended < jobs.len() => {
-                format!("makespan {happened} of the {ended} that ended, planned {planned} of all {}", jobs.len())
+                format!("makespan {happened} of the {ended} that ended, planned {planned} for all")
             }
             _ => format!("makespan {happened}, planned {planned}"),
         });
