@@ -77,9 +77,11 @@ pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
         && instance.time(task, processors) == end - start
 }
 
-/// A number with four or more digits, thousands apart.
+/// A number with its thousands apart. Below a thousand it has three digits after the point, so that one beside another is as exact; a whole
+/// number has none.
 pub(crate) fn grouped(value: f64) -> String {
-    let text = if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.3}") };
+    let places = if value.abs() >= 1000.0 || value.fract() == 0.0 { 0 } else { 3 };
+    let text = format!("{value:.places$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut shown = String::new();
     for (index, digit) in whole.chars().enumerate() {
@@ -88,7 +90,6 @@ pub(crate) fn grouped(value: f64) -> String {
         }
         shown.push(digit);
     }
-    let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { shown } else { format!("{shown}.{fraction}") }
 }
 
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn thousands_stand_apart() {
         assert_eq!(grouped(1_234_567.0), "1\u{202F}234\u{202F}567");
-        assert_eq!(grouped(12.5), "12.5");
+        assert_eq!([12.5, 5.39, 5.724, 12.0].map(grouped), ["12.500", "5.390", "5.724", "12"]);
         assert_eq!(grouped(0.0), "0");
     }
 }
