@@ -50,9 +50,8 @@
   const same = (text) => plain(text).toLowerCase().replace(/[\s-]+/g, " ").trim();
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-  const one = (term) => term.replace(/ies$/, "y").replace(/(?<=[a-z]{2})s$/, "");
   /** Whether a row of the glossary, such as "wait, flow time" or "guess (of a search)", is about a term. */
-  const defines = (title, term) => plain(title).split(", ").some((name) => one(same(name.replace(/ \(.*\)$/, ""))) === one(term));
+  const defines = (title, term) => plain(title).split(", ").some((name) => same(name.replace(/ \(.*\)$/, "")) === term);
 
   /** How far before others an entry stands that answers the question as it was asked; 0 for those that only have its words. */
   function rank(entry, query, asked) {
@@ -66,12 +65,23 @@
     return named && same(entry.title) === named ? 3 : 2;
   }
 
+  const safe = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  /** What a command says of its options that were asked for, instead of all that it says. */
+  function excerpt(text, asked) {
+    const parts = plain(text).split(/\n\s*\n/).map((part) => part.trim().replace(/^[A-Z][a-z ]*:\n\s*/, "").split("\n"));
+    const told = parts.filter(([first]) => asked.some((option) => first.split(/[\s,]+/).includes(option)));
+    const shown = told.map(([first, ...rest]) => `<p><code>${safe(first)}</code><br>${safe(rest.join(" ").replace(/\s+/g, " "))}</p>`);
+    return shown.join("").replace(new RegExp(`(?<![\\w-])(${asked.map(escaped).join("|")})(?![\\w-])`, "g"), "<mark>$1</mark>");
+  }
+
   /** Groups of entries, one for each page, in a new order: those that answer best, and among these as they were found. */
   function ordered(groups, query) {
     const asked = options(query);
     const ranked = groups.map((group) => {
       const entries = group.map((entry) => ({ entry, rank: rank(entry, query, asked) })).sort((a, b) => b.rank - a.rank);
       const top = entries[0].rank;
+      entries.filter((one) => one.rank === 2 || one.rank === 3).forEach(({ entry }) => (entry.text = excerpt(entry.text, asked) || entry.text));
       // Of entries with equal scores all are shown, the others when one asks for more.
       if (top) entries.forEach(({ entry, rank }) => (entry.score = rank === top ? 1e9 : Math.min(entry.score, 1e8)));
       return { group: entries.map(({ entry }) => entry), top };

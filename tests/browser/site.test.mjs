@@ -57,10 +57,12 @@ for (const how of ["files", "a server"]) {
       assert.ok(second, `${query} is also elsewhere`);
     }
     assert.deepEqual((await asked(page, "queue --from"))[0], ["The command line", "queue"], "the command that is named");
-    for (const term of ["bounded slowdown", "Makespan", "policies", "utilisation", "stretch", "critical path"]) {
+    const told = await page.locator(".md-search-result__item a").nth(1).innerText();
+    assert.ok(told.includes("--from") && told.length < 800, `only the option is told of: ${told}`);
+    for (const term of ["bounded slowdown", "Makespan", "policy", "flow time", "utilisation", "stretch", "critical path"]) {
       const [[first, row]] = await asked(page, term);
       assert.equal(first, "Glossary", term);
-      assert.equal(row, term === "policies" ? "policy" : term.toLowerCase());
+      assert.equal(row, term === "flow time" ? "wait, flow time" : term.toLowerCase());
     }
     const papers = (await asked(page, "DEMT")).slice(0, 2).flat();
     assert.ok(papers.includes("Papers that are reproduced") && papers.includes("DEMT"), papers);
