@@ -111,6 +111,8 @@ fn short_above(value: f64, span: f64) -> f64 {
 fn shortened(value: f64, span: f64, to: fn(f64) -> f64) -> f64 {
     let places = 2.0 - span.abs().log10().floor();
     let unit = 10_f64.powf(places.abs());
+    // What is whole but for the rounding of floats stays.
+    let to = |scaled: f64| if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { to(scaled) };
     let short = if places > 0.0 { to(value * unit) / unit } else { to(value / unit) * unit };
     if short.is_finite() { short } else { value }
 }
