@@ -1,6 +1,7 @@
 """What the generator does not do by itself to pages: examples are copied as commands alone, and nothing is loaded from elsewhere."""
 
 import html
+import json
 import re
 import sys
 from pathlib import Path
@@ -33,10 +34,24 @@ def on_post_page(output: str, page, **_) -> str:
     return output.replace(SHIM, f"{up}worker.js")
 
 
+def index_terms(site: Path) -> None:
+    """Each term of the glossary is found by its name: the generator finds sections only, and those of the glossary have many terms."""
+    path = site / "search/search_index.json"
+    index = json.loads(path.read_text())
+    rows = re.findall(r'<tr>\s*<td><span id="(term-[^"]*)"></span>(.*?)</td>\s*<td>(.*?)</td>\s*</tr>', (site / "glossary.html").read_text(), re.S)
+    plain = lambda text: re.sub(r"<[^>]*>", "", text)
+    terms = [{"location": f"glossary.html#{anchor}", "title": plain(term), "text": plain(meaning)} for anchor, term, meaning in rows]
+    index["docs"] = [one for one in index["docs"] if one["location"] not in {term["location"] for term in terms}] + terms
+    text = json.dumps(index, separators=(",", ":"))
+    path.write_text(text)
+    path.with_suffix(".js").write_text(f"var __index = {text}")
+
+
 @event_priority(-200)  # After the plug-ins.
 def on_post_build(config, **_) -> None:
-    """The page of missing pages is no page for the generator. What the other pages promise is checked."""
+    """The page of missing pages is no page for the generator. The search gets the terms. What the pages promise is checked."""
     site = Path(config["site_dir"])
+    index_terms(site)
     for path in site.glob("*.html"):
         path.write_text(path.read_text().replace(SHIM, "worker.js"))
     problems = [] if (site / "search/search_index.js").is_file() else ["the search needs an index that is a script"]

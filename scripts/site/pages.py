@@ -161,6 +161,7 @@ def main() -> int:
             for one in work:
                 one.result()
     problems = [problem for page in pages for problem in page.problems]
+    problems += showpiece(pages, options.update)
     if options.update:
         for page in pages:
             update(page.path, originals[page.path], page.text)
@@ -175,6 +176,19 @@ def main() -> int:
 
     stage.write(pages, options.makespan.resolve(), options.work)
     return 0
+
+
+def showpiece(pages: list, write: bool) -> list:
+    """README.md shows the picture that docs/index.md draws, from a file, since a README runs nothing."""
+    drawn = [page.pictures["plan.svg"] for page in pages if page.path == ROOT / "docs/index.md" and "plan.svg" in page.pictures]
+    shown = ROOT / "docs/pictures/plan.svg"
+    if not drawn or drawn[0] == shown.read_bytes():
+        return []
+    if write:
+        shown.write_bytes(drawn[0])
+        print(f"updated {shown.relative_to(ROOT)}")
+        return []
+    return ["docs/pictures/plan.svg is not what docs/index.md draws; scripts/site/build --update writes it"]
 
 
 def update(path: Path, before: str, after: str) -> None:

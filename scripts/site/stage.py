@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {"ARCHITECTURE.md": "internals/architecture.md", "CHANGELOG.md": "internals/changelog.md"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 # How much the search makes of pages: who looks for a word wants to do something first, and why it was decided last.
-RANKS = {"start": 4, "how-to": 4, "concepts": 2, "decisions": 1e-6, "internals": 1e-3}
+RANKS = {"start": 4, "how-to": 4, "papers": 4, "concepts": 2, "decisions": 1e-6, "internals": 1e-3}
 # As many characters fit in a line of the page.
 WIDTH = 92
 CODE = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+|`[^`\n]*`", re.M | re.S)
 # Words that a newcomer meets first, explained at their first place on a page; the glossary has the explanations.
 TERMS = [
-    "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "critical chain", "dominated", "makespan", "moldable",
-    "monotone", "pilot", "policy", "rigid", "steady state", "walltime", "weighted completion",
+    "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "compound job", "critical chain", "critical path", "dominated",
+    "makespan", "moldable", "monotone", "pilot", "policy", "rigid", "steady state", "stretch", "utilisation", "walltime", "weighted completion",
 ]
 
 
@@ -37,9 +37,11 @@ def write(pages: list, makespan: Path, work: Path) -> None:
         # How an example is compared is nothing for readers.
         text = re.sub(r"^```console \w[\w ]*$", "```console", linked(page.text, page.path), flags=re.M)
         name = place.name
-        if name not in ("glossary.md", "formats.md"):
+        if name == "glossary.md":
+            text = anchored(text)
+        elif name != "formats.md":
             text = told(text, terms)
-        (docs / place).write_text(text)
+        (docs / place).write_text(unbroken(text))
         for picture, content in page.pictures.items():
             target = (docs / place).parent / picture
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +118,11 @@ def outside_code(text: str, change) -> str:
     return "".join([*parts, change(text[at:])])
 
 
+def unbroken(text: str) -> str:
+    """No line ends between a number and its percent sign."""
+    return outside_code(text, lambda part: re.sub(r"(?<=\d) %", "\u00a0%", part))
+
+
 def explained(glossary: str) -> dict:
     """The first sentence that the glossary says of each of the terms."""
     found = {}
@@ -129,6 +136,17 @@ def explained(glossary: str) -> dict:
     if missing:
         raise SystemExit(f"docs/glossary.md does not explain: {', '.join(missing)}")
     return found
+
+
+def anchored(glossary: str) -> str:
+    """The glossary with a place for each term, which links and the search lead to."""
+    anchor = lambda term: re.sub(r"[^a-z0-9]+", "-", term.lower()).strip("-")
+
+    def row(match: re.Match) -> str:
+        first, *others = match.group(1).split(", ")
+        return f'| <span id="term-{anchor(first)}"></span>{", ".join([first, *others])} |'
+
+    return re.sub(r"^\| (?!word \||in the paper \||-)([^|]+) \|", row, glossary, flags=re.M)
 
 
 def told(text: str, terms: dict) -> str:

@@ -1,6 +1,15 @@
-// A browser lets no page that was opened as a file start a worker. This one runs in a frame that nobody sees, so that the search works there too.
-if (location.protocol === "file:") {
-  window.IFrameWorker = class extends EventTarget {
+// The search of the generator runs in a worker, which this file stands in front of.
+//
+// What users ask for is changed before the search sees it: to it "-" before a word means "without", so that nobody would find an option.
+// What it finds is put into another order: the glossary first for a term that it defines, the command line first for an option.
+//
+// A browser lets no page that was opened as a file start a worker. There the search runs in a frame that nobody sees.
+{
+  const COMMANDS = "reference/command-line.html", TERMS = "glossary.html#term-";
+  const QUERY = 2, RESULT = 3;
+  const Native = window.Worker;
+
+  class Framed extends EventTarget {
     constructor(url) {
       super();
       const frame = document.createElement("iframe");
@@ -8,11 +17,7 @@ if (location.protocol === "file:") {
       document.body.append(frame);
       this.frame = frame;
       const inside = frame.contentWindow;
-      inside.postMessage = (data) => {
-        const event = new MessageEvent("message", { data });
-        this.dispatchEvent(event);
-        this.onmessage?.(event);
-      };
+      inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
       const load = (source) => new Promise((done, failed) => {
         const script = inside.document.createElement("script");
         Object.assign(script, { src: source, onload: done, onerror: failed });
@@ -29,6 +34,82 @@ if (location.protocol === "file:") {
     terminate() {
       this.frame.remove();
     }
+  }
+
+  // They say nothing of what is sought. The search knows them, since some are also options: `--from`, `--on`.
+  const STOP = new Set("a an and are as at be by can do does for from has have how i if in is it me my of on or so that the this to was what when where which who why will with".split(" "));
+
+  /** The words of a question: none of their signs is an operator, but for quotation marks around several words. */
+  function words(query) {
+    const all = query.replace(/[~^*:]/g, " ").trim().split(/\s+/);
+    const telling = all.filter((word) => !STOP.has(word.toLowerCase()));
+    return (telling.length ? telling : all).map((word) => word.replace(/^("?)[-+]+/, "$1")).filter(Boolean).join(" ");
+  }
+  const options = (query) => query.match(/(?<![\w-])--?[a-z][a-z-]*/g) ?? [];
+  const plain = (html) => html.replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+  const same = (text) => plain(text).toLowerCase().replace(/[\s-]+/g, " ").trim();
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+  /** Whether a row of the glossary, such as "wait, flow time" or "guess (of a search)", is about a term. */
+  const defines = (title, term) => plain(title).split(", ").some((name) => same(name.replace(/ \(.*\)$/, "")) === term);
+
+  /** How far before others an entry stands that answers the question as it was asked; 0 for those that only have its words. */
+  function rank(entry, query, asked) {
+    if (entry.location.startsWith(TERMS) && defines(entry.title, same(query))) return 4;
+    if (!asked.length) return 0;
+    const text = plain(`${entry.title} ${entry.text}`);
+    if (!asked.every((option) => new RegExp(`(?<![\\w-])${escaped(option)}(?![\\w-])`).test(text))) return 0;
+    if (!entry.location.startsWith(COMMANDS)) return 1;
+    // "queue --from" is about the command that is named.
+    const named = same(query.replace(/--?[a-z][a-z-]*/g, " "));
+    return named && same(entry.title) === named ? 3 : 2;
+  }
+
+  const safe = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  /** What a command says of its options that were asked for, instead of all that it says. */
+  function excerpt(text, asked) {
+    const parts = plain(text).split(/\n\s*\n/).map((part) => part.trim().replace(/^[A-Z][a-z ]*:\n\s*/, "").split("\n"));
+    const told = parts.filter(([first]) => asked.some((option) => first.split(/[\s,]+/).includes(option)));
+    const shown = told.map(([first, ...rest]) => `<p><code>${safe(first)}</code><br>${safe(rest.join(" ").replace(/\s+/g, " "))}</p>`);
+    return shown.join("").replace(new RegExp(`(?<![\\w-])(${asked.map(escaped).join("|")})(?![\\w-])`, "g"), "<mark>$1</mark>");
+  }
+
+  /** Groups of entries, one for each page, in a new order: those that answer best, and among these as they were found. */
+  function ordered(groups, query) {
+    const asked = options(query);
+    const ranked = groups.map((group) => {
+      const entries = group.map((entry) => ({ entry, rank: rank(entry, query, asked) })).sort((a, b) => b.rank - a.rank);
+      const top = entries[0].rank;
+      entries.filter((one) => one.rank === 2 || one.rank === 3).forEach(({ entry }) => (entry.text = excerpt(entry.text, asked) || entry.text));
+      // Of entries with equal scores all are shown, the others when one asks for more.
+      if (top) entries.forEach(({ entry, rank }) => (entry.score = rank === top ? 1e9 : Math.min(entry.score, 1e8)));
+      return { group: entries.map(({ entry }) => entry), top };
+    });
+    return ranked.sort((a, b) => b.top - a.top).map(({ group }) => group);
+  }
+
+  window.Worker = class extends EventTarget {
+    constructor(url) {
+      super();
+      this.queries = [];
+      this.inner = location.protocol === "file:" ? new Framed(url) : new Native(url);
+      this.inner.addEventListener("message", ({ data: message }) => {
+        const query = message.type === RESULT ? this.queries.shift() : undefined;
+        if (query) message = { ...message, data: { ...message.data, items: ordered(message.data.items, query) } };
+        this.dispatchEvent(new MessageEvent("message", { data: message }));
+      });
+    }
+    postMessage(message) {
+      if (message.type === QUERY) {
+        this.queries.push(message.data);
+        message = { ...message, data: words(message.data) };
+      }
+      this.inner.postMessage(message);
+    }
+    terminate() {
+      this.inner.terminate();
+    }
   };
-  window.Worker = window.IFrameWorker;
+  if (location.protocol === "file:") window.IFrameWorker = window.Worker;
 }

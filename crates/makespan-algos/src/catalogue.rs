@@ -79,7 +79,7 @@ static ENTRIES: [Entry; 12] = [
     },
     Entry {
         name: "demt",
-        summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",
+        summary: "batches of doubling lengths, for each of which a knapsack chooses the jobs of the most weight that fit; a list then closes the gaps: makespan and weighted completion",
         supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[

@@ -167,9 +167,9 @@ pub struct InstanceOptions {
 /// Where pictures and tables of a schedule go.
 #[derive(Args)]
 pub struct PictureOptions {
-    /// Write a Gantt chart as a picture: .svg, .png or .pdf
+    /// Write a Gantt chart as a picture: .svg, .png or .pdf. It may be asked for several times
     #[arg(long, value_name = "FILE.svg")]
-    pub gantt: Option<PathBuf>,
+    pub gantt: Vec<PathBuf>,
     /// Write a report as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

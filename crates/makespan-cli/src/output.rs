@@ -184,9 +184,14 @@ fn listed(endings: &[&str]) -> String {
 
 /// Refuses pictures whose endings are those of other kinds.
 pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
-    check_kind("--gantt", pictures.gantt.as_ref(), &PictureFormat::ENDINGS)?;
+    check_gantt(&pictures.gantt)?;
     check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
+}
+
+/// Refuses charts whose endings are those of no picture.
+pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
+    paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))
 }
 
 /// Refuses output files that would overwrite the instance or each other, besides what [`check_target`] refuses.
@@ -231,9 +236,7 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
 
 /// Writes the pictures of a report that the options name; the CSV is of the last schedule, of alternatives of the chosen one.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
-    if let Some(path) = &options.gantt {
-        write_gantt(report, path)?;
-    }
+    write_gantt(report, &options.gantt)?;
     if let Some(path) = &options.report {
         write_page(report, path)?;
     }
@@ -256,24 +259,27 @@ fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
     if report.choose { &report.schedules[..1] } else { report.schedules }
 }
 
-/// Draws the schedules of a report.
-pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
-    let options =
-        GanttOptions { title: report.title, bounds: report.bounds, marks: report.marks, ..GanttOptions::default() };
-    draw(path, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
+/// Draws the schedules of a report, into each of these files.
+pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
+    let Report { title, bounds, marks, algorithm, .. } = *report;
+    let asked = makespan::minimised(algorithm);
+    let options = GanttOptions { title, bounds, marks, asked, ..GanttOptions::default() };
+    draw(paths, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }
 
-/// Writes a picture, which is drawn as SVG, as what the ending of its file says.
-pub fn draw(path: &Path, svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let format = PictureFormat::of(path);
-    if format == PictureFormat::Svg {
-        return write_file(path, svg);
+/// Writes a picture, which is drawn once as SVG, into each of these files, as what its ending says.
+pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    match paths {
+        [] => Ok(()),
+        [path] if PictureFormat::of(path.as_ref()) == PictureFormat::Svg => write_file(path.as_ref(), svg),
+        paths => {
+            let mut drawn = Vec::new();
+            svg(&mut drawn).map_err(|error| miette!("cannot draw: {error}"))?;
+            let drawn = String::from_utf8_lossy(&drawn);
+            let write = |path: &Path| write_file(path, |out| write_picture(out, &drawn, PictureFormat::of(path)));
+            paths.iter().try_for_each(|path| write(path.as_ref()))
+        }
     }
-    write_file(path, |out| {
-        let mut drawn = Vec::new();
-        svg(&mut drawn)?;
-        write_picture(out, &String::from_utf8_lossy(&drawn), format)
-    })
 }
 
 /// Writes a report as its page.

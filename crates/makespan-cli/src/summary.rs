@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows,
-    Schedule, Time, Value,
+    Apart, Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet,
+    Punctuality, Rows, Schedule, Time, Value,
 };
 
 use makespan_formats::gantt::bound_word;
@@ -60,6 +60,36 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// Figures of one column, all with as many digits behind the point as the largest has, so that the points stand below each other.
+pub fn column(values: &[f64]) -> Vec<String> {
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let places = figure(largest).split_once('.').map_or(0, |(_, digits)| digits.len());
+    values.iter().map(|value| format!("{value:.places$}")).collect()
+}
+
+/// A figure as pages show it, with its thousands apart; another text as it is.
+pub fn grouped(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let digits = whole.trim_start_matches('-');
+    if digits.len() < 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for (at, sign) in whole.char_indices() {
+        let left = whole.len() - at;
+        if left % 3 == 0 && shown.ends_with(|last: char| last.is_ascii_digit()) {
+            shown.push('\u{202F}');
+        }
+        shown.push(sign);
+    }
+    shown + rest
+}
+
+/// The rows of a table as pages show them.
+pub fn grouped_rows(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    rows.into_iter().map(|row| row.iter().map(|cell| grouped(cell)).collect()).collect()
+}
+
 /// Bytes, in the unit that leaves a short number.
 pub fn bytes(count: u64) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
@@ -71,6 +101,11 @@ pub fn bytes(count: u64) -> String {
 
 /// A value of an objective in seconds or weighted seconds, a cost, or weighted tasks a second.
 pub fn value(objective: Objective, value: impl Into<Value>) -> String {
+    figure(amount(objective, value))
+}
+
+/// The same as a number.
+pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
     let unit = match objective {
         Objective::Makespan | Objective::MaxLateness => 1e9,
         Objective::WeightedCompletion | Objective::WeightedLateness => 1e15,
@@ -79,7 +114,7 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
         // Rates are rationals, in no unit but their own.
         Objective::Throughput => 1.0,
     };
-    figure(value.into().as_f64() / unit)
+    value.into().as_f64() / unit
 }
 
 /// `at most 3.21 % above the optimum`.
@@ -135,7 +170,7 @@ pub fn objectives_of(
     }
     if let Some(Apart { others, best_effort }) = Apart::of(instance, schedule) {
         let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
-        let _ = writeln!(text, "without best effort the makespan is {others} s; best effort ends at {best_effort} s");
+        let _ = writeln!(text, "best effort ends at {best_effort} s, and all that is not best effort at {others} s");
     }
     text
 }
@@ -154,21 +189,39 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
     let shortest = bounds.iter().find(|bound| bound.objective == Objective::Makespan);
     let second = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
     let second = second.unwrap_or(Objective::WeightedCompletion);
-    let rows = front.points().iter().enumerate().map(|(index, point)| {
+    let points = front.points();
+    let reached = |objective: Objective| {
+        let values = points.iter().map(|point| amount(objective, objective.value(instance, &point.schedule)));
+        values.collect::<Vec<f64>>()
+    };
+    let bound_of = |point: &FrontPoint| {
+        point.bound.as_ref().map_or(f64::NAN, |bound| amount(bound.objective, bound.value.clone()))
+    };
+    let within = |point: &FrontPoint| {
+        let most = point.bound.as_ref().and_then(|bound| bound.makespan_at_most);
+        most.map_or(f64::NAN, Time::seconds)
+    };
+    // Values and bounds of one objective have the same digits.
+    let halves = |first: Vec<f64>, second: Vec<f64>| {
+        let mut first = column(&[first, second].concat());
+        let second = first.split_off(points.len());
+        (first, second)
+    };
+    let (makespans, withins) = halves(reached(Objective::Makespan), points.iter().map(within).collect());
+    let (seconds, proved) = halves(reached(second), points.iter().map(bound_of).collect());
+    let rows = points.iter().enumerate().map(|(index, point)| {
         let schedule = &point.schedule;
-        let reached = |objective: Objective| value(objective, objective.value(instance, schedule));
         let over = |bound: Option<&Bound>| {
             bound.and_then(|bound| ratio(instance, schedule, bound)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
         };
         let bound = point.bound.as_ref();
         vec![
             if index == front.chosen() { "chosen" } else { "" }.into(),
-            reached(Objective::Makespan),
+            makespans[index].clone(),
             over(shortest),
-            reached(second),
-            bound.map_or("-".into(), |bound| value(bound.objective, bound.value.clone())),
-            bound
-                .map_or("-".into(), |bound| bound.makespan_at_most.map_or("any".into(), |most| figure(most.seconds()))),
+            seconds[index].clone(),
+            bound.map_or("-".into(), |_| proved[index].clone()),
+            bound.map_or("-".into(), |bound| bound.makespan_at_most.map_or("any".into(), |_| withins[index].clone())),
             over(bound),
         ]
     });
@@ -283,4 +336,27 @@ pub fn node_names(platform: &Platform, processors: &ProcSet) -> String {
 /// One paragraph each.
 pub fn remarks(remarks: &[String]) -> String {
     remarks.iter().map(|remark| wrapped("note: ", 6, remark)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_column_have_the_same_digits() {
+        assert_eq!(column(&[843.553, 927.909, 1012.2, 1012.3]), ["843.6", "927.9", "1012.2", "1012.3"]);
+        assert_eq!(column(&[0.5, 99.0]), ["0.500", "99.000"]);
+        assert_eq!(column(&[f64::NAN, 2e6]), ["NaN", "2000000"]);
+        assert!(column(&[]).is_empty());
+    }
+
+    #[test]
+    fn pages_have_thousands_apart() {
+        let cells = ["10994035960900", "-1012.25", "999", "1000", "0:03:27.781", "1234 s", "89.4 %", "easy", "", "-"];
+        let shown = cells.map(grouped).map(|text| text.replace('\u{202F}', "'"));
+        assert_eq!(
+            shown,
+            ["10'994'035'960'900", "-1'012.25", "999", "1'000", "0:03:27.781", "1234 s", "89.4 %", "easy", "", "-"]
+        );
+    }
 }

@@ -87,6 +87,16 @@ fn png(tree: &Tree) -> io::Result<Vec<u8>> {
     pixmap.encode_png().map_err(|error| failed(&error))
 }
 
+/// The pixels of a picture, one for each unit of the SVG.
+#[cfg(test)]
+pub(crate) fn pixels(svg: &str) -> io::Result<Pixmap> {
+    let tree = tree(svg)?;
+    let mut pixmap = Pixmap::new(tree.size().width() as u32, tree.size().height() as u32)
+        .ok_or_else(|| failed(&"the picture has too many pixels"))?;
+    resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
+    Ok(pixmap)
+}
+
 fn failed(reason: &dyn ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
 }

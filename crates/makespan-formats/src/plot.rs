@@ -140,7 +140,7 @@ fn value(line: Line, points: &[Point], at: f64) -> f64 {
 fn axes(figure: &Figure, lines: &[Vec<Point>]) -> [Axis; 2] {
     let points = || lines.iter().flatten();
     let x: Vec<f64> = points().map(|point| point.x).collect();
-    let y: Vec<f64> = points().flat_map(|point| [point.low, point.y, point.high]).collect();
+    let y: Vec<[f64; 3]> = points().map(|point| [point.low, point.y, point.high]).collect();
     let vertical = figure.y_range.filter(|(low, high)| low < high);
     let vertical = vertical.map_or_else(|| Axis::up_to(&y, figure.y_most), |(low, high)| Axis::of(low, high));
     [Axis::around(&x, figure.log_x, !figure.unmarked), vertical]

@@ -53,6 +53,7 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
 pub fn chart(title: &str, instance: &Instance, planned: &Planned, width: u32) -> PyResult<String> {
     let schedule = planned.plan.schedule().cloned().unwrap_or_default();
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
-    let options = GanttOptions { title, bounds: &planned.bounds, width, ..GanttOptions::default() };
+    let asked = makespan::minimised(&planned.algorithm);
+    let options = GanttOptions { title, bounds: &planned.bounds, width, asked, ..GanttOptions::default() };
     text(|out| write_svg(out, instance, &schedules, &options))
 }

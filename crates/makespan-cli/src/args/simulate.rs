@@ -111,9 +111,10 @@ pub struct SimulationOutputs {
     /// Write what a policy tells of its plans, such as collisions, as CSV; out.POLICY.csv with several policies
     #[arg(long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
-    /// Write a Gantt chart of each policy, all under each other on one time axis, as a picture: .svg, .png or .pdf
+    /// Write a Gantt chart of each policy, all under each other on one time axis, as a picture: .svg, .png or .pdf. It may be asked for
+    /// several times
     #[arg(long, value_name = "FILE.svg")]
-    pub gantt: Option<PathBuf>,
+    pub gantt: Vec<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

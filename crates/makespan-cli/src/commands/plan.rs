@@ -35,8 +35,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let spec = search::spec(options, &instance);
     tree::check_options(&spec, options)?;
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
-    let targets = [&options.output, &options.swf, gantt, report, jobs, &options.period.unroll];
-    let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
+    let targets = [&options.output, &options.swf, report, jobs, &options.period.unroll];
+    let targets: Vec<&Path> = targets.into_iter().flatten().chain(gantt).map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
     check_pictures(&options.pictures)?;
     check_kind("--output", options.output.as_ref(), &["json"])?;

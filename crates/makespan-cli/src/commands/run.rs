@@ -154,7 +154,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let succeeded = trace.all_succeeded(&instance);
     trace.runs.extend(watch.interrupted().iter().cloned());
     let outcomes = Outcomes::new(&instance, &begun.schedule, &trace, watch.reasons(), &folder);
-    let outcomes = outcomes.with_restated(watch.restated());
+    let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stop.is_requested());
     let written = results::write(&folder, &begun, &outcomes, watch.log());
     // A report that cannot be written does not hide what happened.
     if !silent {

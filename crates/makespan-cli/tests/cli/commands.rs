@@ -323,7 +323,7 @@ fn a_front_is_planned_drawn_and_verified() {
     assert!(text.contains("chosen") && text.contains("within"), "{text}");
     let front = sandbox.json("front.json")["front"].as_array().unwrap().clone();
     assert!(front.len() > 1, "a short and a light schedule at least");
-    assert!(sandbox.read("page.html").contains("Makespan against weighted completion"));
+    assert!(sandbox.read("page.html").contains("Weighted completion against makespan"));
     assert!(sandbox.makespan("verify jobs.json front.json").succeeds().starts_with("valid"));
     let limited = sandbox.makespan("plan jobs.json --makespan-at-most 1.5 --time-limit 200ms").succeeds();
     assert!(limited.contains("makespan-at-most=1.5"), "{limited}");

@@ -49,9 +49,13 @@ fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     let run = "run list.txt --processors 2 --oversubscribe --folder f";
     let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history")).succeeds();
     assert!(unwrapped(&told).contains("all 10 times are guesses"), "{told}");
-    assert!(unwrapped(&told).contains("guessed times were replaced by what ended before them"), "{told}");
     assert!(
-        unwrapped(&sandbox.read("f/report.html")).contains("guessed times were replaced by what ended before them")
+        unwrapped(&told).contains("guessed times were replaced by how long the tasks took that ended before"),
+        "{told}"
+    );
+    assert!(
+        unwrapped(&sandbox.read("f/report.html"))
+            .contains("guessed times were replaced by how long the tasks took that ended before")
     );
     let order = started(&sandbox);
     assert_eq!(order.len(), 10, "{order:?}");
@@ -124,7 +128,10 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     let told = said.out;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
     // What earlier sessions replaced is among what is told.
-    assert!(unwrapped(&told).contains("5 of 6 guessed times were replaced by what ended before them"), "{told}");
+    assert!(
+        unwrapped(&told).contains("5 of 6 guessed times were replaced by how long the tasks took that ended before"),
+        "{told}"
+    );
     assert!(estimated(&sandbox).starts_with(&before));
 }
 

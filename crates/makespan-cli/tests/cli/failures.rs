@@ -36,7 +36,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
             < at("job `quiet`: it returned exit status 4 (attempt 2)\n  | only output\n")
     );
     assert!(at("job `bad`: it returned exit status 3 (attempt 2)\n  | \\u{1b}[2Jforged\n") < at("outcome  "), "{text}");
-    assert!(at("outcome  ") < at("of the time of 2 processors over "), "{text}");
+    assert!(at("outcome  ") < at("the 2 processors spent "), "{text}");
     assert!(text.contains("succeeded, attempt 2") && !text.contains('\u{1b}'), "{text}");
     assert!(text.contains("`makespan run i.toml --folder f --oversubscribe --retry 1 --resume`"), "{text}");
     let result = result(text);

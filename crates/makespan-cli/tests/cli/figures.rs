@@ -29,6 +29,25 @@ fn a_chart_is_written_as_what_its_ending_says() {
     }
 }
 
+/// Each is the same as it would be alone.
+#[test]
+fn a_chart_is_written_several_times() {
+    let sandbox = Sandbox::with_small();
+    for command in ["plan small.toml --algorithm demt", "simulate small.toml --policy fcfs,easy"] {
+        sandbox.makespan(&format!("{command} --gantt a.svg --gantt a.png --gantt b.pdf")).succeeds();
+        for (name, alone) in [("a.svg", "c.svg"), ("a.png", "c.png"), ("b.pdf", "c.pdf")] {
+            sandbox.makespan(&format!("{command} --gantt {alone}")).succeeds();
+            assert_eq!(
+                fs::read(sandbox.path(name)).unwrap(),
+                fs::read(sandbox.path(alone)).unwrap(),
+                "{command}: {name}"
+            );
+        }
+    }
+    sandbox.makespan("plan small.toml --gantt a.svg --gantt a.svg").refused(&["a.svg", "two outputs name this file"]);
+    sandbox.makespan("plan small.toml --gantt a.svg --gantt b.bmp").refused(&["--gantt b.bmp", ".svg, .png or .pdf"]);
+}
+
 #[test]
 fn every_process_writes_the_same_picture() {
     let sandbox = Sandbox::with_small();

@@ -198,7 +198,7 @@ fn a_strategy_is_written_shown_and_verified() {
         "{text}"
     );
     let page = sandbox.read("r.html");
-    assert!(page.contains("<h2>Strategy</h2>") && page.contains("Finish against cost"));
+    assert!(page.contains("<h2>Strategy</h2>") && page.contains("Cost against finish"));
     sandbox.makespan("verify g.toml p.json").succeeds();
     let plan = sandbox.json("p.json");
     let chosen = plan["strategy"]["chosen"].as_u64().unwrap() as usize;

@@ -154,6 +154,11 @@ fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
             assert!(said.out.contains("killed, status 137"), "{said:?}");
         } else {
             assert!(said.out.contains("the run was stopped"), "{said:?}");
+            assert!(said.out.contains("stopped before its end: 0 of 1 jobs succeeded; 1 interrupted"), "{said:?}");
+            let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("so far, planned 0.100 s for all"), "{said:?}");
+            let page = sandbox.read("f/report.html");
+            assert!(page.contains("<h1><bdi>Stopped before its end: 0 of 1 jobs ended</bdi></h1>"), "{page}");
         }
         assert!(alive(&sandbox).is_empty(), "{:?}", alive(&sandbox));
     }

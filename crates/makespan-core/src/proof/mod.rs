@@ -126,7 +126,7 @@ impl Proof {
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Alone(_) => "a job that takes this long even alone",
-            Self::Rejection(_) => "the work that does not fit before an earlier end",
+            Self::Rejection(_) => "the amount of work, which is more than fits before an earlier end",
             Self::DualFeasible(_) => "the jobs that do not fit beside each other before an earlier end",
             Self::IntervalPrices(_) => "prices of the processors in intervals of time",
             Self::TimePrices(_) => "prices of the processors over time",

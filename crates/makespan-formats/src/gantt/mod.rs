@@ -45,6 +45,9 @@ pub struct GanttOptions<'a> {
     pub width: u32,
     /// Whether the objectives of the first schedule stand under the title.
     pub objectives: bool,
+    /// What the first schedule was asked to be good at, which is told first. Of other objectives only their values are told then; without
+    /// it all stand with their bounds.
+    pub asked: Option<Objective>,
     /// Whether each task of a bag has a colour of its own, also those of best effort: policies serve them like jobs.
     pub bags_apart: bool,
     /// What is pointed out in each schedule, in their order. Where no deadlines are, those of the jobs are drawn.
@@ -53,7 +56,15 @@ pub struct GanttOptions<'a> {
 
 impl Default for GanttOptions<'_> {
     fn default() -> Self {
-        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true, bags_apart: false, marks: &[] }
+        Self {
+            title: "Schedule",
+            bounds: &[],
+            width: 1200,
+            objectives: true,
+            asked: None,
+            bags_apart: false,
+            marks: &[],
+        }
     }
 }
 
@@ -67,7 +78,7 @@ const BELOW: f64 = 34.0;
 
 const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\
 .title{font-size:17px;font-weight:600;fill:#111}.sub{font-size:12px;fill:#444}.name{font-size:12px;font-weight:600}\
-.end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.guess{stroke:#000;stroke-dasharray:3 2}.job:hover{stroke:#000;stroke-width:1.5}\
+.end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.guess{stroke:#000;stroke-dasharray:3 2}.thin{stroke:none;shape-rendering:crispEdges}.job:hover{stroke:#000;stroke-width:1.5}\
 .on{pointer-events:none;text-anchor:middle}.corner{fill:#111}.deadline{stroke:#555}.missed{stroke:#C81E1E;stroke-width:1.8}";
 
 /// Writes schedules of one instance under each other, on one time axis.
@@ -92,7 +103,7 @@ pub fn write_svg(
     let lines = schedules
         .first()
         .filter(|_| options.objectives)
-        .map(|first| summary::lines(instance, first.schedule, options.bounds));
+        .map(|first| summary::lines(instance, first.schedule, options.bounds, options.asked));
     let lines = lines.unwrap_or_default();
     let legend = schedules
         .first()

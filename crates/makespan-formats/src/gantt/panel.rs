@@ -16,6 +16,8 @@ use super::ticks;
 const DETAILED: usize = 4_000;
 /// Rectangles that are smaller in a dimension, in pixels, are merged.
 const SMALLEST: f64 = 1.0;
+/// Rectangles that are smaller in a dimension have no frame, which would take as much of them as it leaves, and whole pixels.
+const FRAMED: f64 = 4.0;
 
 /// The place of one schedule on the page.
 pub(super) struct Panel<'a> {
@@ -205,8 +207,13 @@ impl Panel<'_> {
         write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
         let guessed = if guess { ", the time is a guess" } else { "" };
         write!(out, "{count} processor{} ({ids}){}{guessed}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
-        let class = if guess { "job guess" } else { "job" };
         for shape in shapes {
+            let class = match (guess, is_thin(shape.area)) {
+                (false, false) => "job",
+                (false, true) => "job thin",
+                (true, false) => "job guess",
+                (true, true) => "job guess thin",
+            };
             let [x, y, w, h] = shape.area.map(Pixels);
             write!(out, r#"<rect class="{class}" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
         }
@@ -270,19 +277,28 @@ struct Line<'a> {
     after: bool,
 }
 
+fn is_thin([_, _, width, height]: [f64; 4]) -> bool {
+    width < FRAMED || height < FRAMED
+}
+
 fn outline(area: [f64; 4]) -> String {
     let [x, y, w, h] = area.map(Pixels);
     format!("M{x} {y}h{w}v{h}h-{w}z")
 }
 
-/// Rectangles without tooltip, one path for each colour.
+/// Rectangles without tooltip, one path for each colour, and one for those that have no frame.
 fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) -> io::Result<()> {
-    let mut paths = vec![String::new(); COLOURS.len()];
+    let mut paths = vec![[String::new(), String::new()]; COLOURS.len()];
     for shape in shapes {
-        paths[palette.colour(shape.placement)] += &outline(shape.area);
+        paths[palette.colour(shape.placement)][usize::from(is_thin(shape.area))] += &outline(shape.area);
     }
-    for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
-        writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
+    for (colour, [framed, thin]) in COLOURS.iter().zip(paths) {
+        if !framed.is_empty() {
+            writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{framed}"/>"##)?;
+        }
+        if !thin.is_empty() {
+            writeln!(out, r#"<path class="thin" fill="{colour}" d="{thin}"/>"#)?;
+        }
     }
     Ok(())
 }

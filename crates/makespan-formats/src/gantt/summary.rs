@@ -52,7 +52,7 @@ impl Standing {
             return Some(format!("optimal{condition}"));
         }
         let percent = ((self.ratio()? - 1.0) * 1000.0).ceil() / 10.0;
-        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum{condition}"))
+        (self.value > bound).then(|| format!("at most {percent:.1}\u{A0}% above the optimum{condition}"))
     }
 
     /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
@@ -77,9 +77,11 @@ pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
         && instance.time(task, processors) == end - start
 }
 
-/// A number with four or more digits, thousands apart.
+/// A number with its thousands apart. Below a thousand it has three digits after the point, so that one beside another is as exact; a whole
+/// number has none.
 pub(crate) fn grouped(value: f64) -> String {
-    let text = if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.3}") };
+    let places = if value.abs() >= 1000.0 || value.fract() == 0.0 { 0 } else { 3 };
+    let text = format!("{value:.places$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut shown = String::new();
     for (index, digit) in whole.chars().enumerate() {
@@ -88,13 +90,24 @@ pub(crate) fn grouped(value: f64) -> String {
         }
         shown.push(digit);
     }
-    let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { shown } else { format!("{shown}.{fraction}") }
 }
 
-/// One line for each objective.
-pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<String> {
+/// One line for each objective: what was asked for first, and of the others then only their values.
+pub(super) fn lines(
+    instance: &Instance,
+    schedule: &Schedule,
+    bounds: &[Bound],
+    asked: Option<Objective>,
+) -> Vec<String> {
+    let mut all = Standing::all(instance, schedule, bounds);
+    // An objective that charts do not tell of leaves the others as they are.
+    let asked = asked.filter(|asked| all.iter().any(|standing| standing.objective == *asked));
+    all.sort_by_key(|standing| asked.is_some_and(|asked| asked != standing.objective));
     let line = |standing: Standing| {
+        if asked.is_some_and(|asked| asked != standing.objective) {
+            return format!("{}: {}", standing.objective, standing.show(standing.value));
+        }
         let parts = [
             Some(format!("{}: {}", standing.objective, standing.show(standing.value))),
             standing.bound.map(|bound| format!("{} {}", bound_word(standing.condition), standing.show(bound))),
@@ -103,14 +116,14 @@ pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) 
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     };
-    Standing::all(instance, schedule, bounds).into_iter().map(line).collect()
+    all.into_iter().map(line).collect()
 }
 
 /// The makespan apart, for a plan with best-effort bags.
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
     let Apart { others, best_effort } = Apart::of(instance, schedule)?;
     let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));
-    Some(format!("best effort, ends at {best_effort}; without it the makespan is {others}"))
+    Some(format!("best effort, ends at {best_effort}; all others end at {others}"))
 }
 
 #[cfg(test)]
@@ -120,7 +133,7 @@ mod tests {
     #[test]
     fn claims_are_never_too_good() {
         let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, condition: "" };
-        assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3 % above the optimum");
+        assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3\u{A0}% above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);
@@ -132,7 +145,7 @@ mod tests {
     #[test]
     fn thousands_stand_apart() {
         assert_eq!(grouped(1_234_567.0), "1\u{202F}234\u{202F}567");
-        assert_eq!(grouped(12.5), "12.5");
+        assert_eq!([12.5, 5.39, 5.724, 12.0].map(grouped), ["12.500", "5.390", "5.724", "12"]);
         assert_eq!(grouped(0.0), "0");
     }
 }

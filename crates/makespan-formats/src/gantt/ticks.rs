@@ -61,17 +61,18 @@ fn small(seconds: f64, step: f64) -> String {
     format!("{:.places$} {name}", seconds / unit)
 }
 
-/// A duration in its two largest units, or with three digits below a minute.
+/// A duration in its two largest units. Below a minute it has three digits after the point, so that one beside another is as exact;
+/// whole seconds have none.
 pub fn duration(seconds: f64) -> String {
-    let trimmed = |value: f64, name: &str| {
-        let digits = format!("{value:.3}");
-        format!("{} {name}", digits.trim_end_matches('0').trim_end_matches('.'))
+    let digits = |value: f64, name: &str| {
+        let places = if (value - value.round()).abs() < 1e-6 { 0 } else { 3 };
+        format!("{value:.places$} {name}")
     };
     match seconds {
         0.0 => "0 s".to_owned(),
-        s if s < 1e-3 => trimmed(s * 1e6, "µs"),
-        s if s < 1.0 => trimmed(s * 1e3, "ms"),
-        s if s < 60.0 => trimmed(s, "s"),
+        s if s < 1e-3 => digits(s * 1e6, "µs"),
+        s if s < 1.0 => digits(s * 1e3, "ms"),
+        s if s < 60.0 => digits(s, "s"),
         s => {
             // What rounds up to a full unit is one: 3599.9 s are 1 h, not 60 min.
             let rounded = |index: usize| (s / UNITS[index + 1].0).round() * UNITS[index + 1].0;
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        assert_eq!(duration(12.5), "12.5 s");
+        assert_eq!([1.6, 1.588, 12.5, 12.0].map(duration), ["1.600 s", "1.588 s", "12.500 s", "12 s"]);
         assert_eq!(duration(0.000_000_001), "0.001 µs");
         assert_eq!(duration(3_599.9), "1 h");
         assert_eq!(duration(90_000.0), "1 d 1 h");

@@ -4,6 +4,8 @@
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 /// About how many ticks an axis has whose values are not counted out.
 const TICKS: f64 = 6.0;
+/// The part of an axis above the others in which is told what lies beyond it.
+const TOLD: f64 = 0.2;
 /// Where so few places are measured, the ticks stand at these.
 const MAX_PLACES: usize = 12;
 
@@ -28,10 +30,12 @@ impl Axis {
         let (low, high) = least.zip(values.iter().copied().reduce(f64::max)).unwrap_or((1.0, 10.0));
         let (low, high) = if log {
             let room = (high / low).powf(0.04).max(1.05);
-            (low / room, high * room)
+            let [low, high] = [low / room, high * room];
+            (short_below(low, low), short_above(high, high))
         } else {
             let room = if low < high { (high - low) * 0.04 } else { 0.5 };
-            (low - room, high + room)
+            let [low, high] = [low - room, high + room];
+            (short_below(low, high - low), short_above(high, high - low))
         };
         let places = distinct(values);
         let ticks = match (at_values && places.len() <= MAX_PLACES, log) {
@@ -42,13 +46,25 @@ impl Axis {
         Self { low, high, log, ticks }
     }
 
-    /// An axis for these values, which ends at `most` where some lie beyond.
-    pub fn up_to(values: &[f64], most: Option<f64>) -> Self {
+    /// An axis for points, each with the ends of its bar around it. Where some lie beyond `most`, it ends at a tick above the others, with
+    /// room for what is told of those beyond, but not above `most`.
+    pub fn up_to(points: &[[f64; 3]], most: Option<f64>) -> Self {
+        let values = points.as_flattened();
         let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {
             return Self::around(values, false, false);
         };
-        let within: Vec<f64> = values.iter().map(|value| value.min(most)).collect();
-        Self::of(Self::around(&within, false, false).low, most)
+        let least = values.iter().copied().fold(most, f64::min);
+        let marked = points.iter().map(|point| point[1]).filter(|&value| value <= most).fold(least, f64::max);
+        // A bar that is much longer than all points are apart is told of, and not drawn whole.
+        let longest = least + 2.0 * (marked - least);
+        let within: Vec<f64> = values.iter().copied().filter(|&value| value <= longest.min(most)).collect();
+        let axis =
+            if within.is_empty() { Self::around(&[most], false, false) } else { Self::around(&within, false, false) };
+        let room = axis.high + TOLD * (axis.high - axis.low);
+        let ticks = nice(axis.low, room);
+        let step = ticks.get(1).map_or(1.0, |second| second - ticks[0]);
+        let end = (room / step - 1e-9).ceil() * step;
+        Self::of(axis.low, if end < most { end } else { most })
     }
 
     /// How far along the axis a value is, from 0 to 1.
@@ -80,6 +96,25 @@ impl Axis {
         shown.reverse();
         shown
     }
+}
+
+/// About as large, and not above: with as few digits as a hundredth of `span` needs, so that who edits the figure can read it.
+fn short_below(value: f64, span: f64) -> f64 {
+    shortened(value, span, f64::floor)
+}
+
+/// About as large, and not below.
+fn short_above(value: f64, span: f64) -> f64 {
+    shortened(value, span, f64::ceil)
+}
+
+fn shortened(value: f64, span: f64, to: fn(f64) -> f64) -> f64 {
+    let places = 2.0 - span.abs().log10().floor();
+    let unit = 10_f64.powf(places.abs());
+    // What is whole but for the rounding of floats stays.
+    let to = |scaled: f64| if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { to(scaled) };
+    let short = if places > 0.0 { to(value * unit) / unit } else { to(value / unit) * unit };
+    if short.is_finite() { short } else { value }
 }
 
 /// Whether a value makes a tick that can be read at a glance.
@@ -140,6 +175,30 @@ mod tests {
     fn sizes_are_ticks() {
         let axis = Axis::around(&[25.0, 400.0, 50.0, 100.0, 25.0], true, true);
         assert_eq!(axis.ticks, [25.0, 50.0, 100.0, 400.0]);
+    }
+
+    #[test]
+    fn ends_are_short() {
+        let ends = |values: &[f64], log| {
+            let axis = Axis::around(values, log, false);
+            [axis.low, axis.high].map(|end| end.to_string())
+        };
+        assert_eq!(ends(&[1.0, 3.37], true), ["0.952", "3.54"]);
+        assert_eq!(ends(&[0.0, 1.0], false), ["-0.04", "1.04"]);
+        assert_eq!(ends(&[25.0, 400.0], false), ["10", "415"]);
+        assert_eq!(ends(&[1e-7, 3e-7], false), ["0.000000092", "0.000000308"]);
+    }
+
+    /// Most runs are between 1 and 2.4, one bar is long, and one line is far above.
+    #[test]
+    fn an_axis_is_for_what_is_within_it() {
+        let points = [[1.0, 1.2, 1.3], [1.8, 2.1, 2.4], [1.1, 1.3, 5.0], [10.0, 10.1, 10.2]];
+        let axis = Axis::up_to(&points, Some(6.0));
+        assert_eq!((axis.high.to_string(), axis.ticks.last()), ("3".into(), Some(&3.0)), "{axis:?}");
+        assert_eq!(Axis::up_to(&points[..2], Some(6.0)), Axis::around(points[..2].as_flattened(), false, false));
+        for points in [&[[7.0, 8.0, 9.0]][..], &[[1.0, 5.9, 5.9], [7.0, 8.0, 9.0]]] {
+            assert_eq!(Axis::up_to(points, Some(6.0)).high.to_string(), "6");
+        }
     }
 
     #[test]

@@ -23,8 +23,11 @@ pub(super) const NOTE: &str = "arrows: beyond the axis, with the value";
 
 /// All that lies beyond the axis, for a plot of this width in pixels.
 pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], width: f64) -> Vec<Beyond> {
-    let Some(most) = figure.y_most.filter(|_| figure.y_range.is_none() && !figure.unmarked) else { return Vec::new() };
-    debug_assert!(y.high <= most || lines.iter().flatten().all(|point| point.high <= most));
+    if figure.y_most.is_none() || figure.y_range.is_some() || figure.unmarked {
+        return Vec::new();
+    }
+    // Where nothing lies beyond, the axis has all.
+    let most = y.high;
     let each = |(series, points): (usize, &Vec<Point>)| {
         let of = |point: &Point| Some((point.x, label(point, most)?));
         points.iter().filter_map(of).map(move |(x, label)| Beyond { series, x, row: 0, label }).collect::<Vec<_>>()
@@ -43,11 +46,18 @@ pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], wid
     found
 }
 
-/// From where to where a label reaches whose point is at this place, within the plot.
-pub(super) fn extent(one: &Beyond, middle: f64, width: f64) -> (f64, f64) {
-    let long = AROUND + DIGIT * one.label.len() as f64;
-    let left = (middle - long / 2.0).min(width - long).max(0.0);
-    (left, left + long)
+/// Half the width of an arrow, and the room around it.
+const HALF: f64 = 6.0;
+
+/// From where to where an arrow at this place reaches with its label, which stands right of it if there is room, and else left.
+pub(super) fn extent(one: &Beyond, at: f64, width: f64) -> (f64, f64) {
+    let long = AROUND - HALF + DIGIT * one.label.len() as f64;
+    if is_right(one, at, width) { (at - HALF, at + long) } else { (at - long, at + HALF) }
+}
+
+/// Whether the label stands right of the arrow.
+pub(super) fn is_right(one: &Beyond, at: f64, width: f64) -> bool {
+    at + AROUND - HALF + DIGIT * one.label.len() as f64 <= width
 }
 
 fn label(point: &Point, most: f64) -> Option<String> {

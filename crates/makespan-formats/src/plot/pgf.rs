@@ -8,13 +8,14 @@ use super::{Figure, Histogram, Line, Point, beyond, spaced, x_label};
 
 /// The shapes of the points, as in the SVG.
 const MARKS: [&str; 6] = ["*", "square*", "triangle*", "diamond*", "x", "+"];
+/// About as wide as the plot of a page, in the pixels of the SVG.
+const WIDTH: f64 = 330.0;
 /// What tells lines apart that have the same colour.
 const DASHES: [&str; 4] = ["solid", "dashed", "dotted", "dash dot"];
 
 /// A figure with lines.
 pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) -> String {
-    // About as wide as the plot of a page, in the pixels of the SVG.
-    let beyond = beyond::all(figure, lines, axes, 330.0);
+    let beyond = beyond::all(figure, lines, axes, WIDTH);
     let mut text =
         opened([&figure.title, &x_label(figure, &beyond), &figure.y_label], axes, "legend pos=outer north east");
     for (index, (series, points)) in figure.series.iter().zip(lines).enumerate() {
@@ -66,10 +67,15 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], axes: [&Axis; 2]) ->
     }
     for one in &beyond {
         let (colour, down) = (letter(one.series), 7 * one.row);
+        let right = beyond::is_right(one, axes[0].fraction(one.x) * WIDTH, WIDTH);
+        let (anchor, side) = if right { ("north west", -1) } else { ("north east", 1) };
+        let words = if right { format!("$\\uparrow$ {}", one.label) } else { format!("{} $\\uparrow$", one.label) };
         let _ = writeln!(
             text,
-            "\\node[makespan{colour}, font=\\tiny, anchor=north, inner sep=1pt, yshift=-{down}pt] at (axis cs:{},{}) {{$\\uparrow$ {}}};",
-            one.x, axes[1].high, one.label
+            "\\node[makespan{colour}, font=\\tiny, anchor={anchor}, inner sep=1pt, xshift={}pt, yshift=-{down}pt] at (axis cs:{},{}) {{{words}}};",
+            3 * side,
+            one.x,
+            axes[1].high
         );
     }
     text + "\\end{axis}\n\\end{tikzpicture}\n"

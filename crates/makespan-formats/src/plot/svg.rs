@@ -194,12 +194,12 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
 /// An arrow at the upper edge, with what it stands for.
 fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     let colour = COLOURS[one.series % COLOURS.len()];
-    let (left, _) = beyond::extent(one, frame.x.fraction(one.x) * frame.width, frame.width);
+    // The arrow stands where its point would be.
+    let at = frame.x.fraction(one.x) * frame.width;
+    let (anchor, text) = if beyond::is_right(one, at, frame.width) { ("start", at + 6.0) } else { ("end", at - 6.0) };
     let top = 4.0 + 13.0 * one.row as f64;
     format!(
-        r#"<path d="M{:.1} {top:.1}l4 8h-8z" fill="{colour}"/><text x="{:.1}" y="{:.1}" font-size="10.5" stroke="white" stroke-width="3" paint-order="stroke">{}</text>"#,
-        left + 5.0,
-        left + 11.0,
+        r#"<path d="M{at:.1} {top:.1}l4 8h-8z" fill="{colour}"/><text x="{text:.1}" y="{:.1}" text-anchor="{anchor}" font-size="10.5" stroke="white" stroke-width="3" paint-order="stroke">{}</text>"#,
         top + 8.5,
         one.label
     )

@@ -43,7 +43,7 @@ pub fn write_profile(
     match ending(path).as_str() {
         "csv" => write_file(path, |out| steps(out, names, profiles)),
         "tex" => write_file(path, |mut out| write_figure_pgf(&mut out, &figure())),
-        _ => draw(path, |mut out| write_figure(&mut out, &figure())),
+        _ => draw(&[path], |mut out| write_figure(&mut out, &figure())),
     }
 }
 

@@ -89,7 +89,7 @@ impl Totals {
         });
         let partial = self.partial().map_or_else(String::new, |note| format!("\n{}", wrapped("note: ", 6, &note)));
         format!(
-            "by each objective: geometric mean of value over proven bound, the most of it, and on how many\n  instances nobody was better; mean time of a plan\n\n{}{partial}",
+            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and on how\n  many instances nobody was better; then the mean time of a plan\n\n{}{partial}",
             table(&heading, 1, rows)
         )
     }

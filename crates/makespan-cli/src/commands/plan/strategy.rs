@@ -27,7 +27,7 @@ pub fn section(strategy: &Strategy) -> Section {
     let chosen = points[strategy.chosen()];
     let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points, line: Line::Apart };
     let figure = Figure {
-        title: "Finish against cost".into(),
+        title: "Cost against finish".into(),
         x_label: "finish (s)".into(),
         y_label: "cost".into(),
         series: vec![series("variant", points), series("chosen", vec![chosen])],
@@ -36,23 +36,25 @@ pub fn section(strategy: &Strategy) -> Section {
     Section {
         title: "Strategy".into(),
         text: "A choice of schedules. Each is better than every other one in something: it ends sooner, costs less, or keeps \
-               the processors busier. Cost is the sum over tasks of volume over time; busy is the time of all processors."
+               the processors busier. So less is better of finish and cost, and more is better of busy, the time in which processors run \
+               tasks, summed over all of them. Cost is the sum over tasks of volume over time."
             .into(),
         columns: HEADINGS.map(str::to_owned).to_vec(),
-        rows: rows(strategy),
+        rows: summary::grouped_rows(rows(strategy)),
         figure: (strategy.variants().len() > 1).then_some(figure),
         ..Section::default()
     }
 }
 
 fn rows(strategy: &Strategy) -> Vec<Vec<String>> {
-    let row = |(index, variant): (usize, &Variant)| {
-        vec![
-            if index == strategy.chosen() { "chosen" } else { "" }.into(),
-            summary::value(Objective::Makespan, i128::from(variant.finish.ticks())),
-            summary::value(Objective::Cost, variant.cost),
-            summary::value(Objective::Makespan, variant.busy),
-        ]
+    let variants = strategy.variants();
+    let column = |of: &dyn Fn(&Variant) -> f64| summary::column(&variants.iter().map(of).collect::<Vec<f64>>());
+    let finish = column(&|variant| variant.finish.seconds());
+    let cost = column(&|variant| summary::amount(Objective::Cost, variant.cost));
+    let busy = column(&|variant| summary::amount(Objective::Makespan, variant.busy));
+    let row = |at: usize| {
+        let chosen = if at == strategy.chosen() { "chosen" } else { "" };
+        vec![chosen.into(), finish[at].clone(), cost[at].clone(), busy[at].clone()]
     };
-    strategy.variants().iter().enumerate().map(row).collect()
+    (0..variants.len()).map(row).collect()
 }

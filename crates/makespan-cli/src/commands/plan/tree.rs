@@ -20,7 +20,7 @@ use crate::summary;
 /// Bottlenecks that are listed.
 const BOTTLENECKS: usize = 10;
 /// Digits of an exact throughput that are printed.
-const DIGITS: usize = 40;
+const DIGITS: usize = 12;
 
 /// A steady state as it is told, with its bound.
 pub struct Found {
@@ -53,9 +53,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
         write_file(path, |out| file.write(instance, out))?;
     }
     let PictureOptions { gantt, report, .. } = &options.pictures;
-    if let Some(path) = gantt {
-        draw(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
-    }
+    draw(gantt, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
     let summary = format!("{}; {}", summary::instance(instance), headline(&found, instance));
     if let Some(path) = report {
         let nodes = nodes::Nodes::new(instance, &found).all();

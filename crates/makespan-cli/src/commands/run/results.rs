@@ -32,10 +32,11 @@ pub fn write(folder: &Path, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEn
     ];
     let marks = decisions::marks(instance, &told, measures.as_ref());
     let jobs = measures.and_then(|measures| decisions::jobs("Compound jobs", instance, &measures, "jobs.csv"));
-    let first = std::iter::once(outcomes.section());
+    let first = std::iter::once(outcomes.section()).chain(outcomes.longer_section());
     let sections: Vec<_> = first.chain(jobs).chain(decisions::decisions("Decisions", &told, DECISIONS)).collect();
+    let title = outcomes.title();
     let report = Report {
-        title: "Plan and outcome",
+        title: &title,
         instance,
         schedules: &schedules,
         marks: &[Marks::default(), marks.with_outcomes(trace)],
@@ -46,7 +47,7 @@ pub fn write(folder: &Path, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEn
         remarks: &begun.remarks,
         sections: &sections,
     };
-    write_gantt(&report, &own(folder, "gantt.svg")?)?;
+    write_gantt(&report, &[own(folder, "gantt.svg")?])?;
     write_page(&report, &own(folder, "report.html")?)?;
     write_file(&own(folder, "jobs.csv")?, |out| {
         Ok(jobs_csv::write_trace(instance, "run", trace, CsvNames::Guarded, out)?)

@@ -45,8 +45,24 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
     let shown = page.items.len() as u64;
     let rest = if page.total > shown { format!("\n{} of {} jobs\n", shown, page.total) } else { String::new() };
-    emit(&(rows(&page.items, now()) + &rest))?;
+    let now = now();
+    let text = rows(&page.items, now);
+    let soon = if page.items.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
+    emit(&(text + &rest + soon))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// So long after its submission a job without an expected start is taken for one whose plan is being made, in seconds; later it has none
+/// for another reason, such as a job that is held before it.
+const PLANNING: f64 = 10.0;
+/// What stands in place of the start of such a job, and the line that says so.
+const SOON: &str = "planning";
+const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
+
+fn is_planned_now(job: &JobSummary, now: f64) -> bool {
+    job.state == State::Waiting
+        && job.started.or(job.expected_start).is_none()
+        && (now - job.submitted).abs() < PLANNING
 }
 
 /// A table of at most 80 columns; names and users are cut to what is left of the line.
@@ -87,7 +103,7 @@ fn cells(job: &JobSummary, now: f64) -> Vec<String> {
         job.state.name().replace('_', " "),
         job.processors.to_string(),
         tasks,
-        relative(job.started.or(job.expected_start), now),
+        if is_planned_now(job, now) { SOON.into() } else { relative(job.started.or(job.expected_start), now) },
         relative(job.ended.or(job.expected_end), now),
         crate::output::shown(&job.name).into_owned(),
     ]
@@ -99,24 +115,49 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_table_has_80_columns_and_one_line_a_job() {
-        let job = JobSummary {
-            number: JobNumber(123_456),
-            name: "a very long name\nwith a line break that goes on and on".into(),
-            user: "somebody-with-a-long-name".into(),
-            state: State::NotStarted,
-            submitted: 0.0,
-            expected_start: Some(100_000.0),
-            expected_end: Some(172_000.0),
+    fn job(number: u64, state: State, submitted: f64) -> JobSummary {
+        JobSummary {
+            number: JobNumber(number),
+            name: "name".into(),
+            user: "ann".into(),
+            state,
+            submitted,
+            expected_start: None,
+            expected_end: None,
             started: None,
             ended: None,
-            processors: 128,
+            processors: 1,
             weight: 1.0,
             priority: 0,
             deadline: None,
+            tasks: 1,
+            tasks_ended: 0,
+        }
+    }
+
+    #[test]
+    fn a_plan_that_is_being_made_is_said_to_be() {
+        let jobs = [
+            job(1, State::Waiting, 99.0),
+            JobSummary { expected_start: Some(130.0), ..job(2, State::Waiting, 99.0) },
+            job(3, State::Waiting, 50.0),
+            job(4, State::Held, 99.0),
+        ];
+        let starts = jobs.each_ref().map(|job| cells(job, 100.0)[5].clone());
+        assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
+    }
+
+    #[test]
+    fn the_table_has_80_columns_and_one_line_a_job() {
+        let job = JobSummary {
+            name: "a very long name\nwith a line break that goes on and on".into(),
+            user: "somebody-with-a-long-name".into(),
+            expected_start: Some(100_000.0),
+            expected_end: Some(172_000.0),
+            processors: 128,
             tasks: 2000,
             tasks_ended: 1500,
+            ..job(123_456, State::NotStarted, 0.0)
         };
         let text = rows(&[job], 0.0);
         assert_eq!(text.lines().count(), 2, "{text}");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::compound;
 use super::row::Row;
 use crate::output::table;
-use crate::summary::figure;
+use crate::summary::{column, figure, grouped, grouped_rows};
 
 /// A column is headed by a number where the spec of its policy has more characters.
 const MAX_NAME: usize = 28;
@@ -19,10 +19,10 @@ const MAX_NAME: usize = 28;
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
 /// How the figures of a group of measures are written.
-struct Written {
+pub(super) struct Written {
     /// Behind the label of a row.
-    word: &'static str,
-    text: fn(f64) -> String,
+    pub(super) word: &'static str,
+    pub(super) text: fn(f64) -> String,
 }
 
 impl Written {
@@ -32,9 +32,9 @@ impl Written {
     }
 
     /// On a page: one unit for the group, by its largest value, so that digits stand below each other; as in the tables of jobs there.
-    fn on_page(largest: f64, is_time: bool) -> Self {
+    pub(super) fn on_page(largest: f64, is_time: bool) -> Self {
         match is_time {
-            false if largest >= 1000.0 => Self { word: "", text: |value| format!("{value:.1}") },
+            false if largest >= 1000.0 => Self { word: "", text: |value| grouped(&format!("{value:.1}")) },
             false => Self { word: "", text: |value| format!("{value:.3}") },
             true if largest >= 86_400.0 => Self { word: " (d h:min:s)", text: on_a_clock },
             true if largest >= 60.0 => Self { word: " (h:min:s)", text: on_a_clock },
@@ -85,7 +85,11 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
             add(&format!("{name}, {word}{}", written.word), &|measures| (written.text)(of(&group(measures))));
         }
     }
-    add("weighted completion", &|measures| figure(measures.weighted_completion));
+    let completions: Vec<f64> = simulated.iter().map(|one| one.measures.weighted_completion).collect();
+    rows.push(("weighted completion".to_owned(), column(&completions)));
+    let mut add = |label: &str, of: &dyn Fn(&Measures) -> String| {
+        rows.push((label.to_owned(), simulated.iter().map(|one| of(&one.measures)).collect()));
+    };
     let largest = simulated.iter().map(|one| one.measures.makespan).fold(0.0, f64::max);
     let makespans = written(largest, true);
     add(&format!("makespan{}", makespans.word), &|measures| (makespans.text)(measures.makespan));
@@ -188,14 +192,16 @@ fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
 /// The same for the report.
 pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
+    // What a terminal says in its first line stands here beside the figure.
+    let labelled = |label: String| if label == "span of the flow" { label + " (s)" } else { label };
+    let rows = rows(simulated, Written::on_page)
+        .into_iter()
+        .map(|(label, cells)| [vec![labelled(label).replace(" %", "\u{A0}%")], cells].concat());
     Section {
         title: "Measures".into(),
-        text: "Times whose unit is not stated are in seconds; 90 %, 95 % and 99 % are percentiles over jobs.".into(),
+        text: "90\u{A0}%, 95\u{A0}% and 99\u{A0}% are percentiles over jobs.".into(),
         columns: columns.collect(),
-        rows: rows(simulated, Written::on_page)
-            .into_iter()
-            .map(|(label, cells)| [vec![label], cells].concat())
-            .collect(),
+        rows: grouped_rows(rows.collect()),
         ..Section::default()
     }
 }

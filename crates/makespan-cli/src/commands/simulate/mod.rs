@@ -100,8 +100,8 @@ fn cluster(
         &simulated,
         csv_names(options.outputs.raw_names),
     )?;
-    if let Some(path) = &options.outputs.gantt {
-        page::draw_gantt(path, &title, &scene, &simulated)?;
+    if !options.outputs.gantt.is_empty() {
+        page::draw_gantt(&options.outputs.gantt, &title, &scene, &simulated)?;
     }
     if let Some(path) = &options.outputs.report {
         page::write(path, &title, &scene, log, &simulated)?;

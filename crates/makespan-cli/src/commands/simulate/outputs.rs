@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
 use makespan_core::Instance;
-use makespan_formats::picture::PictureFormat;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
 use miette::Result;
 
 use crate::args::SimulationOutputs;
-use crate::output::{check_kind, check_targets, write_file};
+use crate::output::{check_gantt, check_kind, check_targets, write_file};
 
 /// A file for one policy.
 pub struct Target {
@@ -37,14 +36,14 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
             targets.push(Target { policy, kind, path });
         }
     }
-    let pages = gantt.as_deref().into_iter().chain(report.as_deref());
+    let pages = gantt.iter().map(PathBuf::as_path).chain(report.as_deref());
     let paths: Vec<&Path> = targets.iter().map(|target| target.path.as_path()).chain(pages).collect();
     check_targets(trace, &paths)?;
     check_kind("--jobs", jobs.as_ref(), &["csv"])?;
     check_kind("--swf", swf.as_ref(), &["swf"])?;
     check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
     check_kind("--log", log.as_ref(), &["csv"])?;
-    check_kind("--gantt", gantt.as_ref(), &PictureFormat::ENDINGS)?;
+    check_gantt(gantt)?;
     check_kind("--report", report.as_ref(), &["html", "htm"])?;
     Ok(targets)
 }

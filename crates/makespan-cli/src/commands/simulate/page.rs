@@ -1,9 +1,9 @@
 //! The report of a simulation.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use makespan::{Scene, Simulated};
-use makespan_core::{Instance, Schedule, Usage, UsageStep};
+use makespan_core::{Instance, Measures, Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{GanttOptions, Marks, NamedSchedule, duration, write_svg};
 use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
@@ -13,7 +13,7 @@ use super::comparison;
 use super::scene::Log;
 use crate::decisions;
 use crate::output::{draw, write_file};
-use crate::summary::figure;
+use crate::summary::{column, grouped};
 
 /// A page with more placements, of all policies together, has no chart and nothing about single jobs: it would take a browser
 /// too long to read.
@@ -25,7 +25,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
     let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
-    let summaries: Vec<String> = simulated.iter().map(summary).collect();
+    let summaries = summaries(simulated.iter());
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
     let mut remarks = log.remarks.clone();
     if !charted {
@@ -67,13 +67,13 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
 }
 
 /// Draws what each policy did, under each other. Policies serve the tasks of a bag like jobs, so each has a colour.
-pub fn draw_gantt(path: &Path, title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
+pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
     let schedules: Vec<Schedule> = simulated.iter().map(|one| one.simulation.trace.schedule()).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
     let named: Vec<NamedSchedule<'_>> =
         simulated.iter().zip(&schedules).map(|(one, schedule)| NamedSchedule { name: &one.policy, schedule }).collect();
     let options = GanttOptions { title, objectives: false, bags_apart: true, marks: &marks, ..GanttOptions::default() };
-    draw(path, |mut out| write_svg(&mut out, scene.instance, &named, &options))
+    draw(paths, |mut out| write_svg(&mut out, scene.instance, &named, &options))
 }
 
 /// Writes one page about scenarios, the first of which may be what was logged; each has an instance of its own.
@@ -86,7 +86,7 @@ pub fn write_scenarios(
     sections: &[Section],
 ) -> Result<()> {
     let levels: Vec<Vec<Level>> = outcomes.iter().map(|(instance, one)| levels_of(instance, one)).collect();
-    let summaries: Vec<String> = outcomes.iter().map(|(_, one)| summary(one)).collect();
+    let summaries = summaries(outcomes.iter().map(|(_, one)| *one));
     let all: Vec<Simulated> = outcomes.iter().map(|(_, one)| (*one).clone()).collect();
     let panel = |(index, one): (usize, &Simulated)| {
         one.simulation.trace.runs.iter().map(|run| run.end).max().map(|end| (index, end))
@@ -146,12 +146,13 @@ fn levels_of(instance: &Instance, simulated: &Simulated) -> Vec<Level> {
     Usage::of(instance, &simulated.simulation.trace).steps.iter().map(level).collect()
 }
 
-fn summary(simulated: &Simulated) -> String {
-    let measures = &simulated.measures;
-    format!(
-        "mean wait {}, mean bounded slowdown {}, utilisation {:.1} %",
-        duration(measures.wait.mean),
-        figure(measures.bounded_slowdown.mean),
-        100.0 * measures.utilisation
-    )
+/// A line for each: their slowdowns have the same digits, as lines are compared.
+fn summaries<'a>(all: impl Iterator<Item = &'a Simulated>) -> Vec<String> {
+    let all: Vec<_> = all.map(|one| &one.measures).collect();
+    let slowdowns = column(&all.iter().map(|measures| measures.bounded_slowdown.mean).collect::<Vec<f64>>());
+    let line = |(measures, slowdown): (&&Measures, String)| {
+        let (wait, used) = (duration(measures.wait.mean), 100.0 * measures.utilisation);
+        format!("mean wait {wait}, mean bounded slowdown {}, utilisation {used:.1}\u{A0}%", grouped(&slowdown))
+    };
+    all.iter().zip(slowdowns).map(line).collect()
 }

@@ -58,7 +58,7 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
         ("--swf", options.outputs.swf.is_some()),
         ("--paje", options.outputs.paje.is_some()),
         ("--log", options.outputs.log.is_some()),
-        ("--gantt", options.outputs.gantt.is_some()),
+        ("--gantt", !options.outputs.gantt.is_empty()),
         ("--start-time-of", options.question.start_time_of.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {

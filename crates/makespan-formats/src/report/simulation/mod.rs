@@ -122,11 +122,13 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
 /// How the picture is read.
 fn note(panels: &Panels<'_>) -> String {
     let shades = if panels.is_reduced() {
-        " The log is long: a column shows a period, strong what there always was in it, paler the mean, palest the most."
+        " The log is long, so that each column is a period: the strong part ends at the least in it, the paler one at the mean, the palest at the most."
     } else {
         ""
     };
-    format!("Time counts from the first submission. Each queue has a scale of its own.{shades}")
+    format!(
+        "Time counts from the first submission. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{shades}"
+    )
 }
 
 /// The series, and what the chart shows where all policies have schedules.

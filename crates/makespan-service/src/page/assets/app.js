@@ -20,7 +20,8 @@ function ask(why) {
   const field = el("input", { type: "password", autocomplete: "off", required: true, id: "token", "aria-describedby": "where" });
   const form = el("form", { onsubmit: (event) => { event.preventDefault(); keep(field.value.trim()); location.reload(); } },
     el("label", { class: "wide" }, "Token", field),
-    el("p", { class: "wide", id: "where" }, "It is in the file token of the store; `makespan token add` makes others. It is kept for this tab alone."),
+    el("p", { class: "wide", id: "where" }, 
+      "It is in the file token of the store; ", el("code", {}, "makespan token add USER --role submitter"), " makes one for another user. It is kept for this tab alone, and asked for in each."),
     el("button", { class: "main" }, "Open"));
   main.replaceChildren(el("h1", {}, "Who are you?"), el("div", { class: "panel" }, why ? el("p", { role: "alert" }, why) : "", form));
   field.focus();

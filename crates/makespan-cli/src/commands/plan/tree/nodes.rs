@@ -59,8 +59,9 @@ impl<'a> Nodes<'a> {
     /// Every node that computes or sends, in the order of the platform.
     pub fn all(&self) -> Section {
         let all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
-        let rows = all.iter().map(|&node| row(&self.instance.platform().nodes()[node].name, &self.each[node]));
-        self.section(self.idle(all.len()), rows.collect())
+        let names = all.iter().map(|&node| self.instance.platform().nodes()[node].name.clone());
+        let figures: Vec<&Figures> = all.iter().map(|&node| &self.each[node]).collect();
+        self.section(self.idle(all.len()), rows(names, &figures))
     }
 
     /// What a person reads: all nodes where they are few; else those that do most work, the others in one line, and what each
@@ -72,10 +73,11 @@ impl<'a> Nodes<'a> {
         }
         all.sort_by(|&a, &b| self.each[b].work.total_cmp(&self.each[a].work).then(a.cmp(&b)));
         let (busiest, others) = all.split_at(BUSIEST);
-        let name = |node: usize| &self.instance.platform().nodes()[node].name;
-        let mut rows: Vec<Vec<String>> = busiest.iter().map(|&node| row(name(node), &self.each[node])).collect();
+        let names = busiest.iter().map(|&node| self.instance.platform().nodes()[node].name.clone());
+        let names = names.chain([format!("{} others", others.len())]);
         let others_figures = Figures { link: 0.0, sends: 0.0, ..self.sum(others.iter().copied()) };
-        rows.push(row(&format!("{} others", others.len()), &others_figures));
+        let figures: Vec<&Figures> = busiest.iter().map(|&node| &self.each[node]).chain([&others_figures]).collect();
+        let rows = rows(names, &figures);
         let text =
             format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len())).trim_end().to_owned();
         vec![self.section(text, rows), self.levels()]
@@ -92,13 +94,15 @@ impl<'a> Nodes<'a> {
         let mut members = vec![Vec::new(); deepest.min(LEVELS) + 1];
         let level = |node: usize| depth[node].min(LEVELS);
         (0..self.each.len()).for_each(|node| members[level(node)].push(node));
+        let sums: Vec<Figures> = members.iter().map(|members| self.sum(members.iter().copied())).collect();
+        let all_rates = rate_columns(&sums.iter().collect::<Vec<_>>());
         let rows = members.iter().enumerate().map(|(at, members)| {
-            let sum = self.sum(members.iter().copied());
+            let sum = &sums[at];
             let count =
                 |such: &dyn Fn(&Figures) -> bool| members.iter().filter(|&&node| such(&self.each[node])).count();
             let name = if at == LEVELS && deepest > LEVELS { format!("{at} to {deepest}") } else { at.to_string() };
             let counts = [members.len(), count(&|one| one.takes_part), count(&|one| one.sends >= FULL)];
-            let rates = sum.rates.iter().map(|&rate| rate_text(rate));
+            let rates = all_rates.iter().map(|column| column[at].clone());
             let load = percent(sum.work / sum.capacity.max(f64::MIN_POSITIVE));
             std::iter::once(name).chain(counts.map(|count| count.to_string())).chain(rates).chain([load]).collect()
         });
@@ -138,16 +142,51 @@ impl<'a> Nodes<'a> {
     }
 }
 
-fn row(name: &str, of: &Figures) -> Vec<String> {
-    let load = of.work / of.capacity.max(f64::MIN_POSITIVE);
-    let loads = [load, of.link, of.sends].map(percent);
-    std::iter::once(name.to_owned()).chain(of.rates.iter().map(|&rate| rate_text(rate))).chain(loads).collect()
+/// A row for each name, in whose columns of rates the points stand below each other.
+fn rows(names: impl Iterator<Item = String>, all: &[&Figures]) -> Vec<Vec<String>> {
+    let rates = rate_columns(all);
+    let row = |(at, name): (usize, String)| {
+        let of = all[at];
+        let load = of.work / of.capacity.max(f64::MIN_POSITIVE);
+        let loads = [load, of.link, of.sends].map(percent);
+        std::iter::once(name).chain(rates.iter().map(|column| column[at].clone())).chain(loads).collect()
+    };
+    names.enumerate().map(row).collect()
+}
+
+/// For each application the rates of all rows.
+fn rate_columns(all: &[&Figures]) -> Vec<Vec<String>> {
+    let apps = all.first().map_or(0, |first| first.rates.len());
+    (0..apps).map(|app| rate_column(&all.iter().map(|of| of.rates[app]).collect::<Vec<f64>>())).collect()
+}
+
+/// Rates with as many digits behind the point as the largest has with four significant figures.
+fn rate_column(rates: &[f64]) -> Vec<String> {
+    let largest = rates.iter().copied().fold(0.0_f64, f64::max);
+    let text = float(largest);
+    let places = text.split_once('.').map(|(_, digits)| digits.len()).filter(|_| !text.contains('e'));
+    let one = |&rate: &f64| match places {
+        _ if rate == 0.0 => "-".into(),
+        Some(places) => format!("{rate:.places$}"),
+        None => float(rate),
+    };
+    rates.iter().map(one).collect()
 }
 
 fn percent(part: f64) -> String {
     if part == 0.0 { "-".into() } else { format!("{:.1}", 100.0 * part) }
 }
 
-fn rate_text(rate: f64) -> String {
-    if rate == 0.0 { "-".into() } else { float(rate) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_rates_stand_below_each_other() {
+        assert_eq!(rate_column(&[0.1281, 0.090_89, 0.0, 0.000_32]), ["0.1281", "0.0909", "-", "0.0003"]);
+        assert_eq!(rate_column(&[234.5, 0.5]), ["234.5", "0.5"]);
+        assert_eq!(rate_column(&[12.34, 0.5]), ["12.34", "0.50"]);
+        assert_eq!(rate_column(&[2e-9, 1e-10]), ["2.000e-9", "1.000e-10"]);
+        assert!(rate_column(&[]).is_empty());
+    }
 }

@@ -3,47 +3,80 @@
 use std::collections::BTreeMap;
 
 use makespan_core::{Outcome, Run, TaskId, Time};
+use makespan_formats::gantt::duration;
+use makespan_formats::report::Section;
 
 use super::Outcomes;
-use crate::output::shown;
-use crate::summary::figure;
+use crate::output::{Line, table};
+use crate::summary::{column, figure};
 
 /// Jobs that took longer than planned and are named.
 const NAMED: usize = 3;
+/// Those of a page.
+const NAMED_ON_PAGE: usize = 10;
+const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
-    /// Shares of the processors' time, and the jobs that took longest beyond their plan; nothing where nothing ran.
-    pub(super) fn lost(&self) -> Vec<String> {
+    /// Shares of the processors' time, of which those that are not idle are the utilisation of the page; nothing where nothing ran.
+    pub(super) fn lost(&self) -> Option<String> {
+        self.lost_as(&|time| format!("{} s", figure(time.seconds())))
+    }
+
+    /// The same for a page.
+    pub(super) fn lost_on_page(&self) -> Option<String> {
+        self.lost_as(&|time| duration(time.seconds()))
+    }
+
+    fn lost_as(&self, written: &dyn Fn(Time) -> String) -> Option<String> {
         let ran = || self.trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
-        let (Some(first), Some(last)) = (ran().map(|run| run.start).min(), ran().map(|run| run.end).max()) else {
-            return Vec::new();
-        };
-        let whole = (last - first).area(self.instance.processors());
-        if whole == 0 {
-            return Vec::new();
+        let last = ran().map(|run| run.end).max()?;
+        let first = self.instance.first_release();
+        let whole = self.instance.availability().open_area(first, last);
+        if whole <= 0 {
+            return None;
         }
         let area = |run: &Run| (run.end - run.start).area(run.processors.len());
         let of = |which: &dyn Fn(&Run) -> bool| ran().filter(|run| which(run)).map(area).sum::<i128>();
         let good = of(&|run| run.outcome == Outcome::Succeeded);
         let bad = of(&|run| run.outcome != Outcome::Succeeded);
         let share = |part: i128| format!("{:.1} %", 100.0 * part as f64 / whole as f64);
-        let mut lines = vec![format!(
-            "of the time of {} processors over {} s: jobs that succeeded {}, attempts that did not {}, idle {}",
+        let failed =
+            if bad > 0 { format!(", {} in attempts that failed or were ended", share(bad)) } else { String::new() };
+        Some(format!(
+            "the {} processors spent {} of {} in jobs that succeeded{failed}, and {} idle",
             self.instance.processors(),
-            figure((last - first).seconds()),
             share(good),
-            share(bad),
+            written(last - first),
             share((whole - good - bad).max(0))
-        )];
-        let longer = self.longer();
-        if !longer.is_empty() {
-            lines.push(format!("longer than planned: {}", longer.join(", ")));
-        }
-        lines
+        ))
     }
 
-    /// The jobs that took longest beyond what was planned for them, and at least a tenth of that.
-    fn longer(&self) -> Vec<String> {
+    /// A table of the jobs that took longest beyond their plan, for the terminal.
+    pub(super) fn longer_table(&self) -> Vec<Line> {
+        let rows = self.longer(NAMED);
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let text = format!("\n{}", table(&LONGER, 1, rows));
+        text.lines().map(|line| Line::plain(line.to_owned())).collect()
+    }
+
+    /// The same for a page.
+    pub fn longer_section(&self) -> Option<Section> {
+        let rows = self.longer(NAMED_ON_PAGE);
+        let [_, took, planned] = LONGER.map(str::to_owned);
+        let columns = vec!["job".to_owned(), took, planned];
+        (!rows.is_empty()).then(|| Section {
+            title: "Longer than planned".into(),
+            text: "The jobs that took longest beyond what was planned for them, at least a tenth more.".into(),
+            columns,
+            rows: crate::summary::grouped_rows(rows),
+            ..Section::default()
+        })
+    }
+
+    /// The jobs that took longest beyond what was planned for them, and at least a tenth of that: name, time and planned time.
+    fn longer(&self, most: usize) -> Vec<Vec<String>> {
         let planned: BTreeMap<TaskId, Time> =
             self.plan.placements().iter().map(|placement| (placement.task, placement.end - placement.start)).collect();
         let over = |(&task, run): (&TaskId, &&Run)| {
@@ -53,10 +86,12 @@ impl Outcomes<'_> {
         };
         let mut all: Vec<(Time, TaskId, Time, Time)> = self.last.iter().filter_map(over).collect();
         all.sort_by_key(|&(over, task, ..)| (std::cmp::Reverse(over), task));
-        let words = |&(_, task, took, planned): &(Time, TaskId, Time, Time)| {
-            let name = self.instance.name(task);
-            format!("`{}` {} s, planned {} s", shown(&name), figure(took.seconds()), figure(planned.seconds()))
+        all.truncate(most);
+        let times = all.iter().flat_map(|(_, _, took, planned)| [took.seconds(), planned.seconds()]);
+        let times = column(&times.collect::<Vec<f64>>());
+        let row = |(one, times): (&(Time, TaskId, Time, Time), &[String])| {
+            std::iter::once(self.instance.name(one.1).into_owned()).chain(times.iter().cloned()).collect()
         };
-        all.iter().take(NAMED).map(words).collect()
+        all.iter().zip(times.chunks(2)).map(row).collect()
     }
 }

@@ -8,11 +8,12 @@ mod tail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace};
+use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Time, Trace};
+use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
 use crate::output::{Line, Tone, shown, wrapped};
-use crate::summary::{bytes, figure};
+use crate::summary::{bytes, figure, grouped};
 
 /// Tasks whose failures are told; the table of jobs has all.
 const TOLD: usize = 20;
@@ -27,6 +28,8 @@ pub struct Outcomes<'a> {
     pub folder: &'a Path,
     /// The different tasks whose estimated times were replaced while the run went on.
     pub restated: Option<&'a BTreeSet<TaskId>>,
+    /// Whether somebody stopped the run before all had ended.
+    pub stopped: bool,
     /// How each task ended last.
     last: BTreeMap<TaskId, &'a Run>,
     /// How often each task was started, where that is more than once.
@@ -118,12 +121,34 @@ impl<'a> Outcomes<'a> {
             *attempts.entry(run.task).or_insert(0) += 1;
         }
         attempts.retain(|_, count| *count > 1);
-        Self { instance, plan, trace, reasons, folder, restated: None, last, attempts }
+        Self { instance, plan, trace, reasons, folder, restated: None, stopped: false, last, attempts }
     }
 
     /// The same, of a run in which these estimates were replaced.
     pub fn with_restated(self, restated: &'a BTreeSet<TaskId>) -> Self {
         Self { restated: Some(restated), ..self }
+    }
+
+    /// The same, of a run that somebody stopped if this is so; one that was over by then was not.
+    pub fn with_stopped(self, stopped: bool) -> Self {
+        let stopped = stopped && self.ended() < self.instance.jobs().len();
+        Self { stopped, ..self }
+    }
+
+    /// How many jobs have ended, well or not: figures of what happened are of these.
+    fn ended(&self) -> usize {
+        let goes_on = |task| matches!(self.kind(task), Kind::Open | Kind::Interrupted | Kind::NotStarted);
+        self.instance.jobs().iter().filter(|job| !job.task_ids().any(goes_on)).count()
+    }
+
+    /// What is said first of the run.
+    pub fn title(&self) -> String {
+        let count = |count: usize| grouped(&count.to_string());
+        let jobs = self.instance.jobs().len();
+        if self.stopped {
+            return format!("Stopped before its end: {} of {} jobs ended", count(self.ended()), count(jobs));
+        }
+        "Plan and outcome".to_owned()
     }
 
     fn kind(&self, task: TaskId) -> Kind {
@@ -153,7 +178,7 @@ impl<'a> Outcomes<'a> {
 
     /// Everything, line by line.
     pub fn lines(&self) -> Vec<Line> {
-        let Line { tone, text } = self.headline();
+        let Line { tone, text } = self.headline(&|time| format!("{} s", figure(time.seconds())));
         let mut lines = vec![Line::new(tone, wrapped("", 2, &text))];
         let troubles = self.troubles();
         for &task in troubles.iter().take(TOLD) {
@@ -167,22 +192,31 @@ impl<'a> Outcomes<'a> {
         lines.extend(self.table());
         lines.push(Line::plain(String::new()));
         lines.extend(self.learned().iter().map(|text| Line::plain(wrapped("", 2, text))));
-        lines.extend(self.lost().iter().map(|text| Line::plain(wrapped("", 2, text))));
+        lines.extend(self.lost().map(|text| Line::plain(wrapped("", 2, &text))));
+        lines.extend(self.longer_table());
         lines
     }
 
-    fn headline(&self) -> Line {
+    /// The run in a sentence, with instants as they are written here.
+    fn headline(&self, written: &dyn Fn(Time) -> String) -> Line {
         let jobs = self.instance.jobs();
         let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
         let counts = self.counts();
         let others = KINDS.iter().skip(1).filter_map(|kind| Some(format!("{} {}", counts.get(kind)?, kind.words())));
-        let mut parts = vec![format!("{done} of {} jobs succeeded", jobs.len())];
+        let stopped = if self.stopped { "stopped before its end: " } else { "" };
+        let mut parts = vec![format!("{stopped}{done} of {} jobs succeeded", jobs.len())];
         parts.extend(Some(others.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()));
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));
         }
-        let makespan = |schedule: &Schedule| figure(schedule.makespan().seconds());
-        parts.push(format!("makespan {} s, planned {} s", makespan(&self.trace.schedule()), makespan(self.plan)));
+        let (happened, planned) = (written(self.trace.schedule().makespan()), written(self.plan.makespan()));
+        parts.push(match self.ended() {
+            _ if self.stopped => format!("{happened} so far, planned {planned} for all"),
+            ended if ended < jobs.len() => {
+                format!("makespan {happened} of the {ended} that ended, planned {planned} for all")
+            }
+            _ => format!("makespan {happened}, planned {planned}"),
+        });
         let tone = counts.keys().map(|kind| kind.tone()).max().unwrap_or(Tone::Good);
         Line::new(tone, parts.join("; "))
     }
@@ -201,10 +235,10 @@ impl<'a> Outcomes<'a> {
         }
         match restated.len() - guessed {
             0 => {}
-            1 => parts.push("1 learned time was corrected".to_owned()),
-            some => parts.push(format!("{some} learned times were corrected")),
+            1 => parts.push("1 time that earlier runs had taught was corrected".to_owned()),
+            some => parts.push(format!("{some} times that earlier runs had taught were corrected")),
         }
-        Some(format!("{} by what ended before them", parts.join(" and ")))
+        Some(format!("{} by how long the tasks took that ended before", parts.join(" and ")))
     }
 
     /// Why a task did not succeed, and the end of what it wrote.
@@ -266,10 +300,10 @@ impl<'a> Outcomes<'a> {
         };
         let troubles = self.troubles();
         let mut rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
-        let mut text = vec![self.headline().text];
+        let mut text = vec![self.headline(&|time| duration(time.seconds())).text];
         text.extend(self.above_needs());
         text.extend(self.learned());
-        text.extend(self.lost());
+        text.extend(self.lost_on_page());
         let text: Vec<String> = text.iter().map(|line| sentence(line)).collect();
         let mut columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();
         if rows.is_empty() {

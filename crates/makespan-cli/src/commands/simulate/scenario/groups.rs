@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use makespan_core::{Instance, Run, TaskId};
-use makespan_formats::length;
 use serde_json::{Value, json};
+
+use super::super::comparison::Written;
 
 /// Groups that are listed.
 const LISTED: usize = 10;
@@ -87,11 +88,22 @@ impl Groups {
         Some(Self { by, rows, others })
     }
 
+    /// What the table is about, with the one unit of its waits.
+    pub fn title(&self) -> String {
+        format!("mean wait by {}{}", self.by.word(), self.written().word)
+    }
+
+    fn written(&self) -> Written {
+        let waits = self.rows.iter().flat_map(|(_, sums)| sums.iter().filter_map(|sum| sum.mean()));
+        Written::on_page(waits.fold(0.0, f64::max), true)
+    }
+
     /// Cells: the group, its jobs in the first outcome that has any, and its mean wait in each.
     pub fn cells(&self) -> Vec<Vec<String>> {
+        let written = self.written();
         let row = |(name, sums): &(String, Vec<Sum>)| {
             let jobs = sums.iter().map(|sum| sum.jobs).max().unwrap_or(0);
-            let waits = sums.iter().map(|sum| sum.mean().map_or("-".to_owned(), waited));
+            let waits = sums.iter().map(|sum| sum.mean().map_or("-".to_owned(), written.text));
             [name.clone(), jobs.to_string()].into_iter().chain(waits).collect()
         };
         self.rows.iter().map(row).collect()
@@ -110,11 +122,6 @@ impl Groups {
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
-}
-
-/// A wait for people: what is short in seconds, so that a difference is seen.
-fn waited(seconds: f64) -> String {
-    if seconds < 600.0 { format!("{seconds:.0} s") } else { length(seconds) }
 }
 
 /// The group of a job, behind a number by which groups are sorted.

@@ -201,7 +201,7 @@ impl Outcome<'_> {
         text += "\njobs by their wait\n";
         text += &blocks(&["wait"], &names, &waits::cells(&self.waits(), true), width);
         for groups in self.groups() {
-            text += &format!("\nmean wait by {}\n", groups.by.word());
+            text += &format!("\n{}\n", groups.title());
             text += &blocks(&[groups.by.word(), "jobs"], &names, &groups.cells(), width);
         }
         text
@@ -213,21 +213,21 @@ impl Outcome<'_> {
         let mut sections: Vec<Section> = Vec::new();
         sections.extend(self.starts().map(|starts| Section {
             title: "Starts".into(),
-            columns: heading(&["Job", "User", "Processors"]),
+            columns: heading(&["job", "user", "processors"]),
             rows: starts.cells(),
             ..Section::default()
         }));
         sections.push(Section {
             title: "Jobs by their wait".into(),
             text: "The share of jobs that waited for up to so long, and longer than in the row above.".into(),
-            columns: heading(&["Wait"]),
+            columns: heading(&["wait"]),
             rows: waits::cells(&self.waits(), false),
             ..Section::default()
         });
         sections.extend(self.groups().iter().map(|groups| Section {
-            title: format!("Mean wait by {}", groups.by.word()),
+            title: groups.title().replacen('m', "M", 1),
             columns: heading(&[groups.by.word(), "jobs"]),
-            rows: groups.cells(),
+            rows: summary::grouped_rows(groups.cells()),
             ..Section::default()
         }));
         sections
