@@ -54,9 +54,9 @@ struct Table {
 }
 
 impl Table {
-    fn counter(&mut self, what: String, remedy: &'static str, total: u64) -> usize {
+    fn counter(&mut self, what: String, remedy: impl Into<String>, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
-            self.counters.push(Counter { what, remedy, total, used: 0, falls: false });
+            self.counters.push(Counter { what, remedy: remedy.into(), total, used: 0, falls: false });
             self.counters.len() - 1
         })
     }
@@ -72,7 +72,7 @@ impl Table {
             && let Some(at_once) = member.at_once
         {
             let what = format!("tasks of array {} at the same time", member.array);
-            let remedy = "scontrol update JobId=ARRAY ArrayTaskThrottle=N allows more";
+            let remedy = format!("scontrol update JobId={} ArrayTaskThrottle=N allows more", member.array);
             uses.push((self.counter(what, remedy, at_once), 1));
         }
         for qos in queue.qualities(job) {

@@ -49,7 +49,7 @@ pub(super) struct Counter {
     /// Who and what, for people.
     pub what: String,
     /// What helps.
-    pub remedy: &'static str,
+    pub remedy: String,
     pub total: u64,
     pub used: u64,
     /// Whether it counts what running jobs may still use, in minutes: that falls while they run.

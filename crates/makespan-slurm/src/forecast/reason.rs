@@ -174,7 +174,7 @@ impl Reasons<'_> {
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) };
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
-        Some(Why::new("limit", text).with(of.remedy))
+        Some(Why::new("limit", text).with(of.remedy.clone()))
     }
 
     /// Nodes that are held, or kept for others.
@@ -238,7 +238,10 @@ impl Reasons<'_> {
             (Some(kept), _) => {
                 let name = &self.model.queue.jobs[kept.job].shown;
                 let at = (self.clock)(kept.from);
-                format!("its nodes are free, but kept for job {name} from {at} on, which comes before it")
+                format!(
+                    "its nodes are free, but kept for job {name} from {at} on, which comes before it and starts then at the latest, by the \
+                     limits of what runs"
+                )
             }
             (None, Some(closed)) => {
                 let kept = &self.model.queue.reservations[closed];
