@@ -44,7 +44,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
         .iter()
         .map(|standing| objective(report, standing))
         .collect();
-    let percent = |metrics: &Metrics| format!("{:.1} %", metrics.utilisation * 100.0);
+    let percent = |metrics: &Metrics| format!("{:.1}\u{A0}%", metrics.utilisation * 100.0);
     let flow = |metrics: &Metrics| duration(metrics.mean_flow);
     let mut add = |label: &str, value: String, lines: Vec<String>| {
         cards.push(Card { label: label.to_owned(), value, badge: None, lines });
@@ -57,11 +57,11 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
     add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
     if let Some(apart) = Apart::of(report.instance, lead.schedule) {
-        let without = format!("without it the makespan is {}", duration(apart.others.seconds()));
+        let without = format!("all others end at {}", duration(apart.others.seconds()));
         let other = |named: &NamedSchedule<'_>| {
             let apart = Apart::of(report.instance, named.schedule)?;
             let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
-            Some(format!("{}: {best_effort}, without it {others}", named.name))
+            Some(format!("{}: {best_effort}, all others {others}", named.name))
         };
         let others = beside.iter().filter_map(other);
         add("best effort ends", duration(apart.best_effort.seconds()), [without].into_iter().chain(others).collect());

@@ -59,7 +59,8 @@ impl Drawing {
         let seen = &self.of_name[times.name];
         let at = self.draws.below(own.len() + seen.len() + 1);
         let known = own.get(at).or_else(|| seen.get(at.checked_sub(own.len())?)).copied();
-        let drawn = match known.filter(|&seconds| seconds > ran) {
+        // All of what has not begun is to come, however short it was elsewhere.
+        let drawn = match known.filter(|&seconds| ran == 0 || seconds > ran) {
             Some(seconds) => seconds,
             None => match self.part(times, ran) {
                 Some(part) => (part * times.limit as f64).round() as i64,
@@ -83,7 +84,7 @@ impl Drawing {
         }
         let at = self.draws.below(count + seen.len());
         let known = others.get(at).or_else(|| seen.get(at.checked_sub(count)?)).copied();
-        let part = match known.filter(|part| part * times.limit as f64 > ran as f64) {
+        let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
             // The first of each user's, in twenty draws, are all that are usual.
@@ -133,9 +134,12 @@ mod tests {
             }
         }
 
-        /// Each job's draws are in the mean what its mean says, and those of alike jobs are alike.
+        /// Each job's draws are in the mean what its mean says, and those of alike jobs are alike; also where jobs ended at once.
         #[test]
-        fn draws_have_the_mean_that_is_said(own in prop::collection::vec(1_i64..1000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4)) {
+        fn draws_have_the_mean_that_is_said(
+            own in prop::collection::vec(1_i64..1000, 0..4),
+            others in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0], 0..4),
+        ) {
             let (mut own, others) = (own, ascending(others));
             own.sort_unstable();
             let known = usual(&own, &others, 1000);
