@@ -128,6 +128,35 @@ describe("a graph of tasks", () => {
     assert.notEqual(await colourAt(page, 0, 0), await colourAt(page, 0, 1));
   });
 
+  it("colours tasks so that neighbours differ, or says how many do not", async () => {
+    const { page } = report;
+    await page.locator(".way").selectOption("task");
+    const found = await page.evaluate(() => {
+      const [schedule] = makespan.schedules;
+      let same = 0;
+      for (let i = 0; i < schedule.count; i++) {
+        for (let j = 0; j < i; j++) {
+          const [a, b] = [schedule.intervals(i), schedule.intervals(j)];
+          const meets = schedule.end[j] === schedule.start[i] && a.some((_, k) => k % 2 === 0 && b.some((__, m) => m % 2 === 0 && a[k] <= b[m + 1] && b[m] <= a[k + 1]));
+          if (meets && schedule.row[i] !== schedule.row[j] && schedule.colour[i] === schedule.colour[j]) same++;
+        }
+      }
+      return { same, legend: document.querySelector(".chart-legend").textContent };
+    });
+    assert.equal(found.same > 0, !found.legend.includes("neighbours differ"), `${found.same}: ${found.legend}`);
+    await page.locator(".way").selectOption("type");
+  });
+
+  it("clears a class of the legend by Escape", async () => {
+    const { page } = report;
+    await page.locator(".chip").first().click();
+    assert.equal(await page.locator('.chip[aria-pressed="true"]').count(), 1);
+    await page.locator(".stage").focus();
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator('.chip[aria-pressed="true"]').count(), 0);
+    assert.equal(await page.locator("#status").textContent(), "");
+  });
+
   it("shows what a task waits for and what waits for it", async () => {
     const { page, faults } = report;
     await page.locator(".find").fill("merge_ID0000019");
@@ -223,6 +252,31 @@ describe("alternatives", () => {
     assert.equal(await page.evaluate(() => makespan.chart.panels.length), 1);
     await page.locator(".which").selectOption({ label: "with gaps" });
     assert.equal(await page.evaluate(() => makespan.chart.panels[0].schedule), 1);
+    // Cards and table are of the one in the chart, and so is what is found.
+    const cards = page.locator("dl.cards:not([hidden])");
+    assert.equal(await cards.count(), 1);
+    assert.equal(await cards.getAttribute("data-schedule"), "1");
+    const [shown, other] = await page.locator("dl.cards").evaluateAll((all) => all.toReversed().map((cards) => cards.querySelector("dd").firstChild.data));
+    assert.notEqual(shown, other, "the makespans of the two");
+    await page.locator(".find").fill("merge");
+    assert.ok(await page.evaluate(() => makespan.chart.search.found.every(({ schedule }) => schedule === 1)));
+    assert.deepEqual(faults, []);
+    await close();
+  });
+});
+
+describe("a run that was far shorter than its plan", () => {
+  it("fills the view, and all of the plan is a press away", async () => {
+    const { page, faults, close } = await openPage(browser, "short");
+    const place = () => page.evaluate(() => [makespan.view.from, makespan.view.to, makespan.schedules[1].makespan, makespan.model.end]);
+    const [from, to, happened] = await place();
+    assert.ok(from === 0 && to >= happened && to < happened * 1.2, `${from} to ${to} of ${happened}`);
+    assert.match(await page.locator(".chart-legend").textContent(), /press Fit for all of the plan/);
+    await press(page, "fit");
+    const [, whole, , end] = await place();
+    assert.equal(whole, end);
+    await press(page, "fit");
+    assert.ok(Math.abs((await place())[1] - to) < 1e-9 * to);
     assert.deepEqual(faults, []);
     await close();
   });

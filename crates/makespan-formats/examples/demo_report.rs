@@ -129,6 +129,12 @@ fn two(folder: &Path) -> Result<(), Failure> {
         placement.processors.iter().for_each(|id| free[id as usize] = end);
         happened.push(Placement { start, end, ..placement.clone() });
     }
+    let brief = happened.iter().map(|placement: &Placement| {
+        let [start, end] = [placement.start, placement.end].map(|at| Time::from_ticks(at.ticks() / 100));
+        Placement { start, end, ..placement.clone() }
+    });
+    let brief = Schedule::new(brief.collect());
+    write(folder, "short", &instance, &[("planned", plan.clone()), ("happened", brief)])?;
     write(folder, "two", &instance, &[("planned", plan), ("happened", Schedule::new(happened))])
 }
 
