@@ -66,7 +66,7 @@ const patternOf = (words) => new RegExp(`(?<![\\w-])(?:${words.join("|")})(?![\\
 const TERM = patternOf(byLength);
 const TERM_IN_PROSE = patternOf(byLength.filter((word) => !EVERYDAY.has(word)));
 /** Where nothing is explained: what is pressed, typed, drawn or quoted. */
-const QUIET = "script, style, button, select, option, input, code, svg, h1, td:not(:first-child), .chart, [data-term], .term, .paged";
+const QUIET = "script, style, button, select, option, input, code, svg, h1, td:not(:first-child), .chart, [data-term], .term, .paged, tr[hidden]";
 
 /** Makes a term of each word of the glossary where the page has it first. */
 function findTerms(root) {

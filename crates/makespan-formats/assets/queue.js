@@ -11,10 +11,22 @@ function mark() {
   for (const row of rows) row.classList.toggle("chosen", row.dataset.job === chosen);
 }
 
+/** Rows of long tables that are not shown at first. */
+const late = new Set(rows.filter((row) => row.hidden));
+
 /** Of a search only the rows that have its words. */
 function only() {
   const text = chart.search.text.trim().toLowerCase();
-  for (const row of rows) row.hidden = text !== "" && !row.textContent.toLowerCase().includes(text);
+  for (const row of rows) row.hidden = text ? !row.textContent.toLowerCase().includes(text) : late.has(row);
+}
+
+for (const button of document.querySelectorAll(".more-rows button")) {
+  button.addEventListener("click", () => {
+    const table = button.closest("section").querySelector("table");
+    for (const row of rows) if (table.contains(row)) late.delete(row);
+    button.parentElement.remove();
+    only();
+  });
 }
 
 const chart = new Chart(document.getElementById("chart-host"), model, {

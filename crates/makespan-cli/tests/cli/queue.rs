@@ -316,17 +316,17 @@ fn deadlines_and_least_times_are_told_in_every_verb() {
         )
     };
     let jobs = job(1, "JobState=RUNNING StartTime=2000 RunTime=00:00:00 TimeLimit=00:30:00 NodeList=n0 NumCPUs=4")
-        + &job(2, "JobState=PENDING TimeLimit=00:10:00 NumCPUs=4 Deadline=1970-01-01T01:08:20")
+        + &job(2, "JobState=PENDING TimeLimit=00:10:00 NumCPUs=4 Deadline=1970-01-01T00:55:00")
         + &job(3, "JobState=PENDING TimeLimit=00:10:00 TimeMin=00:05:00 NumCPUs=1");
     save("scontrol.jobs-d.txt", &jobs);
     let queue = said(&sandbox, &["--from", "saved", "--job", "2"], 200);
-    assert!(queue.out.contains("its deadline 01:08:20 passes first"), "{}", queue.out);
-    assert!(queue.out.contains("1970-01-01 01:08:20 UTC: it has to start by 00:58:20"), "{}", queue.out);
+    assert!(queue.out.contains("its deadline 00:55:00 passes first"), "{}", queue.out);
+    assert!(queue.out.contains("1970-01-01 00:55:00 UTC: it has to start by 00:45:00"), "{}", queue.out);
     let least = said(&sandbox, &["--from", "saved", "--job", "3"], 200);
     assert!(least.out.contains("limit 0:10:00 (or 0:05:00)"), "{}", least.out);
     said(&sandbox, &["--from", "saved", "--report", "queue.html"], 200);
-    assert!(fs::read_to_string(sandbox.path("queue.html")).unwrap().contains("its deadline 01:08:20 passes first"));
-    // At 2000 s the running job has 30 minutes left; 01:08:20 is 35 minutes later, too soon for ten minutes more.
+    assert!(fs::read_to_string(sandbox.path("queue.html")).unwrap().contains("its deadline 00:55:00 passes first"));
+    // The running job has a limit of 30 minutes, of which jobs use 13 in the mean: 00:46:42 is too late to start.
     let line = "simulate --from FOLDER --scenario now --scenario policy=easy --format json";
     let played: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     assert_eq!(played["scenarios"][0]["given_up"], serde_json::json!(["2"]), "{played:#}");

@@ -11,6 +11,10 @@ use super::pack::Packed;
 use super::shell::Shell;
 use super::{CHART_SCRIPT, STYLE};
 use crate::gantt::escape::Text;
+use crate::gantt::summary::grouped;
+
+/// Rows of a table that are shown before somebody asks for all: a browser takes seconds to arrange ten thousand.
+const SHOWN: usize = 300;
 
 const BODY: &str = include_str!("../../assets/queue.html");
 const OWN_STYLE: &str = include_str!("../../assets/queue.css");
@@ -296,18 +300,34 @@ pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result
         "origin" => report.origin.iter().try_for_each(|line| write!(out, "<span>{}</span> ", Text(line))),
         "remarks" => write_remarks(out, report.remarks),
         "until" => write!(out, "{}", Text(report.until_words)),
-        "waiting" => listed(report, false).try_for_each(|job| waiting(out, job, report.until)),
-        "running" => listed(report, true).try_for_each(|job| running(out, job, report.until)),
+        "waiting" => listed(report, false).try_for_each(|row| waiting(out, row, report.until)),
+        "running" => listed(report, true).try_for_each(|row| running(out, row, report.until)),
+        "more-waiting" => more(out, listed(report, false).count()),
+        "more-running" => more(out, listed(report, true).count()),
         other => unreachable!("the page template has no slot {other}"),
     })
 }
 
-fn listed<'a>(report: &QueueReport<'a>, runs: bool) -> impl Iterator<Item = &'a QueuedJob> {
-    report.jobs.iter().filter(move |job| job.is_listed && job.runs == runs)
+/// The jobs of a table, each with whether it is shown at first.
+fn listed<'a>(report: &QueueReport<'a>, runs: bool) -> impl Iterator<Item = (&'a QueuedJob, bool)> {
+    let jobs = report.jobs.iter().filter(move |job| job.is_listed && job.runs == runs);
+    jobs.enumerate().map(|(at, job)| (job, at < SHOWN))
 }
 
-fn waiting(out: &mut impl Write, job: &QueuedJob, until: i64) -> io::Result<()> {
-    head(out, job)?;
+/// Says that a table has more rows than are shown.
+fn more(out: &mut impl Write, count: usize) -> io::Result<()> {
+    if count <= SHOWN {
+        return Ok(());
+    }
+    let count = grouped(count as f64);
+    write!(
+        out,
+        "<p class=\"hint more-rows\">The first {SHOWN} of {count}. <button type=\"button\">Show all</button></p>"
+    )
+}
+
+fn waiting(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64) -> io::Result<()> {
+    head(out, job, is_shown)?;
     let (limit, starts, between) = (Text(&job.limit), Text(&job.starts), Text(&job.between));
     write!(out, "<td class=\"t more\">{limit}<td class=t>{starts}<td class=\"t more\">{between}")?;
     bars(out, until, &[("w", job.spread), ("r", job.start.zip(job.end))])?;
@@ -316,16 +336,17 @@ fn waiting(out: &mut impl Write, job: &QueuedJob, until: i64) -> io::Result<()> 
     writeln!(out, "</tr>")
 }
 
-fn running(out: &mut impl Write, job: &QueuedJob, until: i64) -> io::Result<()> {
-    head(out, job)?;
+fn running(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64) -> io::Result<()> {
+    head(out, job, is_shown)?;
     write!(out, "<td class=\"t more\">{}<td class=t>{}", Text(&job.starts), Text(&job.ends))?;
     bars(out, until, &[("r", job.start.zip(job.end))])?;
     writeln!(out, "</tr>")
 }
 
 /// The first cells of a row: on a phone job and user stand beside each other, and its name and partition are left out.
-fn head(out: &mut impl Write, job: &QueuedJob) -> io::Result<()> {
-    write!(out, "<tr data-job=\"{}\">", Text(&job.id))?;
+fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()> {
+    let hidden = if is_shown { "" } else { " hidden" };
+    write!(out, "<tr data-job=\"{}\"{hidden}>", Text(&job.id))?;
     let cells = [
         ("job", &job.id),
         ("user", &job.user),

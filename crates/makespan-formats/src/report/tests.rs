@@ -211,3 +211,24 @@ fn the_page_of_a_queue_has_hostile_text_as_text_and_draws_jobs_by_start() {
     assert_eq!((data["processors"].as_u64(), data["open"]["processors"][0].as_u64()), (Some(6), Some(4)));
     assert_eq!(data["unavailable"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn long_tables_of_a_queue_say_that_they_have_more_rows() {
+    let job = |at: usize| QueuedJob { id: at.to_string(), is_listed: true, runs: at >= 301, ..QueuedJob::default() };
+    let jobs: Vec<QueuedJob> = (0..310).map(job).collect();
+    let report = QueueReport {
+        title: "queue",
+        origin: &[],
+        nodes: &[],
+        jobs: &jobs,
+        reserved: &[],
+        until: 60,
+        until_words: "",
+        remarks: &[],
+    };
+    let mut bytes = Vec::new();
+    write_queue(&mut bytes, &report).unwrap();
+    let html = String::from_utf8(bytes).unwrap();
+    assert_eq!((html.matches("<tr data-job=").count(), html.matches("\" hidden>").count()), (310, 1));
+    assert_eq!(html.matches("The first 300 of 301.").count(), 1);
+}
