@@ -1,6 +1,7 @@
 //! When a job that waits will have its nodes, as the scheduler believes.
 
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::shape::Shape;
 use super::world::{World, prefix};
@@ -39,6 +40,69 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 impl World<'_> {
     /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit.
     pub(super) fn earliest(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
+        let least = u64::from(shape.per_node.max(1)) * u64::from(shape.min_nodes.max(1));
+        let found = self.with_first_room(shape);
+        if shape.counted.is_some() || shape.cpus <= least {
+            return found;
+        }
+        // More processors are asked for than the least of each node: a node gives more of them as its jobs end one after the other.
+        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
+        let found = found.filter(|(_, sites)| sites.len() <= most);
+        self.with_growing_room(shape, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
+    }
+
+    /// The first instant before another one at which nodes that give ever more processors give enough of them together.
+    fn with_growing_room(&self, shape: &Shape, before: i64) -> Option<(i64, Vec<usize>)> {
+        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
+        let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let mut steps: Vec<(i64, usize, u32)> = Vec::new();
+        for site in self.model.sets[shape.set].iter() {
+            if let Some(room) = self.room_now(shape, site) {
+                steps.push((opens, site, room));
+            }
+            if self.first_end[site] < before {
+                self.rooms(shape, site, &mut |at, room| {
+                    steps.push((at.max(opens), site, room));
+                    at < before
+                });
+            }
+        }
+        steps.sort_unstable();
+        let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
+        let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
+        // What is kept for others ends later: then is the time to look again.
+        let mut again: BTreeSet<i64> = BTreeSet::new();
+        loop {
+            let at = [steps.get(next).map(|step| step.0), again.first().copied()].into_iter().flatten().min()?;
+            if at >= before {
+                return None;
+            }
+            again.remove(&at);
+            while let Some(&(_, site, room)) = steps.get(next).filter(|step| step.0 == at) {
+                let old = rooms.insert(site, room).unwrap_or(0);
+                sum = sum + u64::from(room) - u64::from(old);
+                largest = largest.max(room);
+                next += 1;
+            }
+            let at_most = sum.min(u64::from(largest).saturating_mul(most as u64));
+            if rooms.len() < shape.min_nodes as usize || at_most < shape.cpus || !self.in_reservation(shape, at) {
+                continue;
+            }
+            let mut free: Vec<(usize, u32)> = Vec::new();
+            for (&site, &room) in &rooms {
+                match self.conflict(shape, site, at, true) {
+                    None => free.push((site, room)),
+                    Some(until) => drop(again.insert(until)),
+                }
+            }
+            if let Some(sites) = enough_of(shape, free, most) {
+                return Some((at, sites));
+            }
+        }
+    }
+
+    /// Nodes that have room soonest, each of them with what it gives first.
+    fn with_first_room(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.per_node.max(1).into()).max(shape.min_nodes.max(1).into());
         // Most jobs need few of the nodes, and those that are free soon are enough unless they are kept for others.
@@ -154,11 +218,22 @@ impl World<'_> {
 
     /// When enough of what runs on a site will have ended that has no room now, and how many processors it gives then.
     fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
-        self.looked.set(self.looked.get() + 1);
         // Most nodes run one job, after which they are empty.
         if let [end] = self.on[site][..] {
+            self.looked.set(self.looked.get() + 1);
             return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
         }
+        let mut first = None;
+        self.rooms(shape, site, &mut |at, room| {
+            first = Some((at, room));
+            false
+        });
+        first
+    }
+
+    /// How many processors a site gives as its jobs end one after the other, until `tell` has heard enough.
+    fn rooms(&self, shape: &Shape, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
+        self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
         let kinds = self.model.kinds.len();
         let asks_gres = !shape.gres.is_empty();
@@ -167,17 +242,30 @@ impl World<'_> {
             cpus = (cpus + end.cpus).min(self.model.sites[site].cpus);
             memory = memory.saturating_add(end.memory);
             if asks_gres {
-                let running = self.running[end.number as usize].as_ref()?;
+                let Some(running) = &self.running[end.number as usize] else { return };
                 for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
                     hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
                 }
             }
-            if let Some(room) = self.model.room(shape, site, cpus, memory, &gres) {
-                return Some((end.at.max(self.now + 1), room));
+            if let Some(room) = self.model.room(shape, site, cpus, memory, &gres)
+                && !tell(end.at.max(self.now + 1), room)
+            {
+                return;
             }
         }
-        None
     }
+}
+
+/// Of nodes in their order the first that are enough, or the largest where there may not be so many.
+fn enough_of(shape: &Shape, mut free: Vec<(usize, u32)>, most: usize) -> Option<Vec<usize>> {
+    let needed = |free: &[(usize, u32)]| prefix(shape, free.iter().map(|one| one.1)).filter(|&needed| needed <= most);
+    let found = needed(&free).or_else(|| {
+        free.sort_by_key(|&(site, room)| (Reverse(room), site));
+        needed(&free)
+    })?;
+    let mut sites: Vec<usize> = free[..found].iter().map(|one| one.0).collect();
+    sites.sort_unstable();
+    Some(sites)
 }
 
 #[cfg(test)]
@@ -228,6 +316,50 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// Jobs that ask for more processors than the least of each node start when their nodes have them together, as found by looking at
+        /// every instant at which something ends.
+        #[test]
+        fn processors_are_counted_together_as_jobs_end(
+            nodes in 1_usize..6,
+            (count, all, has_range) in (1_u32..4, 1_u64..20, any::<bool>()),
+            runs in prop::collection::vec((0_usize..6, 1_u32..5, 1_i64..40), 0..14),
+            kept in prop::collection::vec((0_usize..6, 0_i64..40, 1_i64..30), 0..3),
+        ) {
+            let queue = queue(nodes, &[(1, 1, 0, 2)]);
+            let model = Model::of(&queue);
+            let mut world = World::of(&model);
+            let most = if has_range { None } else { Some(count) };
+            let shape = Shape { cpus: all.max(count.into()), max_nodes: most, min_nodes: count, per_node: 1, memory: None, lasts: 10, ..model.shapes[0].clone() };
+            for (site, cpus, lasts) in runs {
+                let site = site % nodes;
+                if world.cpus[site] >= cpus {
+                    let hold = Hold { site: site as u32, cpus, memory: 0, gres: Vec::new() };
+                    world.take(Running { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                }
+            }
+            for (site, from, lasts) in kept {
+                world.keep(&[site % nodes], Kept { from: 1000 + from, until: 1000 + from + lasts, job: 0 });
+            }
+            let free = |site: usize, at: i64| -> u32 {
+                let ended = world.on[site].iter().filter(|end| end.at <= at).map(|end| end.cpus).sum::<u32>();
+                world.cpus[site] + ended
+            };
+            let fits = |at: i64| {
+                let mut rooms: Vec<u64> = (0..nodes).filter(|&site| free(site, at) > 0 && world.conflict(&shape, site, at, true).is_none())
+                    .map(|site| free(site, at).into()).collect();
+                rooms.sort_unstable_by(|one, other| other.cmp(one));
+                rooms.truncate(most.map_or(usize::MAX, |most| most as usize));
+                rooms.len() >= count as usize && rooms.iter().sum::<u64>() >= shape.cpus
+            };
+            let first = (1000..3000).find(|&at| fits(at));
+            let found = world.earliest(&shape);
+            prop_assert_eq!(found.as_ref().map(|found| found.0), first, "{:?}", shape);
+            if let Some((at, sites)) = found {
+                prop_assert!(sites.iter().map(|&site| u64::from(free(site, at))).sum::<u64>() >= shape.cpus);
+                prop_assert!(sites.len() <= most.map_or(usize::MAX, |most| most as usize) && sites.len() >= count as usize);
+            }
+        }
 
         /// Whatever runs, has ended and is kept: sets by what is free leave out nobody who has room, and the nodes that are free soonest
         /// are those that all nodes would give.

@@ -406,13 +406,17 @@ impl<'a> World<'a> {
 
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
-        // Free nodes may be too few of a kind.
-        if shape.counted.is_some() && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
+        // Free nodes may be too few of a kind, or have too few processors together.
+        let is_more = shape.counted.is_some()
+            || shape.cpus > u64::from(shape.per_node.max(1)) * u64::from(shape.min_nodes.max(1));
+        if is_more && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
         }
-        let mut gaps: Vec<Gap> = self.open_for(shape).iter().filter_map(|site| self.gap(shape, site)).collect();
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.seconds));
-        gaps.get(shape.min_nodes.max(1) as usize - 1).copied()
+        let of = |site| Some((self.gap(shape, site)?, self.room_now(shape, site)?));
+        let mut gaps: Vec<(Gap, u32)> = self.open_for(shape).iter().filter_map(of).collect();
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0.seconds));
+        let needed = prefix(shape, gaps.iter().map(|gap| gap.1))?;
+        gaps.get(needed - 1).map(|gap| gap.0)
     }
 
     /// The same of one site, if it has what is asked for.
