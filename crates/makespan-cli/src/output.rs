@@ -120,7 +120,7 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
 pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
     const WIDTH: usize = 100;
     const LEAST: usize = 40;
-    let columns = Table::new().width().map_or(WIDTH, |columns| usize::from(columns).clamp(LEAST, WIDTH));
+    let columns = known_columns().map_or(WIDTH, |columns| columns.clamp(LEAST, WIDTH));
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
     // A line break in a name is shown; it is no space between words.
     for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
@@ -214,9 +214,13 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
 
 /// How many characters fit in a line of the terminal; of a file or a pipe 80, or what `COLUMNS` says.
 pub fn columns() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let own = Table::new().width().map(usize::from);
-    own.or(told).filter(|&columns| columns >= 20).unwrap_or(80)
+    known_columns().filter(|&columns| columns >= 20).unwrap_or(80)
+}
+
+/// Columns of the terminal, or as `COLUMNS` says.
+fn known_columns() -> Option<usize> {
+    let told = || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    Table::new().width().map(usize::from).or_else(told)
 }
 
 /// A plain table: a heading line and right-aligned figures; the first `words` columns, and any without a heading, are left-aligned.

@@ -175,7 +175,7 @@ impl<'a> Model<'a> {
             let mut found = false;
             for name in &job.partitions {
                 let Some(&partition) = by_name.get(name.as_str()) else {
-                    obstacle = obstacle.or_else(|| Some(Never::no_partition(name)));
+                    obstacle = obstacle.or_else(|| Some(Never::no_partition(job, name)));
                     continue;
                 };
                 let choices =

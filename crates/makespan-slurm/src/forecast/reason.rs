@@ -92,7 +92,7 @@ impl Reasons<'_> {
             return never.clone();
         }
         if let Some(dependency) = &self.links.hopeless[index] {
-            return Why::hopeless(dependency);
+            return Why::hopeless(job.id, dependency);
         }
         if let Some(why) = self.others(index, start).or_else(|| self.later(job)) {
             return why;
@@ -120,6 +120,9 @@ impl Reasons<'_> {
         open.dedup();
         let how = match self.links.of_job(index).first().map(|link| link.condition) {
             Some(Condition::Succeeded | Condition::SameTask) => "to end with success",
+            Some(Condition::Started(delay)) if delay > 0 => {
+                &format!("to start, and {} more", span(delay.unsigned_abs()))
+            }
             Some(Condition::Started(_)) => "to start",
             _ => "to end",
         };

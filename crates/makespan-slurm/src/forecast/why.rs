@@ -46,9 +46,9 @@ impl Why {
             .then(|| Self::new("held", "it was requeued and is held").with(format!("scontrol release {}", job.id)))
     }
 
-    pub(super) fn no_partition(name: &str) -> Self {
+    pub(super) fn no_partition(job: &QueueJob, name: &str) -> Self {
         Self::new("partition", format!("there is no partition {name}, or not for you"))
-            .with("scontrol update JobId=ID Partition=NAME")
+            .with(format!("scontrol update JobId={} Partition=NAME", job.id))
     }
 
     pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> Self {
@@ -132,14 +132,14 @@ impl Why {
         }
     }
 
-    pub(super) fn hopeless(dependency: &Dependency) -> Self {
+    pub(super) fn hopeless(id: u64, dependency: &Dependency) -> Self {
         let job = dependency.job;
         let text = match (dependency.condition, dependency.has_failed) {
             (_, true) => format!("it waits for job {job}, which did not end as it should"),
             (Condition::Failed, _) => format!("it starts only if job {job} fails"),
             _ => format!("it waits for job {job}, which is not in the queue that you see"),
         };
-        Self::new("dependency", text).with("scontrol update JobId=ID Dependency=")
+        Self::new("dependency", text).with(format!("scontrol update JobId={id} Dependency="))
     }
 }
 
