@@ -2,6 +2,7 @@
 
 mod fakes;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -541,4 +542,38 @@ fn a_controller_that_says_nothing_is_asked_once() {
     let error = Queue::read(&commands, 7).unwrap_err().to_string();
     assert!(error.contains("scontrol show config"), "{error}");
     assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
+}
+
+/// Of each recorded version: what running jobs hold is the same from the JSON alone as with the text beside it.
+#[test]
+fn json_alone_tells_what_running_jobs_hold() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut seen = 0;
+    for folder in fs::read_dir(recorded).unwrap().map(|entry| entry.unwrap().path()) {
+        let copy = tempfile::tempdir().unwrap();
+        let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+        for file in files.filter(|file| !file.file_name().to_string_lossy().starts_with("scontrol.jobs")) {
+            fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+        let [with_text, alone] =
+            [folder.as_path(), copy.path()].map(|folder| Queue::from_folder(folder, None).unwrap());
+        let holds = |queue: &Queue| {
+            let of = |job: &makespan_slurm::queue::QueueJob| {
+                let holds = job.run.as_ref()?.holds.iter();
+                let each = holds.map(|hold| {
+                    let gres: Vec<(String, u64)> = hold.gres.iter().map(|one| (one.name.clone(), one.count)).collect();
+                    (queue.nodes[hold.node].name.clone(), hold.cpus, gres)
+                });
+                Some((job.shown.clone(), each.collect::<Vec<_>>()))
+            };
+            queue.jobs.iter().filter_map(of).collect::<BTreeMap<_, _>>()
+        };
+        let (expected, found) = (holds(&with_text), holds(&alone));
+        seen += expected.values().flatten().filter(|one| !one.2.is_empty()).count();
+        assert_eq!(found, expected, "{}", folder.display());
+        let hidden: Vec<u32> = alone.hidden.iter().map(|one| one.cpus).collect();
+        let with: Vec<u32> = with_text.hidden.iter().map(|one| one.cpus).collect();
+        assert_eq!(hidden, with, "{}", folder.display());
+    }
+    assert!(seen > 0, "some hold GPUs");
 }

@@ -26,6 +26,7 @@ pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>
     let mut held = of_shares(job);
     if held.is_empty() {
         held = job.record.raw("job_resources").map(of_json).unwrap_or_default();
+        complete(&mut held, job);
     }
     if held.is_empty() {
         held = in_equal_parts(job);
@@ -67,6 +68,26 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
+/// What `job_resources` leaves out: generic resources, which `gres_detail` has node by node, and of 22.05 the processors of nodes that a
+/// job has as a whole.
+fn complete(held: &mut [(String, Holding)], job: &Job) {
+    let parts = in_equal_parts(job);
+    let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
+    let cpus = |held: &mut dyn Iterator<Item = &(String, Holding)>| held.map(|one| u64::from(one.1.cpus)).sum::<u64>();
+    let has_all = cpus(&mut held.iter()) >= allocated_cpus(job);
+    let details: Option<Vec<String>> = job.record.raw("gres_detail").and_then(|text| serde_json::from_str(text).ok());
+    let details = details.filter(|details| details.len() == held.len());
+    for (index, (name, holding)) in held.iter_mut().enumerate() {
+        if let Some(part) = own(name).filter(|_| !has_all) {
+            holding.cpus = holding.cpus.max(part.cpus);
+        }
+        holding.gres = match &details {
+            Some(details) => Gres::list(&details[index]).0,
+            None => own(name).map(|part| part.gres.clone()).unwrap_or_default(),
+        };
+    }
+}
+
 /// A number that is bare, a text, or `{set, infinite, number}`.
 fn number(value: &Value) -> Option<u64> {
     crate::cluster::plain(value).parse().ok()
@@ -88,20 +109,27 @@ fn length(value: &Value) -> u64 {
 
 fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {
     let nodes = job.nodes.len().max(1) as u64;
-    let allocated =
-        job.record.get("AllocTRES").or_else(|| job.record.get("tres_alloc_str")).or_else(|| job.record.get("TRES"));
-    let resource = |name: &str| {
-        let found = allocated?.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))?;
-        crate::text::bytes(found)
-    };
-    let memory = resource("mem").unwrap_or(0) / nodes;
-    let cpus = job.cpus.unwrap_or(0);
+    let memory = allocated(job, "mem").and_then(crate::text::bytes).unwrap_or(0) / nodes;
+    let cpus = job.cpus.unwrap_or(0).max(allocated_cpus(job));
     let part = |(index, name): (usize, &String)| {
         let more = u64::from((index as u64) < cpus % nodes);
         let cpus = (cpus / nodes + more).min(u64::from(u32::MAX)) as u32;
-        (name.clone(), Holding { node: 0, cpus, memory, gres: gres(allocated, nodes) })
+        (name.clone(), Holding { node: 0, cpus, memory, gres: gres(tres(job), nodes) })
     };
     job.nodes.iter().enumerate().map(part).collect()
+}
+
+/// What a job has been given, as Slurm writes trackable resources.
+fn tres(job: &Job) -> Option<&str> {
+    job.record.get("AllocTRES").or_else(|| job.record.get("tres_alloc_str")).or_else(|| job.record.get("TRES"))
+}
+
+fn allocated<'a>(job: &'a Job, name: &str) -> Option<&'a str> {
+    tres(job)?.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn allocated_cpus(job: &Job) -> u64 {
+    allocated(job, "cpu").and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 /// An equal part of the generic resources of all nodes together.
