@@ -577,3 +577,19 @@ fn json_alone_tells_what_running_jobs_hold() {
     }
     assert!(seen > 0, "some hold GPUs");
 }
+
+#[test]
+fn a_job_that_is_listed_twice_is_one_job() {
+    let once =
+        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let jobs = text("scontrol.jobs-d.txt").repeat(2);
+    let twice = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, jobs);
+    let [once, twice] = [once, twice].map(|texts| texts.queue(None).unwrap());
+    let names = |queue: &Queue| queue.jobs.iter().map(|job| job.shown.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&twice), names(&once));
+    assert!(
+        twice.remarks.iter().any(|remark| remark.contains("records of jobs that were there before")),
+        "{:?}",
+        twice.remarks
+    );
+}

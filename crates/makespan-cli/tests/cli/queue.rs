@@ -50,7 +50,7 @@ fn one_job_is_told_with_its_reason_and_what_would_help() {
     let huge = said(&sandbox, &["--from", from, "--job", "15"], 80);
     assert!(huge.out.contains("would help") && huge.out.contains("disk fails"), "{}{}", huge.out, huge.err);
     let mold = said(&sandbox, &["--from", from, "--job", "7"], 80);
-    assert!(mold.out.contains("other sizes") && mold.out.contains("1 nodes:"), "{}", mold.out);
+    assert!(mold.out.contains("other sizes") && mold.out.contains("1 node:"), "{}", mold.out);
     let array = said(&sandbox, &["--from", from, "--job", "8", "--format", "json"], 80);
     let document: serde_json::Value = serde_json::from_str(&array.out).unwrap();
     assert_eq!(document["waiting"].as_array().unwrap().len(), 5, "{document:#}");

@@ -92,6 +92,15 @@ impl Texts {
             .or_else(|| now::instant(&listed, self.get(Part::JobsJson)))
             .or_else(|| listed.is_empty().then_some(0))
             .ok_or((Part::Jobs, missing.to_owned()))?;
+        let mut known = std::collections::HashSet::new();
+        let (listed, again): (Vec<_>, Vec<_>) = listed.into_iter().partition(|job| known.insert(job.id));
+        if let Some(first) = again.first() {
+            let count = again.len();
+            remarks.push(format!(
+                "records of jobs that were there before, such as job {}, and are left out: {count}",
+                first.id
+            ));
+        }
         let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
         let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
         let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();

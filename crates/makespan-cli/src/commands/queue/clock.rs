@@ -56,7 +56,7 @@ pub fn instant(text: &str) -> Result<i64, String> {
     let local: DateTime = text.parse().map_err(|_| {
         format!("`{text}` is no instant; write 2026-11-22T02:04:10, the same with Z or +01:00 behind it, or seconds after 1970")
     })?;
-    let zoned = local.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| format!("`{text}` is beyond the calendar"))?;
     Ok(zoned.timestamp().as_second())
 }
 

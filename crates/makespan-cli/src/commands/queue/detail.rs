@@ -2,7 +2,7 @@
 
 use makespan_slurm::forecast::{Expected, Known, Size};
 
-use super::rows::{between, clocked, head, nodes, remarks, width};
+use super::rows::{between, clocked, head, nodes, plural, remarks, width};
 use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
@@ -50,8 +50,9 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     let mut text = format!("\njob {}: {}, of {}{account}\n", shown(&job.shown), shown(&job.name), shown(&job.user));
     let least = job.request.min_time.map_or(String::new(), |least| format!(" (or {})", clocked(least)));
     let limit = job.limit.map_or("none".to_owned(), clocked) + &least;
-    let asked =
-        format!("{} nodes, {} processors in {}, limit {limit}", nodes(job), job.request.cpus, job.partitions.join(","));
+    let (of_nodes, cpus) = (nodes(job), plural(job.request.cpus, "processor"));
+    let of_nodes = if of_nodes == "1" { "1 node".to_owned() } else { format!("{of_nodes} nodes") };
+    let asked = format!("{of_nodes}, {cpus} in {}, limit {limit}", job.partitions.join(","));
     text += &line("asks for", &asked);
     if let Some(deadline) = job.deadline {
         let latest =
@@ -95,7 +96,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     if !sizes.is_empty() {
         let each = |size: &Size| {
             let start = size.start.map_or("never".to_owned(), |at| seen.clock.words(at));
-            format!("{} nodes: {start}", size.nodes)
+            format!("{}: {start}", plural(size.nodes.into(), "node"))
         };
         text += &line("other sizes", &sizes.iter().map(each).collect::<Vec<_>>().join("; "));
     }
