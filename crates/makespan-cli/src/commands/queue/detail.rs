@@ -96,7 +96,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     if !sizes.is_empty() {
         let each = |size: &Size| {
             let start = size.start.map_or("never".to_owned(), |at| seen.clock.words(at));
-            format!("{}: {start}", plural(size.nodes.into(), "node"))
+            format!("{}: {start}", plural(size.nodes, "node"))
         };
         text += &line("other sizes", &sizes.iter().map(each).collect::<Vec<_>>().join("; "));
     }
