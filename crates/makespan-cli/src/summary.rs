@@ -338,6 +338,12 @@ pub fn remarks(remarks: &[String]) -> String {
     remarks.iter().map(|remark| wrapped("note: ", 6, remark)).collect()
 }
 
+/// A text that begins with a capital.
+pub fn capital(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -188,14 +188,12 @@ function byHour(model, week, value) {
   return { counts, means: sums.map((sum, cell) => (counts[cell] ? sum / counts[cell] : NaN)) };
 }
 
-/** The least and the largest of all values: maps that stand beside each other have one scale. Columns may have millions of them. */
-function rangeOf(columns) {
+/** The least and the largest of all values, of which there may be millions. */
+function rangeOf(values) {
   let [least, most] = [Infinity, -Infinity];
-  for (const column of columns) {
-    for (const value of column) {
-      if (value < least) least = value;
-      if (value > most) most = value;
-    }
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
   }
   return most >= least ? [least, most] : [0, 0];
 }

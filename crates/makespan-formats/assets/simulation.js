@@ -58,7 +58,7 @@ function showFigures() {
 
 /** What was submitted in each hour of the week, and how long it waited; nothing of jobs that came within a day. */
 function showWeek() {
-  const [first, last] = rangeOf([model.release]);
+  const [first, last] = rangeOf(model.release);
   byId("heat").parentElement.hidden = last - first < 86400;
   if (last - first < 86400) return;
   const { week } = told;

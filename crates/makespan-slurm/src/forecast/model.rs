@@ -392,7 +392,7 @@ impl<'a> Model<'a> {
             _ => cpus,
         };
         let enough = |(kinds, count): &(Vec<usize>, u32)| kinds.iter().map(|&kind| gres[kind]).sum::<u32>() >= *count;
-        (cpus >= shape.per_node.max(1) && shape.gres.iter().all(enough)).then_some(cpus)
+        (cpus >= shape.cpus_of_node() && shape.gres.iter().all(enough)).then_some(cpus)
     }
 
     /// Which kinds will do for each resource; one that no node has is asked of a kind that none has.

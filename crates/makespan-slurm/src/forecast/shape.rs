@@ -25,8 +25,18 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Processors that it needs at least of each node.
-    fn cpus_of_node(&self) -> u32 {
+    pub(super) fn cpus_of_node(&self) -> u32 {
         self.per_node.max(1)
+    }
+
+    /// Nodes at most; all there can be where there is no limit.
+    pub(super) fn most_nodes(&self) -> usize {
+        self.max_nodes.map_or(usize::MAX, |most| most as usize)
+    }
+
+    /// Whether it asks for more processors together than the least of each of its nodes, so that these alone may be too few.
+    pub(super) fn needs_more_together(&self) -> bool {
+        self.cpus > u64::from(self.cpus_of_node()) * u64::from(self.min_nodes.max(1))
     }
 
     /// Memory that it needs at least of each node.

@@ -40,20 +40,18 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 impl World<'_> {
     /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit.
     pub(super) fn earliest(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
-        let least = u64::from(shape.per_node.max(1)) * u64::from(shape.min_nodes.max(1));
         let found = self.with_first_room(shape);
-        if shape.counted.is_some() || shape.cpus <= least {
+        if shape.counted.is_some() || !shape.needs_more_together() {
             return found;
         }
         // More processors are asked for than the least of each node: a node gives more of them as its jobs end one after the other.
-        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
-        let found = found.filter(|(_, sites)| sites.len() <= most);
+        let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
         self.with_growing_room(shape, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
     }
 
     /// The first instant before another one at which nodes that give ever more processors give enough of them together.
     fn with_growing_room(&self, shape: &Shape, before: i64) -> Option<(i64, Vec<usize>)> {
-        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
+        let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
         let mut steps: Vec<(i64, usize, u32)> = Vec::new();
         for site in self.model.sets[shape.set].iter() {
@@ -104,7 +102,7 @@ impl World<'_> {
     /// Nodes that have room soonest, each of them with what it gives first.
     fn with_first_room(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
-        let enough = shape.cpus.div_ceil(shape.per_node.max(1).into()).max(shape.min_nodes.max(1).into());
+        let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
         // Most jobs need few of the nodes, and those that are free soon are enough unless they are kept for others.
         if shape.counted.is_none() && enough <= MAX_SOONEST {
             let known = self.free_times(shape, enough as usize, &mut times);
@@ -161,7 +159,7 @@ impl World<'_> {
     /// The first instant at which as many nodes as are needed are free together; `None` if there is none until the instant until which
     /// all are known.
     fn together(&self, shape: &Shape, times: &mut [(i64, usize, u32)], known: i64) -> Option<(i64, Vec<usize>)> {
-        let most = shape.max_nodes.map_or(usize::MAX, |most| most as usize);
+        let most = shape.most_nodes();
         for _ in 0..64 {
             let mut last = last_needed(shape, times)?;
             let counted = |last: usize, times: &[(i64, usize, u32)]| {

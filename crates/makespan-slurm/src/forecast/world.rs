@@ -323,7 +323,7 @@ impl<'a> World<'a> {
             return None;
         }
         let mut found: Vec<(usize, u32)> = Vec::new();
-        let (mut cpus, most) = (0_u64, shape.max_nodes.map_or(usize::MAX, |most| most as usize));
+        let (mut cpus, most) = (0_u64, shape.most_nodes());
         let is_range = shape.max_nodes.is_some_and(|most| most > shape.min_nodes);
         for site in open.iter() {
             let Some(room) = self.room_now(shape, site) else { continue };
@@ -364,7 +364,7 @@ impl<'a> World<'a> {
 
     /// Each node gives the least that is asked for, and the first ones the rest.
     fn share_out(&self, shape: &Shape, found: &[(usize, u32)]) -> Vec<Hold> {
-        let least = u64::from(shape.per_node.max(1));
+        let least = u64::from(shape.cpus_of_node());
         let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
         let one = |&(site, room): &(usize, u32)| {
             let of = &self.model.sites[site];
@@ -407,26 +407,24 @@ impl<'a> World<'a> {
     /// For how long from now on a job may hold as many sites as it needs, and what ends that.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
         // Free nodes may be too few of a kind, or have too few processors together.
-        let is_more = shape.counted.is_some()
-            || shape.cpus > u64::from(shape.per_node.max(1)) * u64::from(shape.min_nodes.max(1));
-        if is_more && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
+        let may_lack = shape.counted.is_some() || shape.needs_more_together();
+        if may_lack && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
         }
-        let of = |site| Some((self.gap(shape, site)?, self.room_now(shape, site)?));
-        let mut gaps: Vec<(Gap, u32)> = self.open_for(shape).iter().filter_map(of).collect();
+        let mut gaps: Vec<(Gap, u32)> = self.open_for(shape).iter().filter_map(|site| self.gap(shape, site)).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0.seconds));
         let needed = prefix(shape, gaps.iter().map(|gap| gap.1))?;
         gaps.get(needed - 1).map(|gap| gap.0)
     }
 
-    /// The same of one site, if it has what is asked for.
-    fn gap(&self, shape: &Shape, site: usize) -> Option<Gap> {
-        self.room_now(shape, site)?;
+    /// The same of one site, with how many processors it gives, if it has what is asked for.
+    fn gap(&self, shape: &Shape, site: usize) -> Option<(Gap, u32)> {
+        let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
         let closed = closed.filter(|period| period.1 > self.now).min_by_key(|period| period.0);
         let kept = self.kept[site].iter().filter(|kept| kept.until > self.now).min_by_key(|kept| kept.from);
         let ahead = |from: i64| from.saturating_sub(self.now).max(0);
-        Some(match (closed, kept) {
+        let gap = match (closed, kept) {
             (None, None) => Gap { seconds: i64::MAX, kept: None, closed: None },
             (Some(closed), kept) if kept.is_none_or(|kept| closed.0 <= kept.from) => {
                 Gap { seconds: ahead(closed.0), kept: None, closed: Some(closed.2) }
@@ -434,7 +432,8 @@ impl<'a> World<'a> {
             (_, kept) => {
                 Gap { seconds: kept.map_or(i64::MAX, |kept| ahead(kept.from)), kept: kept.copied(), closed: None }
             }
-        })
+        };
+        Some((gap, room))
     }
 }
 

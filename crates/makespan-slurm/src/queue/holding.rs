@@ -73,8 +73,7 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
 fn complete(held: &mut [(String, Holding)], job: &Job) {
     let parts = in_equal_parts(job);
     let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
-    let cpus = |held: &mut dyn Iterator<Item = &(String, Holding)>| held.map(|one| u64::from(one.1.cpus)).sum::<u64>();
-    let has_all = cpus(&mut held.iter()) >= allocated_cpus(job);
+    let has_all = held.iter().map(|one| u64::from(one.1.cpus)).sum::<u64>() >= allocated_cpus(job);
     let details: Option<Vec<String>> = job.record.raw("gres_detail").and_then(|text| serde_json::from_str(text).ok());
     let details = details.filter(|details| details.len() == held.len());
     for (index, (name, holding)) in held.iter_mut().enumerate() {

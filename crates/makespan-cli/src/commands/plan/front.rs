@@ -6,11 +6,6 @@ use makespan_formats::report::Section;
 
 use crate::summary;
 
-fn capital(word: &str) -> String {
-    let mut signs = word.chars();
-    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
-}
-
 /// Draws the schedules of a front and what is proved about them.
 pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section {
     let objective = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
@@ -29,7 +24,7 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     });
     let series = |name: &str, points: Vec<Point>, line| Series { name: name.into(), points, line };
     let figure = Figure {
-        title: format!("{} against makespan", capital(&objective.to_string())),
+        title: format!("{} against makespan", summary::capital(&objective.to_string())),
         x_label: "makespan (s)".into(),
         y_label: match objective {
             Objective::WeightedCompletion | Objective::WeightedLateness => format!("{objective} (weight \u{D7} s)"),

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use makespan_core::ProcSet;
 use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
 use makespan_slurm::forecast::Expected;
 
@@ -171,9 +172,8 @@ impl Cluster {
                     own.extend(others.into_iter().take(missing));
                 }
             }
-            own.sort_unstable();
             own.iter().for_each(|&one| free_from[one as usize] = end.max(start + 1));
-            shown.processors = intervals(&own);
+            shown.processors = intervals(own.iter().map(|&one| (one, one)));
         }
     }
 
@@ -182,28 +182,21 @@ impl Cluster {
             self.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let of = |reservation: &makespan_slurm::queue::Reservation| {
             let own = reservation.nodes.iter().filter_map(|name| by_name.get(name.as_str()));
-            let mut processors: Vec<u32> = own.flat_map(|&node| self.first[node]..self.first[node + 1]).collect();
-            processors.sort_unstable();
+            let own = own.map(|&node| (self.first[node], self.first[node + 1]));
+            let processors = intervals(own.filter(|(first, end)| first < end).map(|(first, end)| (first, end - 1)));
             let (start, end) = (reservation.start - seen.queue.now, reservation.end - seen.queue.now);
             let [from, to] = [reservation.start, reservation.end].map(|at| seen.clock.words(at));
             let text = format!("reservation {}, {from} to {to}", reservation.name);
-            Reserved { text, start: start.max(0), end, processors: intervals(&processors) }
+            Reserved { text, start: start.max(0), end, processors }
         };
         let reservations = seen.queue.reservations.iter();
         reservations.filter(|one| !one.is_partial && one.end > seen.queue.now).map(of).collect()
     }
 }
 
-/// Ascending numbers as first and last of each interval.
-fn intervals(numbers: &[u32]) -> Vec<(u32, u32)> {
-    let mut made: Vec<(u32, u32)> = Vec::new();
-    for &number in numbers {
-        match made.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => made.push((number, number)),
-        }
-    }
-    made
+/// Intervals in any order, those that touch as one.
+fn intervals(all: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
+    ProcSet::from_intervals(all.collect()).intervals().to_vec()
 }
 
 /// When nine of ten jobs have started and run, at least a minute: what comes later is cut off.

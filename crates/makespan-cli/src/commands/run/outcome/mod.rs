@@ -13,7 +13,7 @@ use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
 use crate::output::{Line, Tone, shown, wrapped};
-use crate::summary::{bytes, figure, grouped};
+use crate::summary::{bytes, capital, figure, grouped};
 
 /// Tasks whose failures are told; the table of jobs has all.
 const TOLD: usize = 20;
@@ -99,8 +99,7 @@ impl Kind {
 
 /// A line of the terminal as a sentence of a page.
 fn sentence(line: &str) -> String {
-    let mut signs = line.chars();
-    signs.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), signs.as_str()))
+    if line.is_empty() { String::new() } else { format!("{}.", capital(line)) }
 }
 
 fn memory_kill(run: &Run) -> Option<MemoryKill> {
