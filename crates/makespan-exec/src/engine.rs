@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use makespan_core::{Outage, Platform, ProcSet, TaskId, Time};
 
 pub use crate::process::Identity;
-pub use crate::status::{has_succeeded, was_stopped};
+pub use crate::status::{EndedBy, ended_by, has_succeeded};
 
 /// What is to be started.
 #[derive(Clone, Copy, Debug)]

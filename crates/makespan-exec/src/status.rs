@@ -16,11 +16,20 @@ const RESERVED: usize = 4096;
 /// Above it, an exit status is that of a signal.
 const SIGNALLED: i32 = 128;
 
-/// Whether the attempt that left its status in this file was stopped by a signal which neither it nor we had asked for. `None`
-/// where there is no whole status.
-pub fn was_stopped(path: &Path) -> Option<bool> {
-    let status = Status::parse(&std::fs::read(path).ok()?)?;
-    Some(status.exit != 0 && status.stopped)
+/// Who ended an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Itself: it was done, or returned a status that no signal leaves.
+    Itself,
+    /// Whoever runs it, by asking it to end.
+    Us,
+    /// A signal that we did not send. Whoever sent it may be ending all that runs here.
+    Signal,
+}
+
+/// Who ended the attempt that left its status in this file; `None` where there is no whole status.
+pub fn ended_by(path: &Path) -> Option<EndedBy> {
+    Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
 /// Whether the attempt that was let run with this claim ([`crate::engine::Engine::go`]) has left in this file that it succeeded.
@@ -77,9 +86,15 @@ impl Status {
         serde_json::from_str(&body).ok()
     }
 
-    /// Whether the task surely ended by itself: it was done, or returned a status that no signal leaves while nobody asked it to end.
-    pub fn is_of_its_own(&self) -> bool {
-        self.exit == 0 || (self.exit <= SIGNALLED && !self.asked && !self.stopped)
+    /// Who ended the attempt.
+    pub fn ended_by(&self) -> EndedBy {
+        match self.exit {
+            0 => EndedBy::Itself,
+            _ if self.stopped => EndedBy::Signal,
+            _ if self.asked => EndedBy::Us,
+            exit if exit > SIGNALLED => EndedBy::Signal,
+            _ => EndedBy::Itself,
+        }
     }
 
     /// When it ended, by the wall clock.
@@ -134,5 +149,32 @@ impl Slot {
     pub fn release(self, storage: &dyn Storage) {
         // What is left is overwritten by the next attempt and read by nobody.
         let _ = storage.remove(&self.temporary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ended_an_attempt_is_told_by_its_status() {
+        let by = |exit, asked, stopped| {
+            let claim = Claim {
+                run: 1,
+                instance: String::new(),
+                task: TaskId(0),
+                attempt: 1,
+                at: Time::ZERO,
+                processors: ProcSet::first(1),
+            };
+            Status { claim, exit, asked, stopped, ended: 0, accounting: None, reason: None }.ended_by()
+        };
+        for (asked, stopped) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(by(0, asked, stopped), EndedBy::Itself, "what is done is done");
+            let unasked = if stopped { EndedBy::Signal } else { EndedBy::Itself };
+            assert_eq!(by(3, asked, stopped), if asked && !stopped { EndedBy::Us } else { unasked });
+            let signalled = if asked && !stopped { EndedBy::Us } else { EndedBy::Signal };
+            assert_eq!(by(137, asked, stopped), signalled);
+        }
     }
 }

@@ -328,9 +328,9 @@ fn what_a_real_time_signal_ends_has_ended() {
     assert_eq!(called(&tag), Vec::<i32>::new());
 }
 
-/// The shims of its jobs wait for room for their statuses.
+/// Its jobs wait for room for their statuses, or its journal for room for their starts.
 #[test]
-fn a_run_on_a_full_disk_can_be_stopped() {
+fn a_run_on_a_full_disk_says_so_and_can_be_stopped() {
     let sandbox = Sandbox::new();
     let fill = ("fill", "0.1", "head -c 1000000 /dev/zero > m/filling; echo > full");
     let jobs = [fill, ("a", "0.1", "echo a >> ran"), ("b", "0.1", "echo b >> ran")];
@@ -368,6 +368,7 @@ fn a_run_on_a_full_disk_can_be_stopped() {
         return;
     }
     assert!(said.status == Some(0) && said.out.contains("3 of 3 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("No space left on device"), "{said:?}");
     assert_eq!(sandbox.read("ran"), "a\nb\n");
 }
 

@@ -98,7 +98,7 @@ fn what_ended_while_the_planner_was_gone_is_not_repeated() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "ended");
     let list: String =
-        (0..6).map(|index| format!("echo begun >>log.{index}; sleep 0.5; echo done >>log.{index}\n")).collect();
+        (0..6).map(|index| format!("echo begun >>log.{index}; sleep 0.5 && echo done >>log.{index}\n")).collect();
     space.write("list.txt", &list);
     let run = "run list.txt --on slurm --nodes 2 --no-history --folder run";
     let mut first = space.command(run).spawn().unwrap();
@@ -167,7 +167,7 @@ fn a_pilot_that_ends_with_work_left_is_followed_by_another() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "cancelled");
     let list: String =
-        (0..12).map(|index| format!("echo begun >>log.{index}; sleep 0.7; echo done >>log.{index}\n")).collect();
+        (0..12).map(|index| format!("echo begun >>log.{index}; sleep 0.7 && echo done >>log.{index}\n")).collect();
     space.write("list.txt", &list);
     let planner = space.command("run list.txt --on slurm --no-history --folder run").spawn().unwrap();
     space.wait("one ends", || (0..12).any(|index| space.read(&format!("log.{index}")).contains("done")));

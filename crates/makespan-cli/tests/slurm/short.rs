@@ -124,7 +124,8 @@ fn a_number_that_is_given_again_is_that_of_another_pilot() {
     };
     for turn in 0..2 {
         let space = Workspace::new(&cluster, &format!("again-{turn}"));
-        let line = "echo begun >>log.{i}; sleep 2.5; echo done >>log.{i}\n";
+        // Slurm kills one process after the other: where the sleep dies first, the shell must not go on.
+        let line = "echo begun >>log.{i}; sleep 2.5 && echo done >>log.{i}\n";
         let list: String = (0..20).map(|index| line.replace("{i}", &index.to_string())).collect();
         space.write("list.txt", &list);
         // It writes what it knows every few seconds at the latest.

@@ -10,7 +10,8 @@ use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
 use crate::spare::{Duty, Spare};
-use crate::storage::{is_passing, writable};
+use crate::status::Slot;
+use crate::storage::{Disk, is_passing, writable};
 
 /// Most shims that are started ahead.
 const SPARES: usize = 2;
@@ -27,6 +28,8 @@ impl Local {
             closing: false,
         };
         self.empty(&start.files.outputs).map_err(refuse)?;
+        // The shim takes this room again. One that found none would wait for it, and has nobody to tell.
+        Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
         let environment = allotment_environment(start.allotment, start.processors.len());

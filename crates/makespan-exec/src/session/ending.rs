@@ -7,7 +7,7 @@ use super::active::{Active, Doubtful, End, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::{Cause, Record};
-use crate::status::Status;
+use crate::status::{EndedBy, Status};
 
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
@@ -98,7 +98,7 @@ impl Session<'_> {
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.active.remove(&task) else { return Ok(()) };
         // Whoever should have said that it had ended may be what is gone.
-        if let Some(told) = self.status_of(task, active.attempt).filter(Status::is_of_its_own) {
+        if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
             return self.ended(task, &active, Some(told), left);
         }

@@ -5,12 +5,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use makespan_core::{ProcSet, Stop, Time};
-use makespan_exec::engine::{Engine, Notice, Start, has_succeeded};
+use makespan_exec::engine::{EndedBy, Engine, Notice, Start, ended_by, has_succeeded};
 use makespan_exec::{Local, cores};
 
 use super::board::{Board, Claim};
 use super::cores;
-use crate::pilot::{Fate, Order};
+use crate::pilot::{DOUBT, Fate, Order};
 
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(4);
@@ -218,12 +218,12 @@ impl Agent {
 
     /// Whether Slurm ends the job, which may reach the task a moment before this process.
     fn is_being_stopped(&self, status: i32) -> bool {
-        let was = makespan_exec::engine::was_stopped(&self.board.run().join(&self.order.files.status));
-        if self.board.is_to_end(&self.id, false) || !(status > 128 || was.unwrap_or(false)) {
+        let ended_by = ended_by(&self.board.run().join(&self.order.files.status));
+        if self.board.is_to_end(&self.id, false) || !(status > 128 || ended_by == Some(EndedBy::Signal)) {
             return false;
         }
         let begun = Instant::now();
-        while begun.elapsed() < PAUSE * 2 && !self.stop.is_requested() {
+        while begun.elapsed() < DOUBT && !self.stop.is_requested() {
             sleep(PAUSE / 10);
         }
         self.stop.is_requested()

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use makespan_exec::Local;
-use makespan_exec::engine::was_stopped;
+use makespan_exec::engine::{EndedBy, ended_by};
 
 use super::board::{Board, Left};
 use super::order::{Fate, Order};
@@ -14,6 +14,8 @@ pub(super) struct Inherited {
     pub id: String,
     pub order: Order,
     left: Left,
+    /// Whether it lived under this agent.
+    has_lived: bool,
     /// Since when it is watched, at the latest since when it runs.
     pub since: Instant,
     /// When it was asked to end.
@@ -24,27 +26,31 @@ pub(super) struct Inherited {
 impl Inherited {
     pub fn new(id: String, order: Order, left: Left) -> Self {
         let order = Order { gpus: left.gpus.clone().or(order.gpus), ..order };
-        Self { id, order, left, since: Instant::now(), asked: None, timed_out: false }
+        Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
     }
 
-    /// How it ended, if it has.
-    pub fn fate(&self, board: &Board, local: &Local, boot: &str) -> Option<Fate> {
+    /// How it ended, if it has, and whether that looks as if somebody was stopping all that runs here.
+    pub fn fate(&mut self, board: &Board, local: &Local, boot: &str) -> Option<(Fate, bool)> {
         if self.left.boot == boot && self.left.shim.is_alive() {
+            self.has_lived = true;
             return None;
         }
-        Some(match was_stopped(&board.run().join(&self.order.files.status)) {
-            Some(_) if self.timed_out => Fate::TimedOut,
+        let by = ended_by(&board.run().join(&self.order.files.status));
+        if by.is_none() && self.left.boot == boot {
+            local.end_strays(&self.order.name);
+        }
+        Some(self.fate_if_ended(by))
+    }
+
+    fn fate_if_ended(&self, by: Option<EndedBy>) -> (Fate, bool) {
+        match by {
+            Some(_) if self.timed_out => (Fate::TimedOut, false),
+            // Whatever ended its agent ended it: an agent that lived on would have told of the end.
+            Some(EndedBy::Signal) if !self.has_lived => (Fate::Gone, false),
             // The status tells more.
-            Some(false) => Fate::Exit(0),
-            // Whatever ended its agent ended it.
-            Some(true) => Fate::Gone,
-            None => {
-                if self.left.boot == boot {
-                    local.end_strays(&self.order.name);
-                }
-                Fate::Gone
-            }
-        })
+            Some(by) => (Fate::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
+            None => (Fate::Gone, false),
+        }
     }
 
     pub fn end(&mut self, boot: &str, kill: bool) {
@@ -57,3 +63,25 @@ impl Inherited {
 
 /// How often it is looked at them.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use makespan_exec::engine::Identity;
+
+    use super::*;
+
+    /// A node that kills all at once kills the task a moment before the agent, and what runs around the task says so.
+    #[test]
+    fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
+        let left = Left { shim: Identity::of_this(), boot: "b".into(), gpus: None };
+        let mut one = Inherited::new("a.1".into(), Order::example(), left);
+        let ends = [Some(EndedBy::Itself), Some(EndedBy::Us), Some(EndedBy::Signal), None];
+        let fates = |one: &Inherited| ends.map(|by| one.fate_if_ended(by));
+        let (exit, gone) = ((Fate::Exit(0), false), (Fate::Gone, false));
+        assert_eq!(fates(&one), [exit.clone(), exit.clone(), gone.clone(), gone.clone()]);
+        one.has_lived = true;
+        assert_eq!(fates(&one), [exit.clone(), exit.clone(), (Fate::Exit(0), true), gone.clone()]);
+        one.asked = Some(Instant::now());
+        assert_eq!(fates(&one), [exit.clone(), exit.clone(), exit, gone]);
+    }
+}

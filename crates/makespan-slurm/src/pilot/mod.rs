@@ -17,3 +17,4 @@ pub(crate) use agent::{LEAVING, REMARK};
 pub(crate) use board::{Beacon, Board, Place};
 pub use head::{HeadOptions, lead};
 pub(crate) use order::{Before, Fate, Order};
+pub(crate) use tasks::DOUBT;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, Time};
-use makespan_exec::engine::{Engine, Start, was_stopped};
+use makespan_exec::engine::{EndedBy, Engine, Start, ended_by};
 
 use super::agent::{Agent, REMARK};
 use super::board::Left;
@@ -17,7 +17,7 @@ const SLACK: Duration = Duration::from_secs(2);
 
 /// How long an end that looks like a stop waits for one.
 /// Slurm ends the agent and its tasks one after the other; on a busy machine that takes a while.
-const DOUBT: Duration = Duration::from_secs(2);
+pub(crate) const DOUBT: Duration = Duration::from_secs(2);
 
 /// Whether an attempt may have its GPUs now.
 enum Gpus {
@@ -188,7 +188,7 @@ impl Agent {
 
     /// Whether it looks as if somebody had stopped a task, as Slurm does with all that runs in a job.
     fn was_stopped(&self, status: i32, order: &Order) -> bool {
-        status > 128 || was_stopped(&self.board.run().join(&order.files.status)).unwrap_or(false)
+        status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
     /// What nobody explains by its time was the doing of the task.
@@ -219,15 +219,19 @@ impl Agent {
     pub(super) fn look_after(&mut self) {
         let (board, local, boot) = (&self.board, &self.local, &self.boot);
         let mut over = Vec::new();
-        self.inherited.retain(|inherited| match inherited.fate(board, local, boot) {
-            Some(fate) => {
-                over.push((inherited.id.clone(), fate));
+        self.inherited.retain_mut(|inherited| match inherited.fate(board, local, boot) {
+            Some((fate, doubtful)) => {
+                over.push((inherited.id.clone(), fate, doubtful));
                 false
             }
             None => true,
         });
-        for (id, fate) in over {
-            self.ended(&id, &fate);
+        for (id, fate, doubtful) in over {
+            if doubtful {
+                self.doubtful.push((Instant::now() + DOUBT, id, fate));
+            } else {
+                self.ended(&id, &fate);
+            }
         }
     }
 

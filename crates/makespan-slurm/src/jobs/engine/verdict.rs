@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
-use makespan_exec::engine::{Notice, was_stopped};
+use makespan_exec::engine::{Notice, ended_by};
 
 use super::{Held, Jobs};
 use crate::JobState;
@@ -182,7 +182,7 @@ impl Jobs<'_> {
                 self.notices.push_back(Notice::Refused(task, reason));
             }
             Verdict::Ended(status, reason) => {
-                let left = was_stopped(&self.board.run().join(&held.order.files.status)).is_some();
+                let left = ended_by(&self.board.run().join(&held.order.files.status)).is_some();
                 (held.fate, held.is_stopped) = (Some(Fate::Exit(status)), false);
                 self.board.forget_end(&held.id, &Fate::Gone);
                 // A status that was left tells more than the queue.
