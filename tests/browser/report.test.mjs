@@ -89,6 +89,25 @@ describe("a report of 10,000 placements", () => {
     assert.deepEqual([again.from, again.to, again.top, again.bottom], [whole.from, whole.to, whole.top, whole.bottom]);
   });
 
+  it("leaves the wheel to the page where all is shown", async () => {
+    const { page } = report;
+    const whole = await view(page);
+    await page.evaluate(() => scrollTo(0, 0));
+    const box = await page.locator(".stage").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 100);
+    await page.mouse.wheel(0, 60);
+    await page.waitForFunction(() => scrollY > 0);
+    assert.deepEqual(await view(page), whole);
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.mouse.wheel(0, -60);
+    await settle(page);
+    await page.mouse.wheel(0, 60);
+    await settle(page);
+    assert.equal(await page.evaluate(() => scrollY), 0, "there was something to zoom out of");
+    await page.locator(".stage").focus();
+    await page.keyboard.press("0");
+  });
+
   it("pans by dragging and by the map", async () => {
     const { page } = report;
     for (let i = 0; i < 4; i++) await page.locator('[data-act="zoom-in"]').click();

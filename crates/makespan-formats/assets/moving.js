@@ -150,9 +150,14 @@ const moving = {
       });
     }
   },
+  /** Where all is shown nothing is left to zoom out of: the wheel scrolls the page. */
+  leavesToPage(event) {
+    const { view, model } = this;
+    return !event.shiftKey && event.deltaY > Math.abs(event.deltaX) && view.from <= model.begin && view.to >= model.end;
+  },
   listenToWheel() {
     this.stage.addEventListener("wheel", (event) => {
-      if (event.metaKey) return;
+      if (event.metaKey || this.leavesToPage(event)) return;
       event.preventDefault();
       const [x, y] = this.pointOf(event);
       const factor = Math.exp(Math.sign(event.deltaY || event.deltaX) * 0.18);

@@ -388,7 +388,9 @@ class TreeChart {
     }
     this.listenToPointer();
     this.stage.addEventListener("wheel", (event) => {
-      if (event.metaKey) return;
+      const isWhole = this.view.from <= 0 && this.view.to >= this.model.width;
+      // Where all is shown nothing is left to zoom out of: the wheel scrolls the page.
+      if (event.metaKey || (isWhole && event.deltaY > 0 && !event.shiftKey)) return;
       event.preventDefault();
       const factor = Math.exp(Math.sign(event.deltaY || event.deltaX) * 0.18);
       if (event.shiftKey) this.zoomRows(factor);

@@ -50,7 +50,7 @@ fn of_shares(job: &Job) -> Vec<(String, Holding)> {
     job.shares.iter().flat_map(of).collect()
 }
 
-/// Of 22.05 a list `allocated_nodes` of nodes with their cores, later `nodes.allocation` with counts.
+/// Of 22.05 to 23.11 a list `allocated_nodes` of nodes with their cores, from 24.05 on `nodes.allocation` with counts.
 fn of_json(text: &str) -> Vec<(String, Holding)> {
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let nodes =
@@ -155,4 +155,36 @@ pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>
         (cpus > 0).then_some(Holding { node, cpus, memory, gres: Vec::new() })
     };
     known.into_iter().enumerate().filter_map(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shapes of 22.05 and 23.11, and of 24.05 and later, where cores that a job does not have are listed too.
+    #[test]
+    fn what_a_job_holds_is_read_from_the_json_of_every_version() {
+        let older = |sockets: &str| {
+            format!(
+                r#"{{"nodes": "c2", "allocated_cores": 3, "allocated_cpus": 0, "allocated_hosts": 1, "allocated_nodes":
+                [{{"nodename": "c2", "cpus_used": 0, "memory_used": 0, "memory_allocated": 9000, "sockets": {sockets}}}]}}"#
+            )
+        };
+        let newer = r#"{"select_type": ["CORE"], "cpus": 3, "threads_per_core": {"set": false, "infinite": false, "number": 0},
+            "nodes": {"count": 1, "list": "c2", "whole": false, "select_type": ["ONE_ROW"], "allocation": [{"index": 0, "name": "c2",
+            "cpus": {"count": 3, "used": 0}, "memory": {"used": 0, "allocated": 9000}, "sockets": [{"index": 0, "cores":
+            [{"index": 0, "status": ["ALLOCATED"]}, {"index": 1, "status": ["UNALLOCATED"]}]}]}]}}"#;
+        let texts = [
+            older(r#"{"0": {"cores": {"4": "allocated", "8": "allocated"}}, "1": {"cores": {"0": "allocated"}}}"#),
+            older(r#"[{"cores": {"4": "allocated", "8": "allocated", "9": "allocated"}}]"#),
+            newer.to_owned(),
+        ];
+        for text in texts {
+            let holding = Holding { node: 0, cpus: 3, memory: 9000 << 20, gres: Vec::new() };
+            assert_eq!(of_json(&text), [("c2".to_owned(), holding)], "{text}");
+        }
+        for none in ["", "null", "{}", r#"{"nodes": {"count": 0}}"#] {
+            assert_eq!(of_json(none), [], "{none}");
+        }
+    }
 }
