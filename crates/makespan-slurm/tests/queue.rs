@@ -44,7 +44,7 @@ fn a_recorded_queue_is_read_whole() {
     assert!(queue.jobs.iter().any(|job| job.name == "odd|name = \"é\" x=1"));
     assert!(queue.hidden.is_empty(), "{:?}", queue.hidden);
     // What is missing is said.
-    assert!(queue.remarks.iter().any(|remark| remark.contains("sacct.history.txt is missing")), "{:?}", queue.remarks);
+    assert!(queue.past_missing.as_ref().is_some_and(|text| text.contains("sacct.history.txt is missing")));
 }
 
 #[test]
@@ -240,9 +240,9 @@ fn no_command_changes_anything_and_a_cluster_without_accounts_is_read() {
     let fakes = recording();
     let queue = Queue::read(&fakes.commands(), 7).unwrap();
     assert!(
-        queue.jobs.len() > 10 && queue.remarks.iter().any(|remark| remark.contains("disabled")),
+        queue.jobs.len() > 10 && queue.past_missing.as_ref().is_some_and(|text| text.contains("disabled")),
         "{:?}",
-        queue.remarks
+        queue.past_missing
     );
     let called = fs::read_to_string(fakes.path().join("called")).unwrap();
     for line in called.lines() {

@@ -87,6 +87,34 @@ fn run_times_are_learned_usual_or_limits() {
 }
 
 #[test]
+fn what_is_learned_is_told_where_something_is_learned() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let told = |times: &[&str]| {
+        let said = said(&sandbox, &[&["--from", folder.to_str().unwrap()], times].concat(), 240);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.out.contains("times are learned from jobs that the controller remembers")
+    };
+    assert!(told(&[]) && told(&["--times", "learned"]));
+    assert!(!told(&["--times", "limits"]) && !told(&["--times", "usual"]));
+}
+
+#[test]
+fn json_of_which_no_job_can_be_read_is_an_error() {
+    let sandbox = Sandbox::with_small();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    fs::copy(recorded().join("scontrol.nodes-d.txt"), sandbox.path("saved/scontrol.nodes-d.txt")).unwrap();
+    fs::write(sandbox.path("saved/squeue.json"), r#"{"jobs": [{"id": 1, "state": "PENDING"}]}"#).unwrap();
+    let said = said(&sandbox, &["--from", "saved"], 80);
+    let words = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.status == Some(1) && said.out.is_empty(), "{:?} {}", said.status, said.out);
+    assert!(
+        words.contains("squeue.json: 1 of 1 records is left out") && words.contains("squeue --json --states=all"),
+        "{words}"
+    );
+}
+
+#[test]
 fn the_page_escapes_what_users_wrote() {
     let sandbox = Sandbox::with_small();
     let folder = recorded();
@@ -117,6 +145,9 @@ fn what_is_wrong_is_one_clear_error() {
         (&["--from", from, "--report", "page.txt"], "html"),
         (&["--from", "slurm", "--at", "5"], "is now"),
         (&["--from", from, "--past", "3"], "sacct.history.txt"),
+        (&["--from", from, "--at", "9999-12-31"], "beyond the calendar; state an instant"),
+        (&["--from", from, "--at", "9223372036854775807"], "beyond the calendar; state an instant"),
+        (&["--from", from, "--at", "1970-01-01"], "leave the instant out, or state a later one"),
     ] {
         let said = said(&sandbox, arguments, 80);
         assert!(said.status == Some(1) && said.err.contains(needle), "{arguments:?}: {:?} {}", said.status, said.err);
@@ -265,6 +296,10 @@ fn options_that_would_be_ignored_are_refused() {
     for arguments in [&["--state", "held", "--times", "limits"][..], &["--state", "held", "--draws", "5"]] {
         let said = said(&sandbox, arguments, 80);
         assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
+    }
+    for option in [["--user", ""], ["--job", ""]] {
+        let said = said(&sandbox, &[&["--from", "saved"], &option[..]].concat(), 80);
+        assert!(said.status == Some(2) && said.err.contains("a value is required for"), "{option:?}: {}", said.err);
     }
     for option in [&["--job", "5"][..], &["--times", "limits"], &["--draws", "5"], &["--watch"], &["--past", "2"]] {
         let arguments = [&["--url", "http://127.0.0.1:1"], option].concat();

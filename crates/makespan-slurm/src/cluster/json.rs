@@ -38,7 +38,26 @@ const NAMES: [(&str, &str); 23] = [
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
+    // A command that fails prints a document all the same.
+    if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
+        return Err(format!("it has no jobs, and says why: {problem}"));
+    }
     jobs.iter().map(|job| job.as_object().map(record).ok_or_else(|| "a job is no object".to_owned())).collect()
+}
+
+/// The first error that a document tells of.
+fn problem(document: &Value) -> Option<String> {
+    let first = document.get("errors")?.as_array()?.first()?;
+    let text = ["description", "error"].iter().find_map(|key| first.get(key)?.as_str().filter(|text| !text.is_empty()));
+    Some(text.map_or_else(|| first.to_string(), str::to_owned))
+}
+
+/// The version of Slurm that printed a document, such as `24.11.5`.
+pub fn version_of_json(text: &str) -> Option<String> {
+    let document: Value = serde_json::from_str(text).ok()?;
+    let meta = document.get("meta")?;
+    let release = meta.get("slurm").or_else(|| meta.get("Slurm"))?.get("release")?;
+    release.as_str().map(str::to_owned)
 }
 
 fn record(job: &Map<String, Value>) -> Record {

@@ -18,6 +18,6 @@ pub use state::{JobState, NodeState};
 
 #[doc(hidden)]
 pub use json::jobs_of_json;
-pub(crate) use json::plain;
+pub(crate) use json::{plain, version_of_json};
 pub(crate) use nodes_json::nodes_of_json;
 pub(crate) use read::read_records;

@@ -5,7 +5,9 @@
 
 mod array;
 mod barred;
+mod beside;
 mod dependency;
+mod doubts;
 mod holding;
 mod job;
 mod limits;
@@ -60,6 +62,8 @@ pub struct Queue {
     pub hidden: Vec<Holding>,
     /// Jobs that ended, from which times are learned.
     pub past: Vec<PastRun>,
+    /// Why it has no more of these than the controller remembers, in a sentence; `None` where accounts were read.
+    pub past_missing: Option<String>,
     /// What is missing or strange, in sentences.
     pub remarks: Vec<String>,
 }

@@ -1,25 +1,76 @@
 //! The instant of outputs that were saved: they seldom say it in so many words.
 
 use crate::text::{Limit, duration, moment};
-use crate::{Job, JobState};
+use crate::{Job, JobState, Node};
 
-/// The latest instant of which the jobs speak as of the past. A running job says for how long it has run, which tells the instant
-/// itself; otherwise it was at least as late as anything that had happened.
-pub(super) fn instant(jobs: &[Job], json: Option<&str>) -> Option<i64> {
-    let of = |job: &Job| {
+/// Seconds that may lie between two commands, and between two clocks.
+pub(super) const TOLERANCE: i64 = 60;
+
+/// What outputs tell of the instant at which they were printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The instant itself.
+    Exactly(i64),
+    /// Something that had happened by then.
+    AtLeast(i64),
+}
+
+impl Told {
+    pub fn instant(self) -> i64 {
+        match self {
+            Self::Exactly(at) | Self::AtLeast(at) => at,
+        }
+    }
+
+    /// Whether both cannot be of one instant.
+    pub fn contradicts(self, other: Self) -> bool {
+        let is_later = |early: i64, late: i64| late.saturating_sub(early) > TOLERANCE;
+        match (self, other) {
+            (Self::Exactly(own), Self::Exactly(other)) => is_later(own, other) || is_later(other, own),
+            (Self::Exactly(exact), Self::AtLeast(least)) | (Self::AtLeast(least), Self::Exactly(exact)) => {
+                is_later(exact, least)
+            }
+            (Self::AtLeast(_), Self::AtLeast(_)) => false,
+        }
+    }
+}
+
+/// A job that runs says for how long it has run, which tells the instant; otherwise it was at least as late as anything that had
+/// happened.
+pub(super) fn of_jobs(jobs: &[Job]) -> Option<Told> {
+    let exact = jobs.iter().filter_map(present).max().map(Told::Exactly);
+    let happened = |job: &Job| {
         let time = |key: &str| job.record.get(key).and_then(moment);
-        let ran = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
-        let runs = job.state == JobState::Running;
-        let present = job.start.zip(ran).filter(|_| runs).and_then(|(start, ran)| start.checked_add_unsigned(ran));
         let looked = time("LastSchedEval").or_else(|| time("last_sched_evaluation"));
         let started = job.start.filter(|_| !job.state.is_waiting());
         let ended = job.end.filter(|_| job.state.has_ended());
-        [present, looked, started, ended, job.submitted].into_iter().flatten().max()
+        [looked, started, ended, job.submitted].into_iter().flatten().max()
     };
-    jobs.iter().filter_map(of).chain(json.and_then(last_update)).max()
+    exact.or_else(|| jobs.iter().filter_map(happened).max().map(Told::AtLeast))
+}
+
+/// Its start and how long it has run, unless it stood still in between.
+fn present(job: &Job) -> Option<i64> {
+    let stood = job.record.get("SecsPreSuspend").is_some_and(|seconds| seconds != "0");
+    let ran = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
+    let (start, ran) = job.start.zip(ran).filter(|_| job.state == JobState::Running && !stood)?;
+    start.checked_add_unsigned(ran)
 }
 
 /// What newer versions say beside the jobs.
+pub(super) fn of_json(text: &str) -> Option<Told> {
+    last_update(text).map(Told::Exactly)
+}
+
+/// By when nodes had booted, or had last been busy.
+pub(super) fn of_nodes(nodes: &[Node], json: Option<&str>) -> Option<Told> {
+    let times = |node: &Node| {
+        let time = |key: &str| node.record.get(key).and_then(moment);
+        [node.booted, time("SlurmdStartTime"), time("LastBusyTime")].into_iter().flatten().max()
+    };
+    nodes.iter().filter_map(times).chain(json.and_then(last_update)).max().map(Told::AtLeast)
+}
+
 fn last_update(text: &str) -> Option<i64> {
     #[derive(serde::Deserialize)]
     struct Document {

@@ -8,7 +8,7 @@ use crate::{Config, Job, Node, Partition, Reading, jobs_of_json};
 
 use super::holding::hidden;
 use super::job::Around;
-use super::{Licence, PastRun, Queue, Reservation, limits, now};
+use super::{Licence, PastRun, Queue, Reservation, doubts, limits, now};
 
 /// A part of what is known of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +60,8 @@ pub struct Texts {
     parts: HashMap<Part, String>,
     /// What could not be had, in sentences.
     pub remarks: Vec<String>,
+    /// Why accounts of ended jobs could not be had, in a sentence.
+    pub past_missing: Option<String>,
 }
 
 /// Tasks of arrays that are listed one by one.
@@ -89,7 +91,7 @@ impl Texts {
         let listed = self.jobs(&mut remarks)?;
         let missing = "they do not say of which instant they are; state it (--at)";
         let now = now
-            .or_else(|| now::instant(&listed, self.get(Part::JobsJson)))
+            .or_else(|| self.told(&listed))
             .or_else(|| listed.is_empty().then_some(0))
             .ok_or((Part::Jobs, missing.to_owned()))?;
         let mut known = std::collections::HashSet::new();
@@ -105,6 +107,8 @@ impl Texts {
         let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
         let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
         remarks.append(&mut around.remarks);
+        remarks.extend(doubts::dates(&listed, now));
+        remarks.extend(doubts::idle(&jobs, &nodes));
         let holds = jobs.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds);
         let hidden = hidden(&nodes, holds);
         let config = self.config(&mut remarks);
@@ -115,6 +119,7 @@ impl Texts {
             reservations: self.list(Part::Reservations, Kind::Reservation, Reservation::of, &mut remarks),
             licences: self.list(Part::Licences, Kind::License, Licence::of, &mut remarks),
             past: self.past(&listed, &mut remarks),
+            past_missing: self.past_missing.clone(),
             nodes,
             partitions,
             qos,
@@ -125,12 +130,23 @@ impl Texts {
         })
     }
 
+    /// The instant of the jobs: JSON that is there beside a text may be of another one, and helps only where the text does not tell it.
+    fn told(&self, listed: &[Job]) -> Option<i64> {
+        let (own, json) = (now::of_jobs(listed), self.get(Part::JobsJson));
+        if let Some(now::Told::Exactly(at)) = own
+            && self.get(Part::Jobs).is_some()
+        {
+            return Some(at);
+        }
+        own.into_iter().chain(json.and_then(now::of_json)).map(now::Told::instant).max()
+    }
+
     fn nodes(&self, remarks: &mut Vec<String>) -> Result<Vec<Node>, (Part, String)> {
         let (part, reading) = match (self.get(Part::Nodes), self.get(Part::NodesJson)) {
             (Some(text), _) => (Part::Nodes, read_records(Kind::Node, text, Node::of)),
             (None, Some(json)) => {
                 let records = crate::cluster::nodes_of_json(json).map_err(|problem| (Part::NodesJson, problem))?;
-                (Part::NodesJson, read(records, Node::of))
+                (Part::NodesJson, by_number(records, Node::of))
             }
             (None, None) => return Err((Part::Nodes, "they are missing".into())),
         };
@@ -171,10 +187,15 @@ impl Texts {
 
     /// The text, and what the JSON says of jobs of which the text is doubtful.
     fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
-        let json = || self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| read(records, Job::of)));
+        let json =
+            || self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| by_number(records, Job::of)));
         let Some(text) = self.get(Part::Jobs) else {
             let reading = json().ok_or((Part::Jobs, "they are missing".to_owned()))?;
             let reading = reading.map_err(|problem| (Part::JobsJson, problem))?;
+            if let Some(problem) = reading.remarks.first().filter(|_| reading.items.is_empty()) {
+                let help = "save what `squeue --json --states=all` of the cluster prints";
+                return Err((Part::JobsJson, format!("{problem}; {help}")));
+            }
             remarks.extend(reading.remarks);
             return Ok(reading.items);
         };
@@ -182,12 +203,16 @@ impl Texts {
         let mut reading = read_records(Kind::Job, text, Job::of);
         let none = trimmed.is_empty() || trimmed.starts_with("No jobs");
         if none {
+            if trimmed.is_empty() {
+                remarks.push("the list of jobs is empty; Slurm says in words that there are none".into());
+            }
             return Ok(Vec::new());
         }
         let is_doubtful = |job: &Job| job.is_doubtful;
         if reading.items.iter().any(is_doubtful) || !reading.remarks.is_empty() {
             match json() {
                 Some(Ok(better)) => {
+                    remarks.extend(better.remarks);
                     let better: HashMap<u64, Job> = better.items.into_iter().map(|job| (job.id, job)).collect();
                     let known: std::collections::HashSet<u64> = reading.items.iter().map(|job| job.id).collect();
                     for job in reading.items.iter_mut().filter(|job| job.is_doubtful) {
@@ -299,13 +324,15 @@ impl Texts {
     }
 }
 
-fn read<T>(records: Vec<Record>, of: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
-    let (mut items, mut remarks) = (Vec::new(), Vec::new());
+/// Records, and in one remark how many of them cannot be read.
+fn by_number<T>(records: Vec<Record>, of: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
+    let all = records.len();
+    let (mut items, mut problems) = (Vec::new(), Vec::new());
     for record in records {
         match of(record) {
             Ok(item) => items.push(item),
-            Err(problem) => remarks.push(problem),
+            Err(problem) => problems.push(problem),
         }
     }
-    Reading { items, remarks }
+    Reading { items, remarks: doubts::unread(&problems, all).into_iter().collect() }
 }

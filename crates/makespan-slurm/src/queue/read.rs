@@ -10,9 +10,11 @@ use flate2::read::MultiGzDecoder;
 use thiserror::Error;
 
 use crate::command::{CommandError, Commands, Program};
-use crate::text::{Kind, records};
+use crate::text::{Kind, date, records};
 
-use super::{Part, Queue, Texts};
+use super::doubts::on_idle_nodes;
+use super::now::TOLERANCE;
+use super::{Part, Queue, Texts, beside};
 
 /// Most bytes of one text: 100,000 jobs are 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
@@ -30,8 +32,7 @@ pub enum SavedError {
     },
     /// A file that is needed is not there.
     #[error(
-        "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), FILES.iter().find(|file| file.0 == *part)
-            .map_or("", |file| file.1)
+        "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), file(*part)
     )]
     Missing {
         /// Where.
@@ -49,10 +50,23 @@ pub enum SavedError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The stated instant is before what the outputs tell.
+    #[error(
+        "{} is before the outputs in {}: they are of {} (UTC), and know nothing of what was before; leave the instant out, or state a later one",
+        date(*stated), folder.display(), date(*told)
+    )]
+    Early {
+        /// Where.
+        folder: PathBuf,
+        /// Seconds after 1970.
+        stated: i64,
+        /// The same, as the outputs tell it.
+        told: i64,
+    },
 }
 
 /// Files of the parts, that which is taken first in front. Any of them may end in `.gz`.
-const FILES: [(Part, &str); 15] = [
+pub(super) const FILES: [(Part, &str); 15] = [
     (Part::Config, "scontrol.config.txt"),
     (Part::Nodes, "scontrol.nodes-d.txt"),
     (Part::Nodes, "scontrol.nodes.txt"),
@@ -71,13 +85,15 @@ const FILES: [(Part, &str); 15] = [
 ];
 
 /// Parts without which there is a queue all the same, and what is not known then.
-const HELPFUL: [(Part, &str); 5] = [
+const HELPFUL: [(Part, &str); 4] = [
     (Part::Config, "how often the scheduler looks and what it counts is assumed"),
     (Part::Reservations, "no reservation is known"),
     (Part::Licences, "no licence is known"),
     (Part::Limits, "no limit of users and accounts is known"),
-    (Part::Past, "times are learned from jobs that the controller remembers alone"),
 ];
+
+/// The same of the accounts of ended jobs, which matter only where run times are learned.
+const NO_PAST: &str = "times are learned from jobs that the controller remembers alone";
 
 impl Queue {
     /// Asks a running Slurm. Only commands are run that read.
@@ -93,11 +109,12 @@ impl Queue {
             texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
-        // Jobs that start or end between two commands look as if somebody held what nobody sees; then both are asked for again.
+        // Jobs that start or end between two commands look as if somebody held what nobody sees, or as if they ran on idle nodes; then
+        // both are asked for again.
         for _ in 0..2 {
             let queue = asked(commands, &texts)?;
             let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
-            let done = queue.hidden.is_empty();
+            let done = queue.hidden.is_empty() && on_idle_nodes(&queue.jobs, &queue.nodes).next().is_none();
             if fewer {
                 best = Some(queue);
             }
@@ -115,7 +132,7 @@ impl Queue {
     /// [`SavedError`]
     pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
         let mut texts = Texts::default();
-        let mut paths: Vec<(Part, PathBuf)> = Vec::new();
+        let (mut paths, mut names) = (Vec::<(Part, PathBuf)>::new(), Vec::new());
         let listed = folder.read_dir().map_err(|problem| SavedError::Read { path: folder.to_owned(), problem })?;
         drop(listed);
         for (part, name) in FILES {
@@ -128,22 +145,42 @@ impl Queue {
                 }
                 texts = texts.with(part, text);
                 paths.push((part, path));
+                names.push((part, name.to_owned()));
             }
         }
         for (part, unknown) in HELPFUL {
             if texts.get(part).is_none() {
-                let name = FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1);
-                texts.remarks.push(format!("{name} is missing: {unknown}"));
+                texts.remarks.push(format!("{} is missing: {unknown}", file(part)));
             }
         }
-        if let (Some(jobs), Some((_, path))) = (texts.get(Part::Jobs), paths.iter().find(|path| path.0 == Part::Jobs)) {
-            texts.remarks.extend(fewer_jobs(folder, jobs, path)?);
+        if texts.get(Part::Past).is_none() {
+            texts.past_missing = Some(format!("{} is missing: {NO_PAST}", file(Part::Past)));
+        }
+        let against = beside::remarks(folder, &texts, &names)?;
+        texts.remarks.extend(against);
+        if let Some(stated) = now
+            && let Ok(told) = texts.queue(None).map(|queue| queue.now)
+        {
+            if told.saturating_sub(stated) > TOLERANCE {
+                return Err(SavedError::Early { folder: folder.to_owned(), stated, told });
+            }
+            if stated.saturating_sub(told) > TOLERANCE {
+                let (stated, told) = (date(stated), date(told));
+                texts.remarks.push(format!(
+                    "the stated instant is {stated} (UTC), and the outputs speak of nothing after {told}"
+                ));
+            }
         }
         texts.queue(now).map_err(|(part, problem)| match paths.into_iter().find(|path| path.0 == part) {
             Some((_, path)) => SavedError::Nonsense { path, problem },
             None => SavedError::Missing { folder: folder.to_owned(), part, command: command(part) },
         })
     }
+}
+
+/// The first of the files of a part.
+fn file(part: Part) -> &'static str {
+    FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
 }
 
 fn path_is_text(name: &str) -> bool {
@@ -181,37 +218,6 @@ fn is_cut(part: Part, text: &str) -> bool {
         // Nothing to compare with: at least its last word is a field.
         None => last.split_whitespace().last().is_some_and(|word| !word.contains('=')),
     }
-}
-
-/// Says so where another file of the folder lists jobs that the one which is taken has not: it may have been cut off.
-fn fewer_jobs(folder: &Path, jobs: &str, path: &Path) -> Result<Option<String>, SavedError> {
-    let taken = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let ids = |text: &str| -> std::collections::BTreeSet<u64> {
-        let words = text.lines().filter_map(|line| line.strip_prefix("JobId="));
-        words.filter_map(|line| line.split([' ', '\t']).next()?.parse().ok()).collect()
-    };
-    let known = ids(jobs);
-    let others =
-        FILES.iter().filter(|file| matches!(file.0, Part::Jobs | Part::JobsJson) && !taken.starts_with(file.1));
-    for (part, name) in others {
-        let Some((_, text)) = saved(folder, name)? else { continue };
-        let other = match part {
-            Part::Jobs => ids(&text),
-            // What makes no sense is said where it is used.
-            _ => crate::jobs_of_json(&text)
-                .into_iter()
-                .flatten()
-                .filter_map(|job| job.get("JobId")?.parse().ok())
-                .collect(),
-        };
-        let missing: Vec<u64> = other.difference(&known).copied().collect();
-        if let Some(first) = missing.first() {
-            let count = missing.len();
-            let named = if count == 1 { format!("job {first}") } else { format!("{count} jobs, such as {first},") };
-            return Ok(Some(format!("{name} has {named} of which {taken} says nothing: it may have been cut off")));
-        }
-    }
-    Ok(None)
 }
 
 /// Nodes and jobs, as close together as can be.
@@ -253,7 +259,9 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
         Err(error @ CommandError::TimedOut { .. }) if program == Program::Scontrol => Err(error),
         // A cluster without a database of accounts says so; that is no fault of it.
         Err(error) => {
-            if part != Part::Qos {
+            if part == Part::Past {
+                texts.past_missing = Some(format!("the {} are not known: {NO_PAST} ({error})", part.name()));
+            } else if part != Part::Qos {
                 let unknown = HELPFUL.iter().find(|known| known.0 == part).map_or("", |known| known.1);
                 let colon = if unknown.is_empty() { "" } else { ": " };
                 texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
@@ -283,7 +291,7 @@ const fn command(part: Part) -> &'static str {
 }
 
 /// The text of a file, if it or its compressed form is there.
-fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
+pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
     for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
         let file = match File::open(&path) {
             Ok(file) => file,

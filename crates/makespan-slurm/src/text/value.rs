@@ -80,7 +80,7 @@ pub fn duration(text: &str) -> Option<Limit> {
 pub fn moment(text: &str) -> Option<i64> {
     if let Some(seconds) = digits(text) {
         // Zero is how Slurm says that it does not know.
-        return i64::try_from(seconds).ok().filter(|&seconds| seconds > 0);
+        return i64::try_from(seconds).ok().filter(|seconds| (1..=LAST).contains(seconds));
     }
     let (date, clock) = text.split_once('T')?;
     let numbers = |text: &str, between: char| -> Option<[i64; 3]> {
@@ -91,11 +91,38 @@ pub fn moment(text: &str) -> Option<i64> {
     let ([year, month, day], [hour, minute, second]) = (numbers(date, '-')?, numbers(clock, ':')?);
     let in_range = (1..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
+        && (1..=days_of_month(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second < 61;
     in_range.then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// The last second of the year 9999, after 1970.
+const LAST: i64 = 253_402_300_799;
+
+/// A moment as [`moment`] reads it, in UTC; what is beyond the years 1 to 9999 is a number.
+pub fn date(seconds: i64) -> String {
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    if !(days_since_1970(1, 1, 1)..=days_since_1970(9999, 12, 31)).contains(&day) {
+        return seconds.to_string();
+    }
+    // No year is longer than 366 days, and none shorter than 365: a guess is at most some years late.
+    let mut year = 1 + (day - days_since_1970(1, 1, 1)) / 365;
+    while days_since_1970(year, 1, 1) > day {
+        year -= 1;
+    }
+    let mut month = 12;
+    while days_since_1970(year, month, 1) > day {
+        month -= 1;
+    }
+    let day = day - days_since_1970(year, month, 1) + 1;
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
+}
+
+fn days_of_month(year: i64, month: i64) -> i64 {
+    let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    days_since_1970(next_year, next, 1) - days_since_1970(year, month, 1)
 }
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar: whole years begin in March, so that the leap day is a year's last.
@@ -176,10 +203,26 @@ mod tests {
         assert_eq!(moment("2000-03-01T00:00:00"), Some(951_868_800));
         assert_eq!(moment("2024-02-29T23:59:59"), Some(1_709_251_199));
         assert_eq!(moment("2026-11-23T19:37:39"), Some(1_795_462_659));
-        for wrong in
-            ["0", "None", "2026-11-22", "2026-13-01T00:00:00", "x-1-1T0:0:0", "1-1-1T1:1", "2026-11-22T25:00:00"]
-        {
+        for wrong in [
+            "0",
+            "None",
+            "2026-11-22",
+            "2026-13-01T00:00:00",
+            "x-1-1T0:0:0",
+            "1-1-1T1:1",
+            "2026-11-22T25:00:00",
+            "2026-02-29T00:00:00",
+            "2026-04-31T00:00:00",
+            "253402300800",
+        ] {
             assert_eq!(moment(wrong), None, "{wrong}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_date_is_read_as_it_was_written(seconds in 1_i64..=LAST) {
+            proptest::prop_assert_eq!(moment(&date(seconds)), Some(seconds));
         }
     }
 

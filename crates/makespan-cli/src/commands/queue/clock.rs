@@ -47,8 +47,9 @@ fn zoned(seconds: i64, zone: TimeZone) -> Zoned {
 
 /// Seconds after 1970 of `1795311793`, `2026-11-22T02:04:10` (on the clock of this place) or with an offset behind it.
 pub fn instant(text: &str) -> Result<i64, String> {
+    let beyond = || format!("`{text}` is beyond the calendar; state an instant before the end of the year 9999");
     if let Ok(seconds) = text.parse::<i64>() {
-        return Ok(seconds);
+        return Timestamp::from_second(seconds).map(Timestamp::as_second).map_err(|_| beyond());
     }
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
@@ -56,7 +57,7 @@ pub fn instant(text: &str) -> Result<i64, String> {
     let local: DateTime = text.parse().map_err(|_| {
         format!("`{text}` is no instant; write 2026-11-22T02:04:10, the same with Z or +01:00 behind it, or seconds after 1970")
     })?;
-    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| format!("`{text}` is beyond the calendar"))?;
+    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| beyond())?;
     Ok(zoned.timestamp().as_second())
 }
 
@@ -69,6 +70,9 @@ mod tests {
         assert_eq!(instant("1795311793"), Ok(1_795_311_793));
         assert_eq!(instant("1970-01-02T00:00:05Z"), Ok(86_405));
         assert_eq!(instant("1970-01-02T01:00:05+01:00"), Ok(86_405));
+        for far in ["9999-12-31T23:59:59", "9999-12-31", "999999999999", "-999999999999", "9223372036854775807"] {
+            assert!(instant(far).unwrap_err().contains("beyond the calendar; state"), "{far}");
+        }
         assert!(instant("tomorrow").unwrap_err().contains("2026-11-22T02:04:10"));
     }
 

@@ -120,7 +120,9 @@ fn asks_slurm(options: &QueueOptions) -> bool {
 
 fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let at = options.at.as_deref().map(clock::instant).transpose().map_err(|error| miette!("--at: {error}"))?;
-    let mut queue = source::read(from, at, options.past.unwrap_or(DAYS))?;
+    let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
+    let mut queue = source::read(from, at, if learns { options.past.unwrap_or(DAYS) } else { 0 })?;
+    queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
     queue.remarks.extend(makespan_formats::Clock::unknown_here());
     let clock = Clock::new(queue.now);
     let words = |seconds: i64| clock.words(seconds);

@@ -39,7 +39,7 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     let (queue, present) = present::read(from)?;
     let (actual, known, usual) = times(&queue, &present);
     let Present { instance, running, remarks, .. } = present;
-    let mut remarks = [queue.remarks.clone(), remarks].concat();
+    let mut remarks = [queue.remarks.clone(), queue.past_missing.clone().into_iter().collect(), remarks].concat();
     remarks.push(format!(
         "time 0 is now; {} jobs run and go on, {} wait; run times of {known} of these are learned from jobs that ended, {usual} use \
          their limits as jobs of public logs do, the others take theirs; policies plan by limits",

@@ -1,0 +1,109 @@
+//! What files of a folder say against each other: outputs of two instants, or of two clusters, are no queue.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::cluster::read_records;
+use crate::text::{Kind, date};
+use crate::{Config, Job, JobState, jobs_of_json};
+
+use super::now::{self, Told};
+use super::read::{FILES, SavedError, saved};
+use super::{Part, Texts};
+
+/// The jobs of a file.
+struct Listed {
+    name: String,
+    all: BTreeSet<u64>,
+    /// Those that have not ended: some outputs leave out the others.
+    active: BTreeSet<u64>,
+    told: Option<Told>,
+}
+
+impl Listed {
+    /// What makes no sense is said where it is used.
+    fn of(part: Part, name: String, text: &str) -> Self {
+        let (jobs, told) = if part == Part::JobsJson {
+            let records = jobs_of_json(text).into_iter().flatten();
+            (records.filter_map(|record| Job::of(record).ok()).collect(), now::of_json(text))
+        } else {
+            (read_records(Kind::Job, text, Job::of).items, None)
+        };
+        let has_ended = |job: &&Job| job.state.has_ended() || job.state == JobState::Completing;
+        let active = jobs.iter().filter(|job| !has_ended(job)).map(|job| job.id).collect();
+        let told = told.or_else(|| now::of_jobs(&jobs));
+        Self { name, all: jobs.iter().map(|job| job.id).collect(), active, told }
+    }
+}
+
+/// What other files say against those that are taken, in sentences.
+pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) -> Result<Vec<String>, SavedError> {
+    let mut remarks = Vec::new();
+    let of = |part: Part| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
+    let taken = of(Part::Jobs).map(|file| (Part::Jobs, file)).or_else(|| Some((Part::JobsJson, of(Part::JobsJson)?)));
+    let Some((part, (name, text))) = taken else { return Ok(remarks) };
+    let taken = Listed::of(part, name, text);
+    let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
+    for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
+        if let Some((_, text)) = saved(folder, name)? {
+            remarks.extend(against(&taken, &Listed::of(*part, (*name).to_owned(), &text)));
+        }
+    }
+    for part in [Part::Nodes, Part::NodesJson] {
+        let Some((name, text)) = of(part) else { continue };
+        let nodes = if part == Part::Nodes {
+            read_records(Kind::Node, text, crate::Node::of).items
+        } else {
+            let records = crate::cluster::nodes_of_json(text).into_iter().flatten();
+            records.filter_map(|record| crate::Node::of(record).ok()).collect()
+        };
+        let told = now::of_nodes(&nodes, Some(text).filter(|_| part == Part::NodesJson));
+        remarks.extend(instants(&taken.name, taken.told, &name, told));
+        // The text is taken where both are there.
+        break;
+    }
+    let config = of(Part::Config).map(|(name, text)| (name, Config::parse(text)));
+    if let Some((config, version)) = config.as_ref().and_then(|(name, config)| Some((name, config.version()?))) {
+        for (name, text) in [of(Part::JobsJson), of(Part::NodesJson)].into_iter().flatten() {
+            let other = crate::cluster::version_of_json(text).filter(|other| !same_version(version, other));
+            remarks.extend(other.map(|other| {
+                format!(
+                    "{name} is of Slurm {other} and {config} of {version}: they are of two clusters, or of two times"
+                )
+            }));
+        }
+    }
+    Ok(remarks)
+}
+
+/// Whether both are the same but for their third number.
+fn same_version(one: &str, other: &str) -> bool {
+    let start = |text: &str| text.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    start(one) == start(other)
+}
+
+/// What another list of jobs says against the one that is taken.
+fn against(taken: &Listed, other: &Listed) -> Vec<String> {
+    if let Some(remark) = instants(&taken.name, taken.told, &other.name, other.told) {
+        return vec![format!("{remark}; the jobs of {} count", taken.name)];
+    }
+    let missing = |from: &BTreeSet<u64>, of: &Listed, other: &Listed| {
+        let missing: Vec<u64> = from.difference(&other.all).copied().collect();
+        let first = missing.first()?;
+        let count = missing.len();
+        let named = if count == 1 { format!("job {first}") } else { format!("{count} jobs, such as {first},") };
+        Some(format!("{} has {named} of which {} says nothing: it may have been cut off", of.name, other.name))
+    };
+    [missing(&other.active, other, taken), missing(&taken.active, taken, other)].into_iter().flatten().collect()
+}
+
+/// Says so where two files are of two instants.
+fn instants(name: &str, told: Option<Told>, other: &str, other_told: Option<Told>) -> Option<String> {
+    let (told, other_told) = told.zip(other_told)?;
+    let of = |told: Told| match told {
+        Told::Exactly(at) => format!("is of {}", date(at)),
+        Told::AtLeast(at) => format!("speaks of {}", date(at)),
+    };
+    told.contradicts(other_told)
+        .then(|| format!("{name} {} and {other} {} (UTC): they are of two instants", of(told), of(other_told)))
+}

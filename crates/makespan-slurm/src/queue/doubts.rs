@@ -1,0 +1,91 @@
+//! What cannot be as the outputs say: dates that are none, and outputs that contradict each other. Each is counted and named once.
+
+use crate::text::{date, moment};
+use crate::{Job, JobState, Node};
+
+use super::QueueJob;
+use super::now::TOLERANCE;
+
+/// Dates of jobs, in the words of the text and of the JSON, and what is supposed where one is wrong.
+const DATES: [(&str, &str, &str); 5] = [
+    ("SubmitTime", "SubmitTime", "it counts as missing"),
+    ("EligibleTime", "eligible_time", "the job may start at once"),
+    ("StartTime", "StartTime", "a job that runs is taken to have started now"),
+    ("EndTime", "EndTime", "a job that runs is taken to end at its limit"),
+    ("Deadline", "deadline", "the job is taken to have none"),
+];
+
+/// Dates that are none, and those of what has happened that lie behind the instant of the queue.
+pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let listed = |job: &&Job| job.state.is_waiting() || job.state.holds_nodes();
+    for (key, other, supposed) in DATES {
+        let wrong = jobs.iter().filter(listed).filter_map(|job| {
+            let text = job.record.get(key).or_else(|| job.record.get(other))?;
+            // Nothing is written as 0 or in words.
+            let is_wrong = moment(text).is_none() && text != "0" && text.bytes().any(|byte| byte.is_ascii_digit());
+            is_wrong.then(|| format!("{key}={text} of job {}", job.id))
+        });
+        remarks.extend(counted(wrong, "is no date", "are no dates").map(|text| format!("{text}: {supposed}")));
+    }
+    for (key, time) in [("SubmitTime", submitted as fn(&Job) -> Option<i64>), ("StartTime", started)] {
+        let late = jobs.iter().filter(listed).filter_map(|job| {
+            let at = time(job).filter(|at| at.saturating_sub(now) > TOLERANCE)?;
+            Some(format!("{key}={} of job {}", date(at), job.id))
+        });
+        let told = counted(late, "lies", "lie");
+        remarks.extend(told.map(|text| format!("{text} after the instant of the queue, {} (UTC)", date(now))));
+    }
+    remarks
+}
+
+fn submitted(job: &Job) -> Option<i64> {
+    job.submitted
+}
+
+/// When it started; what waits has an expected start at most.
+fn started(job: &Job) -> Option<i64> {
+    job.start.filter(|_| !job.state.is_waiting())
+}
+
+/// Jobs that run on nodes which are idle. What ends, or stands still, may have left its nodes.
+pub(super) fn on_idle_nodes<'a>(
+    jobs: &'a [QueueJob],
+    nodes: &'a [Node],
+) -> impl Iterator<Item = (&'a QueueJob, &'a Node)> {
+    let is_idle = |node: &Node| node.state.base == "IDLE" && node.allocated_cpus == 0;
+    jobs.iter().filter(|job| job.state == JobState::Running).filter_map(move |job| {
+        let held = job.run.iter().flat_map(|run| &run.holds);
+        Some((job, held.map(|holding| &nodes[holding.node]).find(|node| is_idle(node))?))
+    })
+}
+
+/// Says so where jobs run on nodes that are idle.
+pub(super) fn idle(jobs: &[QueueJob], nodes: &[Node]) -> Option<String> {
+    let found: Vec<_> = on_idle_nodes(jobs, nodes).collect();
+    let (job, node) = found.first()?;
+    let (job, node, count) = (&job.shown, &node.name, found.len());
+    let runs = if count == 1 {
+        format!("job {job} runs on a node that is idle, {node}")
+    } else {
+        format!("{count} jobs run on nodes that are idle, such as job {job} on {node}")
+    };
+    Some(format!("{runs}: nodes and jobs are of two instants, or of two clusters"))
+}
+
+/// `x is ..`, or `3 such as x are ..`; nothing where there is none.
+fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) -> Option<String> {
+    let first = found.next()?;
+    Some(match found.count() {
+        0 => format!("{first} {one}"),
+        more => format!("{first} and {more} more {several}"),
+    })
+}
+
+/// Records that cannot be read, by number.
+pub(super) fn unread(problems: &[String], of: usize) -> Option<String> {
+    let first = problems.first()?;
+    let count = problems.len();
+    let (is, are) = if count == 1 { ("is", "it cannot") } else { ("are", "they cannot") };
+    Some(format!("{count} of {of} records {is} left out, as {are} be read: {first}"))
+}
