@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use makespan_formats::parse_amount;
 use makespan_service::client::ClientOptions;
@@ -103,7 +104,7 @@ pub struct QueueOptions {
     #[arg(long, value_name = "slurm|FOLDER", conflicts_with_all = ["url", "token_file", "ca", "state"])]
     pub from: Option<String>,
     /// Of a cluster: this job alone, with all that is known of its start, such as 123 or `123_4`
-    #[arg(long, value_name = "JOB", conflicts_with = "state")]
+    #[arg(long, value_name = "JOB", conflicts_with = "state", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
     /// Of a cluster: again every so many seconds, at least 5
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30", conflicts_with = "state")]
@@ -124,7 +125,7 @@ pub struct QueueOptions {
     #[arg(long, value_name = "N", conflicts_with = "state", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub draws: Option<u32>,
     /// Jobs of this user
-    #[arg(long, value_name = "USER")]
+    #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
     pub user: Option<String>,
     /// Jobs of these states, or all [default: held,waiting,running]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = state)]

@@ -65,6 +65,9 @@ fn jobs_are_submitted_shown_and_changed() {
         serde_json::from_str(&said(&run(&site, &["queue", "--format", "json", "--user", "alice"]))).unwrap();
     assert_eq!((&json["total"], &json["jobs"][0]["name"]), (&3.into(), &"one".into()));
     assert_eq!(said(&run(&site, &["queue", "--user", "bob&user=alice"])), "no jobs\n");
+    assert_eq!(said(&run(&site, &["queue", "--limit", "0"])), "0 of 3 jobs\n");
+    let none: Value = serde_json::from_str(&said(&run(&site, &["queue", "--limit", "0", "--format", "json"]))).unwrap();
+    assert_eq!((&none["total"], &none["jobs"]), (&3.into(), &serde_json::json!([])));
     assert_eq!(said(&run(&site, &["hold", "1", "2"])), "job 1 is held\njob 2 is held\n");
     assert_eq!(said(&run(&site, &["release", "1"])), "job 1 is waiting\n");
     assert_eq!(said(&run(&site, &["cancel", "2"])), "job 2 is cancelled\n");

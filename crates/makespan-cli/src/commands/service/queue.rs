@@ -34,22 +34,29 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         query += &format!("&user={}", bytes.collect::<String>());
     }
     let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
-    let page = client.jobs(&query, limit.max(1)).map_err(fail)?;
+    // A service answers with at least one job.
+    let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
+    page.items.truncate(limit);
     if options.format == Format::Json {
         emit(&format!("{:#}\n", json!({ "total": page.total, "jobs": page.items })))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if page.items.is_empty() {
-        emit("no jobs\n")?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let shown = page.items.len() as u64;
-    let rest = if page.total > shown { format!("\n{} of {} jobs\n", shown, page.total) } else { String::new() };
-    let now = now();
-    let text = rows(&page.items, now);
-    let soon = if page.items.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
-    emit(&(text + &rest + soon))?;
+    emit(&text(&page.items, page.total, now()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The jobs that are shown, and how many there are.
+fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
+    if total == 0 {
+        return "no jobs\n".to_owned();
+    }
+    let shown = jobs.len() as u64;
+    if shown == 0 {
+        return format!("0 of {total} jobs\n");
+    }
+    let rest = if total > shown { format!("\n{shown} of {total} jobs\n") } else { String::new() };
+    let soon = if jobs.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
+    rows(jobs, now) + &rest + soon
 }
 
 /// So long after its submission a job without an expected start is taken for one whose plan is being made, in seconds; later it has none
@@ -145,6 +152,11 @@ mod tests {
         ];
         let starts = jobs.each_ref().map(|job| cells(job, 100.0)[5].clone());
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
+    }
+
+    #[test]
+    fn none_are_shown_where_none_are_asked_for() {
+        assert_eq!((text(&[], 3, 0.0), text(&[], 0, 0.0)), ("0 of 3 jobs\n".into(), "no jobs\n".into()));
     }
 
     #[test]
