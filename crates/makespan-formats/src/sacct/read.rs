@@ -120,7 +120,10 @@ impl Reader {
         // What a job waits for before it could start is not for a scheduler to shorten.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
-        let seen = [Some(release), Some(submit), last_of(columns, &cells)?];
+        // The start of a job that waits is what Slurm expects, and has not happened.
+        let waits = record.is_alive && record.started.is_none();
+        let last = last_of(columns, &cells)?.filter(|_| !waits);
+        let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
         let (names, array) = parts(name);
         let mut added = false;

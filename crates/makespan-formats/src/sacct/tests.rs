@@ -129,3 +129,23 @@ fn what_jobs_need_is_read_where_the_machines_state_it() {
     );
     assert!(remarks.contains("1 jobs state how much `gpus` they need, `3` the most, 1; "), "{remarks}");
 }
+
+#[test]
+fn what_is_expected_of_a_job_that_waits_has_not_happened() {
+    let dump = |start: &str, eligible: &str| {
+        format!(
+            "JobID|Submit|Eligible|Start|End|Elapsed|Timelimit|NCPUS|State\n\
+             1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:00|Unknown|00:10:00|01:00:00|4|RUNNING\n\
+             2|2024-01-01T00:05:00|{eligible}|{start}|Unknown|00:00:00|01:00:00|4|PENDING\n"
+        )
+    };
+    for (start, eligible) in [
+        ("Unknown", "2024-01-01T00:05:00"),
+        ("2024-01-01T01:00:00", "2024-01-01T00:05:00"),
+        ("Unknown", "2024-02-01T00:00:00"),
+    ] {
+        let replay = read(&dump(start, eligible), &on(4)).unwrap();
+        assert_eq!(replay.past.now, Some(Time::from_seconds(600)), "{start} {eligible}");
+        assert_eq!(replay.past.starts, [Some(Time::ZERO), None], "{start} {eligible}");
+    }
+}
