@@ -260,6 +260,7 @@ fn drive_on(
         estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
         attempts: history.attempts,
         active: BTreeMap::new(),
+        granted: BTreeMap::new(),
         starting: Vec::new(),
         doubtful: Vec::new(),
         news: Vec::new(),

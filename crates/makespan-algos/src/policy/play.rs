@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use makespan_core::{
     Decision, Ended, Event, Instance, Placement, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
 };
+use rustc_hash::FxHashMap;
 
 /// A future that a policy makes, without failures.
 pub(super) struct Play<'a> {
@@ -17,6 +18,8 @@ pub(super) struct Play<'a> {
     /// Processors that nobody holds.
     idle: ProcSet,
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
+    /// For how long the policy lets tasks run that are about to start.
+    granted: FxHashMap<TaskId, Time>,
     /// Tasks that are yet to come, the next one last.
     arrivals: Vec<TaskId>,
     /// What started, in this order, with its end.
@@ -38,6 +41,7 @@ impl<'a> Play<'a> {
             down: view.down.to_vec(),
             idle: ProcSet::first(instance.processors()).difference(&ProcSet::from_intervals(held)),
             ends: ends.collect(),
+            granted: FxHashMap::default(),
             arrivals: Vec::new(),
             started: Vec::new(),
         }
@@ -81,6 +85,7 @@ impl<'a> Play<'a> {
             for decision in decisions.drain(..) {
                 match decision {
                     Decision::Start { task, processors } => self.start(task, processors, time),
+                    Decision::Limit { task, time } => _ = self.granted.insert(task, time),
                     Decision::WakeAt(at) => wake = wake.into_iter().chain([at]).min(),
                     Decision::Cancel(task) => _ = self.waiting.remove(task),
                 }
@@ -102,7 +107,9 @@ impl<'a> Play<'a> {
     fn start(&mut self, task: TaskId, processors: ProcSet, time: &dyn Fn(TaskId, &ProcSet) -> Time) {
         let waited = self.waiting.remove(task);
         debug_assert!(waited && processors.is_subset(&self.free()), "a policy starts what waits on what is free");
-        let (start, end) = (self.now, self.now + time(task, &processors));
+        let whole = time(task, &processors);
+        let lasts = self.granted.remove(&task).map_or(whole, |granted| whole.min(granted));
+        let (start, end) = (self.now, self.now + lasts);
         self.idle = self.idle.difference(&processors);
         self.ends.push(Reverse((end, task)));
         self.started.push(Placement { task, start, end, processors: processors.clone() });

@@ -129,7 +129,7 @@ mod tests {
                         self.cluster.start(task, processors).unwrap();
                     }
                     Decision::WakeAt(at) => self.wake = Some(self.wake.map_or(at, |wake| wake.min(at))),
-                    Decision::Cancel(_) => unreachable!("nothing is given up"),
+                    Decision::Cancel(_) | Decision::Limit { .. } => unreachable!("nothing is given up"),
                 }
             }
         }

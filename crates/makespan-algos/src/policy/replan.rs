@@ -264,7 +264,7 @@ mod tests {
                         running.push(Running { task, start: now, processors });
                     }
                     Decision::WakeAt(at) => wake = Some(at),
-                    Decision::Cancel(_) => panic!("nothing is cancelled"),
+                    Decision::Cancel(_) | Decision::Limit { .. } => panic!("nothing is cancelled"),
                 }
             }
             ends.sort_unstable();

@@ -3,6 +3,7 @@
 mod bags;
 mod easy;
 mod estimates;
+mod granted;
 mod moldable;
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};

@@ -41,6 +41,13 @@ pub enum Decision {
         /// Where; its size is the allotment.
         processors: ProcSet,
     },
+    /// End a waiting task so long after its start, whatever its walltime is; said before the start that it is for.
+    Limit {
+        /// Which task.
+        task: TaskId,
+        /// How long it may run.
+        time: Time,
+    },
     /// Send [`Event::Wake`] at this instant, unless another event comes first.
     WakeAt(Time),
     /// Give up a waiting task.

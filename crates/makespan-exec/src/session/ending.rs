@@ -160,6 +160,11 @@ impl Session<'_> {
             Outcome::Failed { .. } if killed.is_some() => killed.map(memory_reason),
             Outcome::TimedOut => {
                 let walltime = self.state.instance().walltime(task);
+                let granted =
+                    self.granted.get(&task).filter(|&&granted| walltime.is_none_or(|walltime| granted < walltime));
+                if let Some(granted) = granted {
+                    return Some(format!("it was ended after {granted} s, for which the policy let it run"));
+                }
                 let stated = walltime.map(|walltime| format!("it was ended at its walltime of {walltime} s"));
                 stated
                     .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))

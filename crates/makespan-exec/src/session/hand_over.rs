@@ -250,8 +250,13 @@ impl Session<'_> {
 
     /// After how long the session itself ends a task, if ever. Where the engine decides when a task starts, it ends it, too.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
+        self.limit(task).filter(|_| self.handed.is_none())
+    }
+
+    /// After how long a task is ended: its walltime, or less where the policy says so, or the timeout of the run.
+    pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
-        walltime.filter(|_| self.handed.is_none())
+        walltime.into_iter().chain(self.granted.get(&task).copied()).min()
     }
 
     /// Where the engine decides when a task starts: what must end first.

@@ -65,6 +65,8 @@ pub(crate) struct Session<'a> {
     /// Whether nothing more is to start: a task has failed for good, or the session ends.
     pub halted: bool,
     pub active: BTreeMap<TaskId, Active>,
+    /// For how long the policy of this session lets tasks run, where that is less than their walltime.
+    pub granted: BTreeMap<TaskId, Time>,
     pub starting: Vec<Delayed>,
     pub doubtful: Vec<Doubtful>,
     /// What the observer has not heard yet.
@@ -221,8 +223,12 @@ impl Session<'_> {
         events.sort_by_key(Event::order);
         for event in &events {
             match *event {
-                Event::Finished(task) | Event::Failed(task) => self.state.end(task),
+                Event::Finished(task) | Event::Failed(task) => {
+                    self.granted.remove(&task);
+                    self.state.end(task);
+                }
                 Event::Interrupted(task) => {
+                    self.granted.remove(&task);
                     self.state.end(task);
                     self.state.cluster.submit(task);
                 }
@@ -241,6 +247,7 @@ impl Session<'_> {
         for decision in decisions {
             match decision {
                 Decision::Start { task, processors } => self.start(task, processors)?,
+                Decision::Limit { task, time } => _ = self.granted.insert(task, time),
                 Decision::WakeAt(at) => {
                     let at = at.max(now + SHORTEST_WAKE);
                     self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));

@@ -35,7 +35,7 @@ impl Session<'_> {
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
         let held = gpus.map(<[u64]>::to_vec);
         let memory = Some(self.retries.bytes(instance, task, &processors)).filter(|&bytes| bytes > 0);
-        let walltime = instance.walltime(task).or(self.options.timeout);
+        let walltime = self.limit(task);
         let after = self.open_before(task);
         let start = Start {
             task,

@@ -1,6 +1,6 @@
 //! What the policy wants is done.
 
-use makespan_core::{Decision, ProcSet, TaskId, Time};
+use makespan_core::{Decision, Defect, ProcSet, TaskId, Time};
 
 use super::Engine;
 use crate::SimulationError;
@@ -11,6 +11,13 @@ impl Engine<'_> {
             Decision::Start { task, processors } => {
                 self.barren = 0;
                 self.start(task, processors)
+            }
+            Decision::Limit { task, time } => {
+                if !self.cluster.waiting().contains(task) {
+                    return Err(self.defect(Defect::NotWaiting(self.cluster.name(task).into_owned())));
+                }
+                self.granted.insert(task, time);
+                Ok(())
             }
             Decision::WakeAt(Time::MAX) => Ok(()),
             Decision::WakeAt(at) => {
@@ -34,7 +41,8 @@ impl Engine<'_> {
         let started = self.cluster.start(task, processors);
         let running = started.map_err(|defect| SimulationError::Policy { at: start, defect })?;
         let real = self.actual.time(self.instance, task, &running.processors);
-        let limit = self.instance.walltime(task).filter(|&limit| self.options.kill_at_walltime && limit < real);
+        let walltime = self.instance.walltime(task).filter(|_| self.options.kill_at_walltime);
+        let limit = walltime.into_iter().chain(self.granted.remove(&task)).min().filter(|&limit| limit < real);
         let end = start + limit.unwrap_or(real);
         if end == Time::MAX {
             return Err(SimulationError::TooLong(self.instance.name(task).into_owned()));

@@ -4,7 +4,7 @@ mod agenda;
 mod decide;
 mod happen;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use makespan_core::{
     Actual, Cluster, Decision, Defect, Estimator, Event, Instance, Policy, Run, TaskId, Time, Trace, Unavailable,
@@ -31,6 +31,8 @@ pub(crate) struct Engine<'a> {
     restated: u64,
     /// For each task when it will really end, and whether at its walltime; tells an end from one that stayed behind.
     ends: Vec<(Time, bool)>,
+    /// For how long the policy lets tasks run that are about to start, where that is not their walltime.
+    granted: HashMap<TaskId, Time>,
     runs: Vec<Run>,
     cancelled: Vec<TaskId>,
     /// What went down, and which of it has not been repaired.
@@ -64,6 +66,7 @@ impl<'a> Engine<'a> {
             estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
             restated: 0,
             ends: vec![NEVER; tasks],
+            granted: HashMap::new(),
             runs: Vec::with_capacity(tasks),
             cancelled: Vec::new(),
             down: Vec::new(),

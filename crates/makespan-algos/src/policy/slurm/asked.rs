@@ -66,7 +66,7 @@ impl Place {
 type Ways = Arc<[(Arc<[u32]>, Option<Arc<Counted>>)]>;
 
 /// A minute: the unit of time limits.
-const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;
+pub(super) const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;
 
 /// Makes what jobs ask for.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use makespan_core::{Demand, Instance, Platform, ProcSet, ResourceKind, Site, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
-use super::asked::Asked;
+use super::asked::{Asked, MINUTE};
 use super::fit::{Nodes, choose, room};
 use super::steps::Steps;
 use crate::kernel::packing::{Machines, Node};
@@ -375,7 +375,9 @@ impl Board {
         let own = asked.reservation.and_then(|at| self.period_of(at)).map(|period| period.1);
         let end = kept.chain(own).chain([last]).min().unwrap_or(last);
         let lacks = self.ends_of_room(&fit.held, until, end).min();
-        fit.held.until = lacks.unwrap_or(end).max(until);
+        let granted = lacks.unwrap_or(end).max(until) - fit.start;
+        // Limits are whole minutes: half of one is not given.
+        fit.held.until = until.max(fit.start.saturating_add(granted - granted % MINUTE));
         fit
     }
 

@@ -294,6 +294,9 @@ impl State {
         let granted = held.until - fit.start;
         self.count_for(asked, granted, place, amounts, asked.processors, moment.view.now);
         self.board.begin(asked.task, held);
+        if granted < asked.whole_limit {
+            moment.decisions.push(Decision::Limit { task: asked.task, time: Time::from_ticks(granted) });
+        }
         moment.decisions.push(Decision::Start { task: asked.task, processors });
         true
     }
