@@ -103,7 +103,7 @@ class Layer {
     const lanes = rows.tops ? new Map() : null;
     const wide = 30 * scale;
     const tall = 10 * scale;
-    let [left, right, pixel, best, box] = [0, 0, 0, 0, null];
+    let [left, right, pixel, pieces] = [0, 0, 0, null];
     const fill = (rowTop, rowBottom) => {
       const y0 = (rowTop - top) * perRow;
       const y1 = (rowBottom - top) * perRow;
@@ -113,7 +113,11 @@ class Layer {
       for (let row = a * width; row < b * width; row += width) {
         for (let at = row + left, last = row + right; at < last; at++) pixels[at] = pixel;
       }
-      if (y1 - y0 >= tall && y1 - y0 > best) [best, box] = [y1 - y0, [rowTop, rowBottom]];
+      if (!pieces) return;
+      // Nodes below each other are one piece.
+      const last = pieces.at(-1);
+      if (last && Math.abs(last[1] - rowTop) < 1e-6) last[1] = rowBottom;
+      else pieces.push([rowTop, rowBottom]);
     };
     const count = (node, processors) => {
       let lane = lanes.get(node);
@@ -134,7 +138,7 @@ class Layer {
       right = Math.min(right, high);
       const bright = !lit || lit[i];
       pixel = (bright ? table : faint)[colour[i]];
-      best = 0;
+      pieces = bright && x1 - x0 > wide && labels.length < 4000 ? [] : null;
       for (let k = first[i]; k < first[i + 1]; k++) {
         if (!lanes) fill(spans[2 * k], spans[2 * k + 1] + 1);
         else {
@@ -142,7 +146,7 @@ class Layer {
           rows.pieces(spans[2 * k], spans[2 * k + 1], fill, count);
         }
       }
-      if (best > 0 && bright && x1 - x0 > wide && labels.length < 4000) labels.push([i, ...box]);
+      for (const [pieceTop, pieceBottom] of pieces ?? []) if ((pieceBottom - pieceTop) * perRow >= tall) labels.push([i, pieceTop, pieceBottom]);
       if (flags?.[i] && this.flagged.length < 4000) this.flagged.push(i);
     });
     if (lanes) this.fillLanes(rows, lanes, pixelOfLane);

@@ -8,6 +8,7 @@ const rows = [...document.querySelectorAll("tr[data-job]")];
 
 function mark() {
   const chosen = chart.view.chosen && keys[chart.view.chosen.placement];
+  if (chosen) closeDetail();
   for (const row of rows) row.classList.toggle("chosen", row.dataset.job === chosen);
 }
 
@@ -17,7 +18,9 @@ const late = new Set(rows.filter((row) => row.hidden));
 /** Of a search only the rows that have its words. */
 function only() {
   const text = chart.search.text.trim().toLowerCase();
+  closeDetail();
   for (const row of rows) row.hidden = text ? !row.textContent.toLowerCase().includes(text) : late.has(row);
+  for (const table of tables) reach(table, shownRows(table)[0]);
 }
 
 for (const button of document.querySelectorAll(".more-rows button")) {
@@ -37,12 +40,73 @@ const chart = new Chart(document.getElementById("chart-host"), model, {
   searched: only,
 });
 
-for (const row of rows) {
-  row.addEventListener("click", () => {
-    const placement = places.get(row.dataset.job);
-    if (placement === undefined) return;
-    chart.show({ schedule: 0, placement });
-    chart.stage.scrollIntoView({ block: "center" });
+/** The row of a job that is not in the chart, with the one below it that tells all that the table has of it, on a phone too. */
+let detail = null;
+
+function closeDetail() {
+  detail?.below.remove();
+  detail = null;
+}
+
+function unfold(row) {
+  const again = detail?.row === row;
+  closeDetail();
+  chart.select(null);
+  chart.showTip(null);
+  if (again) return;
+  const list = element("dl");
+  const add = (word, text) => text && list.append(element("dt", termOf(word), word), element("dd", {}, text));
+  const heads = row.closest("table").tHead.rows[0].cells;
+  [...row.cells].forEach((cell, at) => {
+    if (cell.matches(".when")) return;
+    add(heads[at].textContent, cell.matches(".why") ? cell.firstChild?.textContent : cell.textContent);
+  });
+  add("would help", row.querySelector("td.why small")?.textContent);
+  const cell = element("td", { colspan: row.cells.length }, element("p", {}, "It is not in the chart: nothing shows when and where it will run."), list);
+  detail = { row, below: element("tr", { class: "told" }, cell) };
+  row.after(detail.below);
+  row.classList.add("chosen");
+  document.getElementById("status").textContent = cell.textContent;
+}
+
+function press(row) {
+  const placement = places.get(row.dataset.job);
+  if (placement === undefined) return unfold(row);
+  chart.show({ schedule: 0, placement });
+  chart.stage.scrollIntoView({ block: "center" });
+  return undefined;
+}
+
+/** One row of each table is reached with Tab, the others from it with the arrow keys. */
+const tables = ["waiting", "running"].map((id) => ({ body: document.getElementById(id).tBodies[0], reached: null }));
+const shownRows = ({ body }) => rows.filter((row) => !row.hidden && row.parentElement === body);
+
+function reach(table, row) {
+  if (table.reached) table.reached.tabIndex = -1;
+  table.reached = row ?? null;
+  if (row) row.tabIndex = 0;
+}
+
+for (const table of tables) {
+  reach(table, shownRows(table)[0]);
+  table.body.addEventListener("click", (event) => {
+    const row = event.target.closest("tr[data-job]");
+    if (!row) return;
+    reach(table, row);
+    press(row);
+  });
+  table.body.addEventListener("keydown", (event) => {
+    const row = event.target;
+    if (!row.matches("tr[data-job]") || event.ctrlKey || event.altKey || event.metaKey) return;
+    const all = shownRows(table);
+    const at = all.indexOf(row);
+    const next = { ArrowDown: all[at + 1], ArrowUp: all[at - 1], Home: all[0], End: all.at(-1) }[event.key];
+    if (event.key === "Enter" || event.key === " ") press(row);
+    else if (next) {
+      reach(table, next);
+      next.focus();
+    } else return;
+    event.preventDefault();
   });
 }
 explainTerms(document);

@@ -330,7 +330,7 @@ fn waiting(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64
     head(out, job, is_shown)?;
     let (limit, starts, between) = (Text(&job.limit), Text(&job.starts), Text(&job.between));
     write!(out, "<td class=\"t more\">{limit}<td class=t>{starts}<td class=\"t more\">{between}")?;
-    bars(out, until, &[("w", job.spread), ("r", job.start.zip(job.end))])?;
+    bars(out, until, job, job.spread)?;
     write!(out, "<td class=why>{}", Text(&job.why))?;
     job.remedy.as_ref().map_or(Ok(()), |remedy| write!(out, "<br><small>{}</small>", Text(remedy)))?;
     writeln!(out, "</tr>")
@@ -339,7 +339,7 @@ fn waiting(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64
 fn running(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64) -> io::Result<()> {
     head(out, job, is_shown)?;
     write!(out, "<td class=\"t more\">{}<td class=t>{}", Text(&job.starts), Text(&job.ends))?;
-    bars(out, until, &[("r", job.start.zip(job.end))])?;
+    bars(out, until, job, None)?;
     writeln!(out, "</tr>")
 }
 
@@ -357,15 +357,25 @@ fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()>
     cells.iter().try_for_each(|(class, text)| write!(out, "<td class=\"{class}\" title=\"{0}\">{0}", Text(text)))
 }
 
-/// Periods as bars, in thousandths of what is shown; what is beyond that is cut off. The policy of the page allows no styles in its
-/// elements, so the bars are a picture.
-fn bars(out: &mut impl Write, until: i64, periods: &[(&str, Option<(i64, i64)>)]) -> io::Result<()> {
+/// The spread of its start and its run as bars, in thousandths of what is shown; what is beyond that is cut off, and of a run that
+/// begins there a sign says so. The policy of the page allows no styles in its elements, so the bars are a picture.
+fn bars(out: &mut impl Write, until: i64, job: &QueuedJob, spread: Option<(i64, i64)>) -> io::Result<()> {
     let part = |at: i64| (at as f64 / until.max(1) as f64 * 1000.0).clamp(0.0, 1000.0);
-    write!(out, "<td class=when><svg viewBox=\"0 0 1000 13\" preserveAspectRatio=none aria-hidden=true>")?;
-    for (class, (from, to)) in periods.iter().filter_map(|(class, period)| Some((class, (*period)?))) {
-        let (left, right) = (part(from), part(to));
-        let width = (right - left).max(4.0).min(1000.0 - left);
-        write!(out, "<rect class={class} x=\"{left:.1}\" width=\"{width:.1}\" height=13 />")?;
+    write!(out, "<td class=when>")?;
+    let periods = [("w", spread), ("r", job.start.zip(job.end))];
+    let mut shown =
+        periods.iter().filter_map(|(class, period)| Some((class, (*period)?))).filter(|one| one.1.0 < until).peekable();
+    if shown.peek().is_some() {
+        write!(out, "<svg viewBox=\"0 0 1000 13\" preserveAspectRatio=none aria-hidden=true>")?;
+        for (class, (from, to)) in shown {
+            let (left, right) = (part(from), part(to));
+            let width = (right - left).max(4.0).min(1000.0 - left);
+            write!(out, "<rect class={class} x=\"{left:.1}\" width=\"{width:.1}\" height=13 />")?;
+        }
+        write!(out, "</svg>")?;
     }
-    write!(out, "</svg>")
+    if job.start.is_some_and(|start| start >= until) {
+        write!(out, "<span class=later>later, at {} \u{2192}</span>", Text(&job.starts))?;
+    }
+    Ok(())
 }
