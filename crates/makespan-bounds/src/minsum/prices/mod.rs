@@ -47,7 +47,7 @@ const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
-const MOST_INSTANTS: usize = 240;
+const MAX_INSTANTS: usize = 240;
 /// With so many equal jobs of each kind, prices near the best ones rise here and there.
 const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
@@ -172,7 +172,7 @@ impl PriceSearch {
         let newton = Newton::new(landscape, integrals, if refutes { deadline::COLD } else { COLD });
         let fixed = fixed(instance, horizon);
         let count = INSTANTS.min(few).min(most);
-        let most = MOST_INSTANTS.min(few).min(most);
+        let most = MAX_INSTANTS.min(few).min(most);
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 

@@ -7,7 +7,7 @@ use super::newton::{COLD, Newton};
 use super::smooth::Landscape;
 use super::terms::Terms;
 use super::{
-    FEW, FEW_A_JOB, FIRST_INSTANTS, MOST_INSTANTS, PriceOptions, PriceSearch, deadline, fixed, fluid, instants,
+    FEW, FEW_A_JOB, FIRST_INSTANTS, MAX_INSTANTS, PriceOptions, PriceSearch, deadline, fixed, fluid, instants,
     integrals,
 };
 
@@ -74,7 +74,7 @@ impl PriceSearch {
         }
         landscape.place_on(instants, open);
         let newton = Newton::new(landscape, integrals, if refutes { deadline::COLD } else { COLD });
-        let (fixed, most) = (fixed(instance, options.horizon()), MOST_INSTANTS.min(few));
+        let (fixed, most) = (fixed(instance, options.horizon()), MAX_INSTANTS.min(few));
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 }

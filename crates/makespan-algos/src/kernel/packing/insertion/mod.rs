@@ -21,7 +21,7 @@ use places::{Period, Places, Sought};
 pub use sites::{Site, Sites};
 
 /// A list is given up when nodes were looked at so often: another would take as long, and no search has time for many of them.
-const MOST_LOOKS: u64 = 10_000_000;
+const MAX_LOOKS: u64 = 10_000_000;
 /// The place of a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
@@ -150,7 +150,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
             let waits = self.missing[packing.row_of(list[place].task).index()] > 0;
             let mut next = (!waits).then_some(place);
             while let Some(at) = next {
-                let placed = self.place(list, at, sites, price) && self.places.looked_at() <= MOST_LOOKS;
+                let placed = self.place(list, at, sites, price) && self.places.looked_at() <= MAX_LOOKS;
                 if !placed || !keep(at, self.ends[at]) {
                     return Err(at);
                 }

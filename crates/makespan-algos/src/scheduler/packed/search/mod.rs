@@ -28,7 +28,7 @@ const PROBED: f64 = 0.5;
 /// Insertion that is slower than events by more than this, and has found nothing, ends then.
 const SLOWER: f64 = 4.0;
 /// More tasks are not inserted: each looks at the steps of all that are placed.
-const MOST_INSERTED: usize = 5000;
+const MAX_INSERTED: usize = 5000;
 /// Of more tasks that remain allotments are not chosen anew at an event.
 const TASKS_A_START: usize = 300;
 
@@ -49,7 +49,7 @@ pub(super) fn search(
     // A single task is inserted with each of its choices.
     let first = if tasks > 1 { EVENTS } else { 0.0 };
     let event_steps = events.run(&mut decoder, Part { from: 0.0, until: first, cold: first }, course);
-    let is_enough = events.best().0 <= aim.floor || tasks > MOST_INSERTED;
+    let is_enough = events.best().0 <= aim.floor || tasks > MAX_INSERTED;
     let inserted = if is_enough { None } else { starts.by_insertion(&mut decoder, events.best(), first, course) };
     let Some((value, listed)) = inserted else {
         events.run(&mut decoder, Part { from: first, until: 1.0, cold: 1.0 }, course);
