@@ -10,11 +10,16 @@ use super::scene::Log;
 
 /// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
 pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
-    if policy.split('[').next() == Some("slurm") || log.instance.platform().site().is_none() {
+    if knows(policy) || log.instance.platform().site().is_none() {
         return None;
     }
     let running: HashSet<TaskId> = log.running.iter().map(|run| run.0).collect();
     Some(unheeded(&log.instance, log.instance.task_ids().filter(|task| !running.contains(task))))
+}
+
+/// Whether a policy keeps to the rules of a cluster.
+fn knows(policy: &str) -> bool {
+    policy.split('[').next() == Some("slurm")
 }
 
 /// How many jobs have rules that the policy does not know, and which.
@@ -34,12 +39,11 @@ pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
 
 /// The same beside several policies that share a log: what the cluster would never start is left out under all of them.
 pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
-    let mut never = BTreeSet::new();
-    for policy in policies {
-        let Some(unheeded) = of(policy, &log) else { continue };
-        log.remarks.extend(told(&unheeded, policy));
-        never = self::never(&log.instance, &unheeded.never);
-    }
+    let others: Vec<&String> = policies.iter().filter(|policy| !knows(policy)).collect();
+    // None of them knows any rule.
+    let Some(unheeded) = others.first().and_then(|policy| of(policy, &log)) else { return Ok(log) };
+    log.remarks.extend(others.iter().filter_map(|policy| told(&unheeded, policy)));
+    let never = never(&log.instance, &unheeded.never);
     if !never.is_empty() {
         log.keep(|_, job| !never.contains(&job.name))
             .map_err(|_| "the cluster holds all of the jobs, or can never start them: none is left".to_owned())?;
