@@ -212,15 +212,19 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     Ok(())
 }
 
-/// How many characters fit in a line of the terminal; of a file or a pipe 80, or what `COLUMNS` says.
+/// How many characters fit in a line: what `COLUMNS` says, else those of the terminal; of a file or a pipe 80.
 pub fn columns() -> usize {
     known_columns().filter(|&columns| columns >= 20).unwrap_or(80)
 }
 
-/// Columns of the terminal, or as `COLUMNS` says.
 fn known_columns() -> Option<usize> {
-    let told = || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    Table::new().width().map(usize::from).or_else(told)
+    let stated = std::env::var("COLUMNS").ok();
+    stated_or(stated.as_deref(), || Table::new().width().map(usize::from))
+}
+
+/// What somebody states counts more than the terminal: shells keep `COLUMNS` to themselves unless they are told otherwise.
+fn stated_or(stated: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> Option<usize> {
+    stated.and_then(|text| text.parse().ok()).filter(|&columns| columns > 0).or_else(terminal)
 }
 
 /// A plain table: a heading line and right-aligned figures; the first `words` columns, and any without a heading, are left-aligned.
@@ -289,4 +293,19 @@ pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::
 /// Writes a report as its page.
 pub fn write_page(report: &Report<'_>, path: &Path) -> Result<()> {
     write_file(path, |mut out| write_html(&mut out, report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_columns_says_counts_before_the_terminal() {
+        let terminal = || Some(100);
+        assert_eq!(
+            [Some("80"), Some("0"), Some("wide"), None].map(|stated| stated_or(stated, terminal)),
+            [80, 100, 100, 100].map(Some)
+        );
+        assert_eq!(stated_or(None, || None), None);
+    }
 }

@@ -43,6 +43,23 @@ fn the_queue_fits_on_80_columns_and_uses_160() {
 }
 
 #[test]
+fn every_verb_keeps_to_the_stated_columns() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    for columns in [60, 80] {
+        let job = said(&sandbox, &["--from", "saved", "--job", "15"], columns).out;
+        let mut simulate = sandbox.command("simulate --from saved --policy easy");
+        simulate.env("TZ", "UTC").env("COLUMNS", columns.to_string());
+        let notes = Said::new("simulate", &simulate.output().unwrap()).succeeds();
+        // Words go on in the next line; tables are as wide as they are.
+        let notes = notes.lines().skip_while(|line| !line.starts_with("note:")).take_while(|line| !line.is_empty());
+        for line in job.lines().chain(notes) {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
 fn one_job_is_told_with_its_reason_and_what_would_help() {
     let sandbox = Sandbox::with_small();
     let folder = recorded();

@@ -1,6 +1,5 @@
 //! The queue as a table, as wide as the terminal.
 
-use comfy_table::Table;
 use makespan_slurm::forecast::Expected;
 use makespan_slurm::queue::{Queue, QueueJob};
 
@@ -11,8 +10,8 @@ use crate::output::shown;
 pub const SHOWN: usize = 1000;
 /// Running jobs that are shown.
 const RUNNING: usize = 20;
-/// Columns without a terminal, and the least and most that are used.
-const WIDTH: (usize, usize, usize) = (80, 60, 240);
+/// The least and the most columns that are used.
+const WIDTH: (usize, usize) = (60, 240);
 /// From so many columns on there are names, partitions and limits.
 const WIDE: usize = 120;
 /// Lines of a reason.
@@ -40,11 +39,9 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>) -> String {
     text
 }
 
-/// Columns of the terminal, or as `COLUMNS` says.
+/// Columns that are used.
 pub fn width() -> usize {
-    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || Table::new().width().map(usize::from);
-    stated.or_else(terminal).unwrap_or(WIDTH.0).clamp(WIDTH.1, WIDTH.2)
+    crate::output::columns().clamp(WIDTH.0, WIDTH.1)
 }
 
 /// The instant, and what there is, in two lines.
