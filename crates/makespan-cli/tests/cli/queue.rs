@@ -210,6 +210,31 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
 }
 
 #[test]
+fn what_slurm_expects_of_a_job_that_waits_is_no_fact_in_a_simulation() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let job = |start: &str| {
+        format!(
+            "JobId=2 JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1970-01-01T00:16:40 StartTime={start} EndTime={start} \
+             TimeLimit=00:10:00 Partition=p NumNodes=1-1 NumCPUs=4\n"
+        )
+    };
+    let runs = "JobId=1 JobName=j UserId=u(1) Priority=9 JobState=RUNNING SubmitTime=1970-01-01T00:16:40 StartTime=1970-01-01T00:16:40 \
+                RunTime=00:01:00 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4 NodeList=n0\n";
+    let played = |start: &str| {
+        fs::write(
+            sandbox.path("saved/scontrol.nodes-d.txt"),
+            "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n",
+        )
+        .unwrap();
+        fs::write(sandbox.path("saved/scontrol.jobs-d.txt"), runs.to_owned() + &job(start)).unwrap();
+        fs::remove_file(sandbox.path("saved/squeue.json.gz")).ok();
+        of_queue(&sandbox, "simulate --from FOLDER --scenario now --scenario policy=easy --format json").succeeds()
+    };
+    assert_eq!(played("Unknown"), played("1970-01-02T00:00:00"));
+}
+
+#[test]
 fn the_queue_of_a_cluster_is_planned_and_bounded() {
     let sandbox = Sandbox::new();
     saved(&sandbox);

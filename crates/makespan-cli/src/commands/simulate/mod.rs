@@ -8,6 +8,7 @@ mod outputs;
 mod page;
 mod play;
 mod question;
+mod rooms;
 mod row;
 mod rules;
 mod scenario;

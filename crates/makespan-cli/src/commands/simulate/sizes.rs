@@ -1,11 +1,12 @@
 //! Which jobs would have started earlier on another number of processors.
 
 use makespan::Simulated;
-use makespan_core::{Instance, Outcome, TaskId, Time};
+use makespan_core::{Instance, Outcome, ResourceKind, TaskId, Time};
 use makespan_formats::length;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
+use super::rooms::Rooms;
 use crate::output::{shown, table, wrapped};
 use crate::summary::figure;
 
@@ -37,7 +38,7 @@ impl Sizes {
     /// processors that nobody used for as long as it would have run.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
-        let free = Free::of(instance, simulated);
+        let (free, rooms) = (Free::of(instance, simulated), Rooms::of(instance, simulated));
         let runs = simulated.simulation.trace.runs.iter();
         let (mut asked, mut earlier) = (0, Vec::new());
         for run in runs.filter(|run| matches!(run.outcome, Outcome::Succeeded)) {
@@ -47,10 +48,17 @@ impl Sizes {
             }
             asked += 1;
             let own = (run.processors.len(), run.start, run.end);
+            let fits =
+                |size: u32, period: (Time, Time)| rooms.as_ref().is_none_or(|rooms| rooms.fit(size, period, run));
             let candidates = sizes(profile.allotments().filter(|&size| size != own.0).collect());
             let first = candidates.into_iter().filter_map(|size| {
-                let start = free.first_fit(size, profile.time(size), (release, run.start), own)?;
-                Some((start, start + profile.time(size), size))
+                let time = profile.time(size);
+                let mut start = free.first_fit(size, time, (release, run.start), own)?;
+                // So many processors are free then, and the nodes that have them may lack something else.
+                while !fits(size, (start, start + time)) {
+                    start = free.first_fit(size, time, (free.next_step(start)?, run.start), own)?;
+                }
+                Some((start, start + time, size))
             });
             // The earliest start; of equals the earliest end.
             if let Some((start, end, size)) = first.min() {
@@ -112,11 +120,13 @@ impl Sizes {
 pub fn check(instance: &Instance) -> Result<()> {
     let platform = instance.platform();
     let plain = platform.has_unit_speed() && !platform.restricts_placement() && !instance.has_machine_times();
-    if !plain || instance.has_demands() || !instance.unavailable().is_empty() {
+    let mut demands = instance.distinct_demands().flatten();
+    let uses_up = demands.any(|demand| demand.kind == ResourceKind::Consumable);
+    if !plain || uses_up || !instance.unavailable().is_empty() {
         return Err(miette!(
-            "--sizes counts free processors, and here they do not say whether a job fits: jobs need memory or other resources, or there are \
-             processors of several speeds, unavailable periods or best placement. State machines by their processors alone \
-             (--processors {}), or leave it out",
+            "--sizes asks what was free, and here that does not say whether a job fits: jobs use resources up, or there are processors of \
+             several speeds, unavailable periods or best placement. State machines by their processors alone (--processors {}), or leave \
+             it out",
             platform.processors()
         ));
     }
@@ -168,6 +178,11 @@ impl Free {
         Self { begins, free: all }
     }
 
+    /// The first instant after another one at which something changes.
+    fn next_step(&self, after: Time) -> Option<Time> {
+        self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
+    }
+
     /// The first start within a period for so many processors and so long, where a job gives its own back from its start to its end.
     fn first_fit(&self, size: u32, time: Time, (from, until): (Time, Time), own: (u32, Time, Time)) -> Option<Time> {
         let (mut start, mut at) = (from, self.begins.partition_point(|&begin| begin <= from).max(1) - 1);
@@ -192,7 +207,7 @@ impl Free {
 #[cfg(test)]
 mod tests {
     use makespan::Scene;
-    use makespan_core::{Job, Platform, Profile};
+    use makespan_core::{Job, Need, Needs, Platform, Profile, Resources};
 
     use super::*;
 
@@ -214,5 +229,58 @@ mod tests {
         let rigid =
             Instance::new(Platform::flat(4).unwrap(), vec![instance.submitted(makespan_core::JobId(0))], vec![]);
         assert!(check(&rigid.unwrap()).unwrap_err().to_string().contains("--speedup"));
+    }
+    /// `a` holds 2 of 4 processors and 6 of 8 GiB for 10 s; `b` waits on 2 processors for its memory.
+    #[test]
+    fn what_a_job_needs_of_nodes_is_free_at_the_other_size() {
+        let seconds = Time::from_seconds;
+        let memory = |need: Need| Needs::new([("memory", need)]).unwrap();
+        let earlier = |need: Need, nodes: u32| {
+            let a = Job::new("a", Profile::rigid(2, seconds(10)).unwrap()).with_needs(memory(Need::whole(6)));
+            let moldable = Profile::table([7, 4].map(seconds).to_vec()).unwrap();
+            let b = Job::new("b", moldable).with_release(seconds(1)).with_needs(memory(need));
+            let platform = Platform::cluster(nodes, 4).unwrap();
+            let platform = platform.with_node_resources(&Resources::new([("memory", 8)]).unwrap()).unwrap();
+            let instance = Instance::new(platform, vec![a, b], vec![]).unwrap();
+            check(&instance).unwrap();
+            let done =
+                makespan::simulate(&Scene::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent).unwrap();
+            let earlier = Sizes::of(&instance, &done).unwrap().earlier;
+            earlier.iter().map(|one| (one.had, one.other)).collect::<Vec<_>>()
+        };
+        // As much for each processor: on one of them it fits beside `a`.
+        assert_eq!(earlier(Need::per_processor(2), 1), [((2, seconds(10)), (1, seconds(1)))]);
+        // As much for the whole job: it fits on no number of them.
+        assert_eq!(earlier(Need::whole(4), 1), []);
+        // On a second node it fits at once.
+        assert_eq!(earlier(Need::whole(4), 2), []);
+    }
+    proptest::proptest! {
+        /// What happened had room, for as long as it took and no longer beside what came then.
+        #[test]
+        fn every_run_fits_where_it_was(
+            rows in proptest::collection::vec((1_u32..9, 1_i64..20, 0_i64..30, 0_u64..5, 0_u64..2), 1..16),
+        ) {
+            let seconds = Time::from_seconds;
+            let job = |(at, (width, time, release, whole, each)): (usize, (u32, i64, i64, u64, u64))| {
+                let needs = [("memory", Need::Linear { whole, per_processor: each }), ("seats", Need::whole(whole / 2))];
+                let needs = needs.into_iter().filter(|(name, _)| whole + each > 0 && (*name == "memory" || whole > 1));
+                Job::new(at.to_string(), Profile::rigid(width, seconds(time)).unwrap())
+                    .with_release(seconds(release))
+                    .with_needs(Needs::new(needs).unwrap())
+            };
+            let platform = Platform::cluster(3, 4).unwrap();
+            let platform = platform.with_node_resources(&Resources::new([("memory", 9)]).unwrap()).unwrap();
+            let platform = platform.with_licences(Resources::new([("seats", 6)]).unwrap()).unwrap();
+            let jobs = rows.into_iter().enumerate().map(job).collect();
+            let instance = Instance::new(platform, jobs, vec![]).unwrap();
+            let done = makespan::simulate(&Scene::new(&instance), "easy", &mut makespan::Silent).unwrap();
+            let Some(rooms) = Rooms::of(&instance, &done) else { return Ok(()) };
+            for run in &done.simulation.trace.runs {
+                let width = run.processors.len();
+                proptest::prop_assert!(rooms.fit(width, (run.start, run.end), run), "{:?}", run);
+                proptest::prop_assert!(!rooms.fit(13, (run.start, run.end), run));
+            }
+        }
     }
 }

@@ -1,0 +1,133 @@
+//! What each node of a simulation had free, step by step, where jobs need memory or other resources beside processors.
+
+use makespan::Simulated;
+use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
+
+/// What is free of one node, or of what belongs to no node: processors first, then the resources.
+struct Place {
+    begins: Vec<Time>,
+    /// A row for each step.
+    free: Vec<Vec<i64>>,
+}
+
+impl Place {
+    fn new(all: Vec<i64>, mut changes: Vec<(Time, usize, i64)>) -> Self {
+        changes.sort_unstable();
+        let (mut begins, mut free) = (vec![Time::ZERO], vec![all]);
+        for (at, lane, change) in changes {
+            let mut row = free.last().cloned().unwrap_or_default();
+            row[lane] += change;
+            if begins.last() == Some(&at) {
+                free.pop();
+            } else {
+                begins.push(at);
+            }
+            free.push(row);
+        }
+        Self { begins, free }
+    }
+
+    /// The least that is free of each between two instants, with what a run gives back while it runs.
+    fn least(&self, (from, until): (Time, Time), back: &[i64], (start, end): (Time, Time)) -> Vec<i64> {
+        let first = self.begins.partition_point(|&begin| begin <= from).max(1) - 1;
+        let mut least = vec![i64::MAX; back.len()];
+        for (begin, row) in self.begins.iter().zip(&self.free).skip(first).take_while(|step| *step.0 < until) {
+            let own = *begin.max(&from) >= start && *begin.max(&from) < end;
+            for ((least, free), back) in least.iter_mut().zip(row).zip(back) {
+                *least = (*least).min(free + if own { *back } else { 0 });
+            }
+        }
+        least
+    }
+}
+
+/// What was free of all nodes.
+pub struct Rooms<'a> {
+    instance: &'a Instance,
+    nodes: Vec<Place>,
+    /// Licences.
+    common: Place,
+}
+
+/// What a task holds on so many processors: for each place, the last of which is no node, amounts by number.
+fn held(instance: &Instance, task: TaskId, parts: &[(usize, u32)]) -> Vec<(usize, usize, i64)> {
+    let common = instance.platform().node_count();
+    let width = parts.iter().map(|part| part.1).sum();
+    let mut held: Vec<_> = parts.iter().map(|&(node, here)| (node, 0, i64::from(here))).collect();
+    for demand in instance.demands(task) {
+        let lane = 1 + demand.resource.index();
+        let amounts = demand.amounts(parts, width);
+        held.extend(amounts.map(|(node, amount)| (node.unwrap_or(common), lane, to_signed(amount))));
+    }
+    held
+}
+
+fn to_signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}
+
+impl<'a> Rooms<'a> {
+    /// `None` where processors are all that jobs need.
+    pub fn of(instance: &'a Instance, simulated: &Simulated) -> Option<Self> {
+        if !instance.has_demands() {
+            return None;
+        }
+        let platform = instance.platform();
+        let count = platform.node_count();
+        let mut changes = vec![Vec::new(); count + 1];
+        let mut change = |place: usize, lane: usize, amount: i64, (start, end): (Time, Time)| {
+            changes[place].extend([(start, lane, -amount), (end, lane, amount)]);
+        };
+        for run in simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start) {
+            let parts = platform.parts(&run.processors);
+            for (place, lane, amount) in held(instance, run.task, &parts) {
+                change(place, lane, amount, (run.start, run.end));
+            }
+        }
+        for down in &simulated.simulation.down {
+            for (node, here) in platform.parts(&down.processors) {
+                change(node, 0, here.into(), (down.start, down.end));
+            }
+        }
+        let resources = platform.resources();
+        let ids = || resources.iter().filter_map(|resource| platform.resource(&resource.name));
+        let mut changes = changes.into_iter();
+        let nodes = (0..count).zip(&mut changes).map(|(node, changes)| {
+            let processors = i64::from(platform.nodes()[node].processors);
+            let all = [processors].into_iter().chain(ids().map(|id| to_signed(platform.amount(node, id))));
+            Place::new(all.collect(), changes)
+        });
+        let nodes = nodes.collect();
+        let total = |id| i64::try_from(platform.total(id)).unwrap_or(i64::MAX);
+        let all = [0].into_iter().chain(ids().map(total));
+        Some(Self { instance, nodes, common: Place::new(all.collect(), changes.next().unwrap_or_default()) })
+    }
+
+    /// Whether a job could have run on so many processors in this period, had it not run as it did.
+    pub fn fit(&self, size: u32, period: (Time, Time), own: &Run) -> bool {
+        let demands = self.instance.demands(own.task);
+        let common = self.nodes.len();
+        let mut back = vec![vec![0; 1 + self.instance.platform().resources().len()]; common + 1];
+        let parts = self.instance.platform().parts(&own.processors);
+        for (place, lane, amount) in held(self.instance, own.task, &parts) {
+            back[place][lane] += amount;
+        }
+        let ran = (own.start, own.end);
+        let free = self.common.least(period, &back[common], ran);
+        let mut licences = demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
+        if licences.any(|demand| to_signed(demand.need.total(size)) > free[1 + demand.resource.index()]) {
+            return false;
+        }
+        let room = |(place, back): (&Place, &Vec<i64>)| {
+            let free = place.least(period, back, ran);
+            let most = u32::try_from(free[0].max(0)).unwrap_or(u32::MAX).min(size);
+            let of_nodes = demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
+            let room = of_nodes.fold(most, |most, demand| {
+                let left = u64::try_from(free[1 + demand.resource.index()]).unwrap_or(0);
+                if most == 0 { 0 } else { demand.need.fitting(left, most, size) }
+            });
+            u64::from(room)
+        };
+        self.nodes.iter().zip(&back).map(room).sum::<u64>() >= size.into()
+    }
+}
