@@ -130,7 +130,7 @@ fn an_instant_before_the_outputs_is_refused_and_one_long_after_is_said() {
 fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     let read = |jobs: &str| {
         let texts = Texts::default().with(Part::Nodes, NODE).with(Part::JobsJson, jobs);
-        texts.queue(Some(1000)).map_err(|(part, problem)| (part, problem))
+        texts.queue(Some(1000))
     };
     let (part, problem) = read(r#"{"jobs": [{"id": 1}, {"id": 2}]}"#).unwrap_err();
     assert!(

@@ -23,7 +23,7 @@ proptest! {
         first in 2_i64..30, least in 1_i64..30, takes in 1_i64..4000, kill in any::<bool>(),
     ) {
         let submission = Submission { least_time: Some(minutes(least)), ..Submission::default() };
-        let short = job("short", 1, 60, 2).with_submission(submission.into());
+        let short = job("short", 1, 60, 2).with_submission(submission);
         let instance = Instance::new(Platform::flat(4).unwrap(), vec![job("first", 3, first, 0), job("wide", 4, 5, 1), short], vec![]).unwrap();
         let times = [minutes(first), minutes(5), Time::from_seconds(takes)];
         let profiles = times.iter().zip([3, 4, 1]).map(|(&time, width)| Profile::rigid(width, time).unwrap()).collect();
