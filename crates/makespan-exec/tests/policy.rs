@@ -131,6 +131,22 @@ fn wakes_and_cancels() {
 }
 
 #[test]
+fn a_job_ends_when_the_policy_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = instance(vec![job("a", 1, "exec sleep 60"), job("b", 1, "true")]);
+    let limit = |task| Decision::Limit { task: TaskId(task), time: Time::from_ticks(300_000_000) };
+    let mut policy = Once(vec![limit(0), start(0, "0"), limit(1), start(1, "1")]);
+    let begun = Instant::now();
+    let trace = execute(&instance, &mut policy, &options(folder.path()), &mut Silent).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let outcome = |task| trace.runs.iter().find(|run| run.task == TaskId(task)).unwrap().outcome;
+    assert_eq!((outcome(0), outcome(1)), (Outcome::TimedOut, Outcome::Succeeded));
+    let folder = tempfile::tempdir().unwrap();
+    let error = execute(&instance, &mut Once(vec![limit(9)]), &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, ExecuteError::Policy(Defect::UnknownJob(9))), "{error}");
+}
+
+#[test]
 fn a_stop_ends_what_runs_and_a_resumption_completes() {
     for requests in [1, 2] {
         let folder = tempfile::tempdir().unwrap();

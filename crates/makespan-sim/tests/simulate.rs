@@ -154,6 +154,9 @@ fn defects_of_a_policy_are_named() {
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(2, "0")]), Defect::NotWaiting("c".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
+    let limit = |task: u64| Decision::Limit { task: TaskId(task), time: seconds(5) };
+    assert_eq!(defect(vec![start(0, "0"), limit(0)]), Defect::NotWaiting("a".into()));
+    assert_eq!(defect(vec![limit(9)]), Defect::UnknownJob(9));
     assert!(matches!(defect(vec![Decision::Cancel(TaskId(1))]), Defect::Stalled { waiting: 2, .. }));
 }
 

@@ -247,7 +247,10 @@ impl Session<'_> {
         for decision in decisions {
             match decision {
                 Decision::Start { task, processors } => self.start(task, processors)?,
-                Decision::Limit { task, time } => _ = self.granted.insert(task, time),
+                Decision::Limit { task, time } => {
+                    self.state.cluster.check_waiting(task)?;
+                    self.granted.insert(task, time);
+                }
                 Decision::WakeAt(at) => {
                     let at = at.max(now + SHORTEST_WAKE);
                     self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));

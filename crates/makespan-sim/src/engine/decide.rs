@@ -1,6 +1,6 @@
 //! What the policy wants is done.
 
-use makespan_core::{Decision, Defect, ProcSet, TaskId, Time};
+use makespan_core::{Decision, ProcSet, TaskId, Time};
 
 use super::Engine;
 use crate::SimulationError;
@@ -13,9 +13,7 @@ impl Engine<'_> {
                 self.start(task, processors)
             }
             Decision::Limit { task, time } => {
-                if !self.cluster.waiting().contains(task) {
-                    return Err(self.defect(Defect::NotWaiting(self.cluster.name(task).into_owned())));
-                }
+                self.cluster.check_waiting(task).map_err(|defect| self.defect(defect))?;
                 self.granted.insert(task, time);
                 Ok(())
             }

@@ -60,7 +60,11 @@ impl Cluster<'_> {
         self
     }
 
-    fn check_waiting(&self, task: TaskId) -> Result<(), Defect> {
+    /// Refuses a task that does not wait.
+    ///
+    /// # Errors
+    /// [`Defect::UnknownJob`] and [`Defect::NotWaiting`].
+    pub fn check_waiting(&self, task: TaskId) -> Result<(), Defect> {
         if !self.instance.has_task(task) {
             return Err(Defect::UnknownJob(task.0));
         }
