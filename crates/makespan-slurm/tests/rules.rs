@@ -250,6 +250,27 @@ fn behind(busy: u32, jobs: &str) -> Queue {
     Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
 }
 
+#[test]
+fn the_throttle_of_an_array_is_named_where_it_decides() {
+    // Other jobs end on the node whenever an element does.
+    let ask = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1";
+    let array = pending(5, &format!("ArrayJobId=5 ArrayTaskId=0-3%1 {ask}"));
+    let others: String = (10..18).map(|id| pending(id, ask)).collect();
+    let queue = behind(20, &(array + &others));
+    let expected = by_limits(&queue);
+    for (task, one) in expected.iter().enumerate().take(4) {
+        assert_eq!(one.start, Some(2200 + 600 * task as i64), "{:?}", one.why);
+        let (kind, waits) =
+            if task == 0 { ("resources", "100".to_owned()) } else { ("limit", format!("5_{}", task - 1)) };
+        assert_eq!(one.why.kind, kind, "{:?}", one.why);
+        assert!(one.why.text.contains(&format!("the end of job {waits}")), "{:?}", one.why);
+        let after: Vec<&str> = one.after.iter().map(|&job| queue.jobs[job].shown.as_str()).collect();
+        assert_eq!(after, [waits.as_str()]);
+    }
+    assert!(expected[1].why.text.contains("tasks of array 5 at the same time, 1 in all"), "{:?}", expected[1].why);
+    assert!(expected[4..].iter().all(|one| one.why.kind == "resources"));
+}
+
 /// `1970-01-01T00:16:40` is the present, 1000 s.
 fn clock(seconds: u32) -> String {
     format!("1970-01-01T{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

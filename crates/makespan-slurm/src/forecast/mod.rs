@@ -2,8 +2,10 @@
 //!
 //! The scheduler of the play sees what Slurm's sees: limits, partitions, features, reservations, licences, dependencies. It starts jobs from
 //! the head of the queue, and at intervals fills gaps without putting off those that come before. Jobs really end as was learned from
-//! those that ended, or where nothing is known as jobs of public logs do. Played again with run times drawn from that, starts spread, which
-//! says how sure an expectation is.
+//! those that ended, or where nothing is known as jobs of public logs do.
+//!
+//! All that is told of one queue is of one future, in which every job runs for its mean time: starts, ends, nodes, reasons. Played again
+//! with run times that are drawn, starts spread, which says how sure they are.
 //!
 //! ```
 //! use makespan_slurm::forecast::{Options, RunTimes, forecast};
@@ -82,15 +84,13 @@ pub struct Expected {
     pub early: Option<i64>,
     /// A start that is as late as one in ten.
     pub late: Option<i64>,
-    /// When it starts if every job runs for its mean time: the future of which `nodes` and `after` are.
-    pub by_means: Option<i64>,
     /// Nodes of the queue that it is expected to get, and how many processors of each.
     pub nodes: Vec<(usize, u32)>,
     /// Jobs of the queue whose ends it waits for.
     pub after: Vec<usize>,
     /// From what its run time is known.
     pub known: Known,
-    /// Seconds that it is expected to run.
+    /// Seconds that it is expected to run, less than usual where it gets less than its limit.
     pub lasts: i64,
     /// Why it does not start now.
     pub why: Why,
@@ -148,27 +148,28 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     };
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {
-        let (start, early, late) = spread(outcome.started[job], &drawn, job);
+        let start = outcome.started[job];
+        let (early, late) = start.and_then(|start| spread(start, &drawn, job)).unzip();
+        let ran = outcome.ends[job].zip(start).map(|(end, start)| end - start);
         Expected {
             job,
             start,
             early,
             late,
-            by_means: outcome.started[job],
             nodes: outcome.sites[job].iter().map(|&(site, cpus)| (model.sites[site as usize].node, cpus)).collect(),
             after: outcome.after[job].clone(),
             known: times[job].known,
-            lasts: means[job],
-            why: chances(queue, job, start, &drawn, options.clock, reasons.of(job, start)),
+            lasts: ran.unwrap_or(means[job]),
+            why: chances(queue, job, start, &drawn, options.clock, reasons.of(job)),
         }
     };
     let expected = waiting.map(of).collect();
     let ends = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_some());
-    let ends = ends.filter_map(|job| Some((job, outcome.ended[job]?))).collect();
+    let ends = ends.filter_map(|job| Some((job, outcome.ends[job]?))).collect();
     let mut remarks = remarks(queue);
     if options.draws < asked {
         remarks.push(format!(
-            "starts are the mean of {} plays of the future in place of {asked}, which would take too long for a queue like this",
+            "the spread of starts is that of {} plays of the future in place of {asked}, which would take too long for a queue like this",
             options.draws
         ));
     }
@@ -195,18 +196,13 @@ fn chances(
     why
 }
 
-/// The expected start and its spread: the mean of the draws where there are some, else that of mean run times.
-fn spread(start: Option<i64>, drawn: &[Vec<Option<i64>>], job: usize) -> (Option<i64>, Option<i64>, Option<i64>) {
+/// An early and a late start around the expected one, if some were drawn.
+fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
-    if start.is_none() || starts.is_empty() {
-        return (start, None, None);
-    }
     starts.sort_unstable();
-    let at = |tenths: usize| starts[((starts.len() - 1) * tenths + 5) / 10];
-    let sum: i128 = starts.iter().map(|&start| i128::from(start)).sum();
-    let mean = (sum / starts.len() as i128) as i64;
-    // A few late starts may draw the mean beyond most of the others.
-    (Some(mean), Some(at(1).min(mean)), Some(at(9).max(mean)))
+    let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
+    // What waits for the first of several ends starts earlier in nearly all draws than where each takes its mean time.
+    Some((at(1)?.min(start), at(9)?.max(start)))
 }
 
 /// The starts of all jobs, played with drawn run times. Each draw has its own seed, so that threads do not matter.

@@ -80,14 +80,25 @@ pub(super) struct Outcome {
     /// When it starts, or started; `None` if nothing shows that it does.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
+    /// When it will end, known as soon as it runs.
+    pub ends: Vec<Option<i64>>,
     /// When it is given up, as it can no longer end by its deadline.
     pub expired: Vec<Option<i64>>,
     /// Sites that it gets, and how many processors of each.
     pub sites: Vec<Vec<(u32, u32)>>,
     /// Jobs whose ends it waits for.
     pub after: Vec<Vec<usize>>,
+    /// The counter whose limit it waits for last, if it is not for nodes.
+    pub limit: Vec<Option<usize>>,
     /// Nodes that were looked at for jobs.
     pub looked: u64,
+}
+
+/// A limit that left no room for a job, and from when on it lacked nodes nevertheless.
+#[derive(Clone, Copy, Debug)]
+struct Limited {
+    counter: usize,
+    lacks_nodes_at: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,8 +135,11 @@ pub(super) struct Play<'a> {
     outcome: Outcome,
     /// Whether more than starts and ends is asked for.
     tells: bool,
-    /// The job that ended last on each site, of those that ended since now.
+    /// The job that ended last on each site, of those that ended since now, and of those that each counter counts.
     last_on: Vec<Option<(i64, usize)>>,
+    last_of: Vec<Option<usize>>,
+    /// Of each job, the limit that it waited for last.
+    limited: Vec<Option<Limited>>,
     failed: Vec<u64>,
     look: u64,
     /// Of jobs that started with a part of their limit: how much.
@@ -143,9 +157,11 @@ impl<'a> Play<'a> {
         let outcome = Outcome {
             started: vec![None; jobs],
             ended: vec![None; jobs],
+            ends: vec![None; jobs],
             expired: vec![None; jobs],
             sites: vec![Vec::new(); jobs],
             after: vec![Vec::new(); jobs],
+            limit: vec![None; jobs],
             looked: 0,
         };
         let mut play = Self {
@@ -166,6 +182,8 @@ impl<'a> Play<'a> {
             outcome,
             tells: true,
             last_on: vec![None; model.sites.len()],
+            last_of: vec![None; model.counters.len()],
+            limited: vec![None; jobs],
             failed: vec![0; model.shapes.len()],
             look: 0,
             limits: vec![None; jobs],
@@ -195,6 +213,7 @@ impl<'a> Play<'a> {
             let number = self.world.take(Running { job: Some(index), believed, holds });
             self.world.count_falling(index, believed, true);
             self.outcome.started[index] = Some(run.started);
+            self.outcome.ends[index] = Some(ends);
             self.events.push(Reverse((ends, Event::End(number))));
         }
         let typical = typical_limit(self.model);
@@ -305,6 +324,7 @@ impl<'a> Play<'a> {
                 if self.tells {
                     let ended = Some((self.world.now, job));
                     running.holds.iter().for_each(|hold| self.last_on[hold.site as usize] = ended);
+                    self.model.uses[job].iter().for_each(|own| self.last_of[own.0] = Some(job));
                 }
                 self.tell(job);
             }
@@ -384,12 +404,15 @@ impl<'a> Play<'a> {
                 continue;
             }
             looked += 1;
-            if self.world.limit_reached(bid.job).is_some() || !self.model.queue.partitions[bid.partition].is_up() {
+            if self.is_limited(bid.job) || !self.model.queue.partitions[bid.partition].is_up() {
                 continue;
             }
             let blocked = std::mem::replace(&mut self.blocked, Bits::new(0));
             let started = self.try_start(bid, Some(&blocked), false);
             self.blocked = blocked;
+            if !started {
+                self.lacks_nodes(bid.job);
+            }
             // Another way to satisfy its features may have room.
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
@@ -414,7 +437,7 @@ impl<'a> Play<'a> {
             if self.outcome.started[bid.job].is_some() || !self.model.queue.partitions[bid.partition].is_up() {
                 continue;
             }
-            if self.world.limit_reached(bid.job).is_some() {
+            if self.is_limited(bid.job) {
                 falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
@@ -427,6 +450,7 @@ impl<'a> Play<'a> {
                 continue;
             }
             self.failed[bid.shape] = self.look;
+            self.lacks_nodes(bid.job);
             if let Some(gaps) = &mut self.gaps
                 && let Some(gap) = self.world.gap_of(&self.model.shapes[bid.shape])
             {
@@ -445,6 +469,28 @@ impl<'a> Play<'a> {
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
+    }
+
+    /// Whether a limit leaves no room for a job, which is kept in mind.
+    fn is_limited(&mut self, job: usize) -> bool {
+        let Some(counter) = self.world.limit_reached(job) else { return false };
+        self.limited[job] = Some(Limited { counter, lacks_nodes_at: None });
+        true
+    }
+
+    /// A job that no limit holds back any more finds no nodes.
+    fn lacks_nodes(&mut self, job: usize) {
+        let now = self.world.now;
+        if let Some(limited) = &mut self.limited[job] {
+            limited.lacks_nodes_at.get_or_insert(now);
+        }
+    }
+
+    /// The counter for which a job waited until now, and the job whose end made room. What falls makes room by itself.
+    fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
+        let Limited { counter, lacks_nodes_at } = self.limited[job]?;
+        let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
+        self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }
 
     /// Starts a job, with those that start together with it, if all of them fit.
@@ -513,10 +559,14 @@ impl<'a> Play<'a> {
             let mut after: Vec<(i64, usize)> = sites.iter().filter_map(last).collect();
             after.sort_unstable_by(|one, other| other.cmp(one));
             after.dedup();
-            self.outcome.after[job] = after.into_iter().map(|one| one.1).take(8).collect();
+            let waited = self.waited_for(job);
+            self.outcome.limit[job] = waited.map(|(counter, _)| counter);
+            self.outcome.after[job] =
+                waited.map_or_else(|| after.into_iter().map(|one| one.1).take(8).collect(), |(_, other)| vec![other]);
             self.outcome.sites[job] = sites;
         }
         self.outcome.started[job] = Some(now);
+        self.outcome.ends[job] = Some(now.saturating_add(lasts));
         self.world.count(job, believed, true);
         self.count_waiting(job, false);
         self.stale += self.model.bids_of[job].len();

@@ -54,10 +54,10 @@ pub(super) struct Free {
 }
 
 impl Reasons<'_> {
-    /// Why a job waits that is expected to start then.
-    pub(super) fn of(&self, index: usize, start: Option<i64>) -> Why {
-        let why = self.now(index, start);
-        if self.outcome.expired[index].is_some() && start.is_none() { self.deadline(index, why) } else { why }
+    /// Why a job waits.
+    pub(super) fn of(&self, index: usize) -> Why {
+        let why = self.now(index);
+        if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
     }
 
     /// Its deadline passes before it gets what it waits for.
@@ -86,7 +86,7 @@ impl Reasons<'_> {
         Why::new("deadline", text).with(helps.join(", or "))
     }
 
-    fn now(&self, index: usize, start: Option<i64>) -> Why {
+    fn now(&self, index: usize) -> Why {
         let job = &self.model.queue.jobs[index];
         if let Some(never) = &self.model.never[index] {
             return never.clone();
@@ -94,7 +94,7 @@ impl Reasons<'_> {
         if let Some(dependency) = &self.links.hopeless[index] {
             return Why::hopeless(job.id, dependency);
         }
-        if let Some(why) = self.others(index, start).or_else(|| self.later(job)) {
+        if let Some(why) = self.others(index).or_else(|| self.later(job)) {
             return why;
         }
         if self.play.has_started(index) {
@@ -103,12 +103,13 @@ impl Reasons<'_> {
         let Some(bid) = self.bids[index] else { return Why::new("partition", "no partition takes it") };
         self.partition(bid)
             .or_else(|| self.limit(index))
+            .or_else(|| self.limit_later(index))
             .or_else(|| self.team(index, bid))
             .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
     /// Jobs that it waits for.
-    fn others(&self, index: usize, start: Option<i64>) -> Option<Why> {
+    fn others(&self, index: usize) -> Option<Why> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
@@ -128,8 +129,7 @@ impl Reasons<'_> {
         };
         let Outcome { started, ended, expired, .. } = self.outcome;
         let expected = match self.links.ready(index, started, ended, expired) {
-            // The mean of several plays may be before the end in one of them.
-            Ready::At(at) => format!("expected at {}", (self.clock)(start.map_or(at, |start| at.min(start)))),
+            Ready::At(at) => format!("expected at {}", (self.clock)(at)),
             Ready::Later if open.iter().any(|&other| expired[other].is_some()) => {
                 "which its deadline prevents".to_owned()
             }
@@ -180,6 +180,19 @@ impl Reasons<'_> {
         Some(Why::new("limit", text).with(of.remedy.clone()))
     }
 
+    /// A limit that is not reached now and will be: what counts in it starts before the job does.
+    fn limit_later(&self, index: usize) -> Option<Why> {
+        let outcome = self.told(index);
+        let of = &self.model.counters[outcome.limit[index]?];
+        let text = format!("limit on {}, {} in all: it waits for the end of ", of.what, of.total);
+        Some(Why::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
+    }
+
+    /// What would become of a job if it had no deadline.
+    fn told(&self, index: usize) -> &Outcome {
+        self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
+    }
+
     /// Nodes that are held, or kept for others.
     fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
@@ -199,8 +212,7 @@ impl Reasons<'_> {
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
-        let misses = self.without_deadlines.filter(|_| self.outcome.expired[index].is_some());
-        let after = &misses.unwrap_or(self.outcome).after[index];
+        let after = &self.told(index).after[index];
         // What matters most comes first: tables cut the rest.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
@@ -241,10 +253,12 @@ impl Reasons<'_> {
             (Some(kept), _) => {
                 let name = &self.model.queue.jobs[kept.job].shown;
                 let at = (self.clock)(kept.from);
-                format!(
-                    "its nodes are free, but kept for job {name} from {at} on, which comes before it and starts then at the latest, by the \
-                     limits of what runs"
-                )
+                let latest = if self.outcome.started[kept.job].is_some_and(|start| start <= kept.from) {
+                    " and starts then at the latest, by the limits of what runs"
+                } else {
+                    ""
+                };
+                format!("its nodes are free, but kept for job {name} from {at} on, which comes before it{latest}")
             }
             (None, Some(closed)) => {
                 let kept = &self.model.queue.reservations[closed];

@@ -94,7 +94,7 @@ fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
         is_listed,
         start: one.start.map(from_now),
         end: end.map(from_now),
-        drawn: one.by_means.map(|start| (from_now(start), from_now(start.saturating_add(one.lasts)))),
+        drawn: one.start.map(|start| (from_now(start), from_now(start.saturating_add(one.lasts)))),
         starts: words(one.start),
         ends: words(end),
         spread: one.early.map(from_now).zip(one.late.map(from_now)),
