@@ -250,6 +250,80 @@ fn behind(busy: u32, jobs: &str) -> Queue {
     Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
 }
 
+/// As many as Slurm keeps by `bf_max_job_array_resv`, 20 where nothing is said.
+#[test]
+fn places_are_kept_for_so_many_tasks_of_an_array() {
+    let nodes = node(0, "", true) + &node(1, "", false);
+    let jobs = running(100, 0, 10)
+        + &pending(1, "ArrayJobId=1 ArrayTaskId=0-9 TimeLimit=00:10:00 NumNodes=2-2 NumCPUs=8 MinCPUsNode=4")
+        + &pending(2, "TimeLimit=00:30:00 NumNodes=1-1 NumCPUs=4");
+    for (parameters, start) in [("", 1000 + 11 * 600), ("bf_max_job_array_resv=0", 1000)] {
+        let queue = Texts::default()
+            .with(Part::Nodes, nodes.as_str())
+            .with(Part::Jobs, jobs.as_str())
+            .with(Part::Config, format!("SchedulerParameters = bf_interval=1,{parameters}\n"))
+            .queue(Some(1000))
+            .unwrap();
+        let other = by_limits(&queue).pop().unwrap();
+        assert_eq!(other.start, Some(start), "{parameters}: {:?}", other.why);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Two nodes of four processors, some of them held, that a reservation closes later on: its name is a reason exactly where the job
+    /// would have its processors now, were it shorter. A job behind it is told for whom they are kept, or starts now.
+    #[test]
+    fn a_reservation_is_the_reason_only_where_the_processors_are_free(
+        held in prop::collection::vec(0_u32..5, 2..3), asks in 1_u32..9, limit in 1_u32..90, closes in 1_u32..90, other in 1_u32..90,
+    ) {
+        let run = |(at, &cpus): (usize, &u32)| match cpus {
+            0 => String::new(),
+            cpus => running(100 + at, at, 5).replace("NumCPUs=4", &format!("NumCPUs={cpus}")),
+        };
+        let nodes: String = held.iter().enumerate()
+            .map(|(at, cpus)| node(at, "", false).replace("CPUAlloc=0", &format!("CPUAlloc={cpus}"))).collect();
+        let time = |minutes: u32| format!("{:02}:{:02}:00", minutes / 60, minutes % 60);
+        let jobs: String = held.iter().enumerate().map(run).collect::<String>()
+            + &pending(1, &format!("TimeLimit={} NumNodes=1 NumCPUs={asks}", time(limit)))
+            + &pending(2, &format!("TimeLimit={} NumNodes=1 NumCPUs=1", time(other)));
+        let maint = format!("ReservationName=maint StartTime={} EndTime={} Nodes=n[0-1] Users=root State=INACTIVE\n",
+            clock(1000 + closes * 60), clock(1000 + closes * 60 + 3600));
+        let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).with(Part::Reservations, maint).queue(Some(1000)).unwrap();
+        let expected = by_limits(&queue);
+        let free = 8 - held.iter().sum::<u32>();
+        let (first, behind) = (&expected[0], &expected[1]);
+        prop_assert_eq!(first.start == Some(1000), free >= asks && limit <= closes, "{:?}", first.why);
+        prop_assert_eq!(first.why.text.contains("maint"), free >= asks && limit > closes, "{:?}", first.why);
+        for one in [first, behind] {
+            prop_assert_eq!(one.why.kind == "next", one.start == Some(1000), "{:?}", one);
+        }
+        let left = if first.start == Some(1000) { free - asks } else { free };
+        if behind.start > Some(1000) && left > 0 && other <= closes {
+            prop_assert!(behind.why.text.contains("kept for job 1"), "{:?}", behind.why);
+        }
+    }
+}
+
+/// This took minutes while each look asked anew for each of them.
+#[test]
+fn many_jobs_that_are_alike_are_answered_in_seconds() {
+    let nodes: String = (0..12).map(|at| node(at, "", false)).collect();
+    let ask = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=2";
+    let array = pending(1, &format!("ArrayJobId=1 ArrayTaskId=0-4999 {ask}"));
+    let throttled = pending(1, &format!("ArrayJobId=1 ArrayTaskId=0-14999%3 {ask}"));
+    let alone = (0..5_000).map(|id| pending(100, ask).replace("JobId=100", &format!("JobId={}", 100 + id))).collect();
+    for jobs in [array, throttled, alone] {
+        let begun = std::time::Instant::now();
+        let queue =
+            Texts::default().with(Part::Nodes, nodes.as_str()).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let forecast = forecast(&queue, &Options { draws: 4, ..Options::default() });
+        assert!(forecast.expected.iter().all(|one| one.start.is_some()));
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    }
+}
+
 #[test]
 fn the_throttle_of_an_array_is_named_where_it_decides() {
     // Other jobs end on the node whenever an element does.

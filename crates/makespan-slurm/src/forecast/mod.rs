@@ -22,9 +22,11 @@
 //! assert_eq!((queue.now, expected.start), (400, Some(700)));
 //! ```
 
+mod alike;
 mod bits;
 mod counters;
 mod drawing;
+mod looks;
 mod model;
 mod play;
 mod ready;
@@ -43,8 +45,9 @@ pub use why::Why;
 
 use crate::queue::Queue;
 use drawing::Drawing;
+use looks::Looks;
 use model::{Bid, Model};
-use play::{Looks, Outcome, Play};
+use play::{Outcome, Play};
 use ready::Links;
 use reason::Reasons;
 use times::{Learned, Times};

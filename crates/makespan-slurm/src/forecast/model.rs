@@ -6,6 +6,7 @@ use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, Reservation
 use crate::text::Gres;
 use crate::{Limit, Node, Partition};
 
+use super::alike::Alike;
 use super::bits::Bits;
 use super::shape::{Levels, Shape};
 use super::times::{FOR_EVER, limit};
@@ -80,6 +81,7 @@ pub(super) struct Model<'a> {
     pub bids: Vec<Bid>,
     /// Of each job its bids, by position.
     pub bids_of: Vec<Vec<u32>>,
+    pub alike: Alike,
     pub counters: Vec<Counter>,
     /// Of each job of the queue, what it adds to which counters while it runs.
     pub uses: Vec<Vec<(usize, u64)>>,
@@ -144,6 +146,7 @@ impl<'a> Model<'a> {
             levels: Levels::of(&[]),
             bids: Vec::new(),
             bids_of: vec![Vec::new(); queue.jobs.len()],
+            alike: Alike::default(),
             counters: Vec::new(),
             uses: Vec::new(),
             never,
@@ -152,6 +155,7 @@ impl<'a> Model<'a> {
         };
         (model.counters, model.uses) = super::counters::of(queue);
         model.add_bids();
+        model.alike = Alike::of(queue, &model.uses, &model.counters, &model.bids);
         model.levels = Levels::of(&model.shapes);
         model
     }

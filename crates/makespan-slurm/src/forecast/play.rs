@@ -4,75 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::bits::Bits;
+use super::looks::{Looks, typical_limit};
 use super::model::{Bid, Model};
 use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, Kept, Running, World};
-
-/// How the scheduler looks, in seconds and jobs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Looks {
-    /// Between two looks for gaps.
-    interval: i64,
-    /// Between two looks at the head of the queue.
-    pause: i64,
-    /// How far ahead places are kept.
-    window: i64,
-    /// Jobs that are looked at, in gaps and otherwise.
-    depth: usize,
-    head: usize,
-    /// Jobs for which places are kept.
-    places: usize,
-    /// Whether gaps are filled.
-    fills: bool,
-    /// Whether jobs are given up that cannot end by their deadlines.
-    heeds_deadlines: bool,
-}
-
-/// Most work of one look: jobs with a kept place times nodes.
-const MAX_PLACES: usize = 400_000;
-/// So many jobs times nodes are much: then fewer places are kept, and looks are rarer than Slurm's, those at the head of the queue a
-/// minute apart.
-const MUCH: usize = 2_000_000;
-/// So many jobs are much on any number of nodes: each of them is looked at in many looks.
-const MANY_JOBS: usize = 20_000;
-
-impl Looks {
-    pub(super) fn of(model: &Model<'_>) -> Self {
-        let number = |name, default: i64, least: i64| model.queue.scheduler_number(name).unwrap_or(default).max(least);
-        let depth = number("bf_max_job_test", 500, 1) as usize;
-        let (jobs, sites) = (&model.queue.jobs, model.sites.len().max(1));
-        let is_much = jobs.len().saturating_mul(sites) > MUCH || jobs.len() > MANY_JOBS;
-        let affordable = if is_much { MAX_PLACES / 16 } else { MAX_PLACES } / sites;
-        let affordable = if is_much { affordable.min(MUCH / 4 / jobs.len().max(1)) } else { affordable };
-        let rarely = if is_much { typical_limit(model) / 25 } else { 1 };
-        let scheduler = model.queue.config.get("SchedulerType");
-        Self {
-            interval: number("bf_interval", 30, 1).max(rarely),
-            pause: if is_much { 60 } else { 0 },
-            window: number("bf_window", 1440, 1).saturating_mul(60),
-            depth,
-            head: number("default_queue_depth", 100, 1) as usize,
-            places: depth.min(affordable.max(4)),
-            fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),
-            heeds_deadlines: true,
-        }
-    }
-}
-
-impl Looks {
-    /// The same where nobody has a deadline.
-    pub(super) fn without_deadlines(self) -> Self {
-        Self { heeds_deadlines: false, ..self }
-    }
-}
-
-/// The limit that half of the jobs stay within.
-fn typical_limit(model: &Model<'_>) -> i64 {
-    let mut limits: Vec<i64> = model.queue.jobs.iter().map(limit).collect();
-    limits.sort_unstable();
-    limits.get(limits.len() / 2).copied().unwrap_or(3600)
-}
 
 /// What became of each job.
 #[derive(Clone, Debug)]
@@ -93,6 +29,9 @@ pub(super) struct Outcome {
     /// Nodes that were looked at for jobs.
     pub looked: u64,
 }
+
+/// A job is drawn, comes, starts and ends in the time in which so many nodes are looked at.
+const JOB_AS_LOOKS: u64 = 20;
 
 /// A limit that left no room for a job, and from when on it lacked nodes nevertheless.
 #[derive(Clone, Copy, Debug)]
@@ -138,9 +77,12 @@ pub(super) struct Play<'a> {
     /// The job that ended last on each site, of those that ended since now, and of those that each counter counts.
     last_on: Vec<Option<(i64, usize)>>,
     last_of: Vec<Option<usize>>,
-    /// Of each job, the limit that it waited for last.
+    /// Of each group of jobs that count in the same limits, the one that they waited for last, and the look that found it.
     limited: Vec<Option<Limited>>,
+    limited_at: Vec<u64>,
+    /// Of each shape, the last look in which it did not fit, and the last one in which a place was looked for, with its start.
     failed: Vec<u64>,
+    places: Vec<(u64, i64)>,
     look: u64,
     /// Of jobs that started with a part of their limit: how much.
     limits: Vec<Option<i64>>,
@@ -183,7 +125,9 @@ impl<'a> Play<'a> {
             tells: true,
             last_on: vec![None; model.sites.len()],
             last_of: vec![None; model.counters.len()],
-            limited: vec![None; jobs],
+            limited: vec![None; model.alike.groups],
+            limited_at: vec![0; model.alike.groups],
+            places: vec![(0, i64::MIN); model.shapes.len()],
             failed: vec![0; model.shapes.len()],
             look: 0,
             limits: vec![None; jobs],
@@ -299,7 +243,7 @@ impl<'a> Play<'a> {
             }
             self.decide();
         }
-        self.outcome.looked = self.world.looked.get();
+        self.outcome.looked = self.world.looked.get() + self.model.queue.jobs.len() as u64 * JOB_AS_LOOKS;
         self.outcome
     }
 
@@ -394,8 +338,7 @@ impl<'a> Play<'a> {
         // Where nobody waits nobody is looked for.
         let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
         let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
-        let has_started = |bid: &u32| self.outcome.started[self.model.bids[*bid as usize].job].is_some();
-        self.head += self.waiting[self.head..].iter().take_while(|bid| has_started(bid)).count();
+        self.skip_started();
         let mut at = self.head;
         while at < self.waiting.len() && looked < self.looks.head && open > 0 {
             let bid = self.model.bids[self.waiting[at] as usize];
@@ -404,7 +347,12 @@ impl<'a> Play<'a> {
                 continue;
             }
             looked += 1;
-            if self.is_limited(bid.job) || !self.model.queue.partitions[bid.partition].is_up() {
+            if self.is_limited(bid.job) {
+                let (behind, count) = self.behind(at, self.looks.head);
+                (at, looked) = (behind, looked + count);
+                continue;
+            }
+            if !self.model.queue.partitions[bid.partition].is_up() {
                 continue;
             }
             let blocked = std::mem::replace(&mut self.blocked, Bits::new(0));
@@ -425,14 +373,34 @@ impl<'a> Play<'a> {
         }
     }
 
+    /// The bids that a look for gaps asks; of those that the same limits hold back, the first.
+    fn candidates(&mut self) -> Vec<u32> {
+        let mut bids = Vec::new();
+        let (mut at, mut looked) = (self.head, 0);
+        while at < self.waiting.len() && looked < self.looks.depth {
+            let position = self.waiting[at];
+            let job = self.model.bids[position as usize].job;
+            at += 1;
+            if self.outcome.started[job].is_some() {
+                continue;
+            }
+            bids.push(position);
+            looked += 1;
+            if self.is_limited(job) {
+                let (behind, count) = self.behind(at, self.looks.depth);
+                (at, looked) = (behind, looked + count);
+            }
+        }
+        bids
+    }
+
     /// Every job where it fits without putting off those before it, for which places are kept.
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
+        let mut of_arrays: HashMap<usize, usize> = HashMap::new();
         let mut falls: Option<i64> = None;
-        let waits = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_none();
-        let bids: Vec<u32> = self.waiting[self.head..].iter().filter(waits).take(self.looks.depth).copied().collect();
-        for position in bids {
+        for position in self.candidates() {
             let bid = self.model.bids[position as usize];
             if self.outcome.started[bid.job].is_some() || !self.model.queue.partitions[bid.partition].is_up() {
                 continue;
@@ -456,13 +424,11 @@ impl<'a> Play<'a> {
             {
                 gaps.entry(bid.job).or_insert(gap);
             }
-            if places < self.looks.places
-                && let Some((from, sites)) = self.world.earliest(&self.model.shapes[bid.shape])
-                && from <= self.world.now.saturating_add(self.looks.window)
-            {
+            let of_array = self.model.alike.arrays[bid.job].map(|array| of_arrays.entry(array).or_insert(0));
+            let is_full = of_array.as_ref().is_some_and(|count| **count >= self.looks.places_of_array);
+            if places < self.looks.places && !is_full && self.keep_place(bid) {
                 places += 1;
-                let until = from.saturating_add(self.model.shapes[bid.shape].lasts);
-                self.world.keep(&sites, Kept { from, until, job: bid.job });
+                of_array.into_iter().for_each(|count| *count += 1);
             }
         }
         // No event tells that what runs has used up more of its time.
@@ -471,24 +437,66 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Whether a limit leaves no room for a job, which is kept in mind.
+    /// Whether a limit leaves no room for a job, which is kept in mind. Within a look there is never more room.
     fn is_limited(&mut self, job: usize) -> bool {
+        let group = self.model.alike.limits[job];
+        if self.limited_at[group] == self.look {
+            return true;
+        }
         let Some(counter) = self.world.limit_reached(job) else { return false };
-        self.limited[job] = Some(Limited { counter, lacks_nodes_at: None });
+        self.limited[group] = Some(Limited { counter, lacks_nodes_at: None });
+        self.limited_at[group] = self.look;
+        true
+    }
+
+    /// The place in the queue behind all that is held back by the same limits as what is in front of `at`, and how many jobs wait in
+    /// between: at least as many as are asked for, if there are more.
+    fn behind(&mut self, at: usize, most: usize) -> (usize, usize) {
+        self.skip_started();
+        let next = self.model.alike.next[self.waiting[at - 1] as usize];
+        let end = at + self.waiting[at..].partition_point(|&bid| bid < next);
+        if self.stale == self.head {
+            return (end, end - at);
+        }
+        let waits = |&&bid: &&u32| self.outcome.started[self.model.bids[bid as usize].job].is_none();
+        (end, self.waiting[at..end].iter().filter(waits).take(most).count())
+    }
+
+    /// What has started in front of the queue is not looked at again.
+    fn skip_started(&mut self) {
+        let has_started = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_some();
+        self.head += self.waiting[self.head..].iter().take_while(has_started).count();
+    }
+
+    /// Keeps a place for a job behind those that are kept for others, if there is one within the window.
+    fn keep_place(&mut self, bid: Bid) -> bool {
+        let shape = &self.model.shapes[bid.shape];
+        let (look, soonest) = self.places[bid.shape];
+        // Places are only taken in a look, so that the next job that asks for the same has its own no earlier.
+        let is_bound = look == self.look && shape.counted.is_none();
+        let not_before = if is_bound { soonest } else { i64::MIN };
+        let window = self.world.now.saturating_add(self.looks.window);
+        if not_before > window {
+            return false;
+        }
+        let found = self.world.earliest(shape, not_before);
+        self.places[bid.shape] = (self.look, found.as_ref().map_or(i64::MAX, |found| found.0));
+        let Some((from, sites)) = found.filter(|found| found.0 <= window) else { return false };
+        self.world.keep(&sites, Kept { from, until: from.saturating_add(shape.lasts), job: bid.job });
         true
     }
 
     /// A job that no limit holds back any more finds no nodes.
     fn lacks_nodes(&mut self, job: usize) {
         let now = self.world.now;
-        if let Some(limited) = &mut self.limited[job] {
+        if let Some(limited) = &mut self.limited[self.model.alike.limits[job]] {
             limited.lacks_nodes_at.get_or_insert(now);
         }
     }
 
     /// The counter for which a job waited until now, and the job whose end made room. What falls makes room by itself.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
-        let Limited { counter, lacks_nodes_at } = self.limited[job]?;
+        let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
         self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }

@@ -8,6 +8,8 @@ use super::world::{World, prefix};
 
 /// Of so many nodes those that are free first are found without all others.
 const MAX_SOONEST: u64 = 256;
+/// So many instants at which a node gives more are gone through in the time in which a node is looked at.
+const STEPS_AS_A_LOOK: u64 = 4;
 
 /// The place of the last node that a job needs among nodes by the instants from which they are free: those up to it, and all that are
 /// free at the same instant, come first and sorted. Few of many nodes are needed, so that not all are sorted.
@@ -38,21 +40,23 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 }
 
 impl World<'_> {
-    /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit.
-    pub(super) fn earliest(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
-        let found = self.with_first_room(shape);
+    /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit. It is known
+    /// not to have them before some instant.
+    pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
+        let found = self.with_first_room(shape, not_before);
         if shape.counted.is_some() || !shape.needs_more_together() {
             return found;
         }
         // More processors are asked for than the least of each node: a node gives more of them as its jobs end one after the other.
         let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
-        self.with_growing_room(shape, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
+        self.with_growing_room(shape, not_before, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
     }
 
-    /// The first instant before another one at which nodes that give ever more processors give enough of them together.
-    fn with_growing_room(&self, shape: &Shape, before: i64) -> Option<(i64, Vec<usize>)> {
+    /// The first instant between two others at which nodes that give ever more processors give enough of them together.
+    fn with_growing_room(&self, shape: &Shape, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let opens = opens.max(not_before);
         let mut steps: Vec<(i64, usize, u32)> = Vec::new();
         for site in self.model.sets[shape.set].iter() {
             if let Some(room) = self.room_now(shape, site) {
@@ -66,6 +70,7 @@ impl World<'_> {
             }
         }
         steps.sort_unstable();
+        self.looked.set(self.looked.get() + steps.len() as u64 / STEPS_AS_A_LOOK);
         let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
         let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
         // What is kept for others ends later: then is the time to look again.
@@ -100,26 +105,27 @@ impl World<'_> {
     }
 
     /// Nodes that have room soonest, each of them with what it gives first.
-    fn with_first_room(&self, shape: &Shape) -> Option<(i64, Vec<usize>)> {
+    fn with_first_room(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
         // Most jobs need few of the nodes, and those that are free soon are enough unless they are kept for others.
         if shape.counted.is_none() && enough <= MAX_SOONEST {
-            let known = self.free_times(shape, enough as usize, &mut times);
+            let known = self.free_times(shape, not_before, enough as usize, &mut times);
             match self.together(shape, &mut times, known) {
                 Some(found) => return Some(found),
                 None if known == i64::MAX => return None,
                 None => times.clear(),
             }
         }
-        self.free_times(shape, usize::MAX, &mut times);
+        self.free_times(shape, not_before, usize::MAX, &mut times);
         self.together(shape, &mut times, i64::MAX)
     }
 
     /// From when on each node has room, with how much: at least of so many nodes that have it first, and of all that have it until the
     /// instant that is returned.
-    fn free_times(&self, shape: &Shape, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
+    fn free_times(&self, shape: &Shape, not_before: i64, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let opens = opens.max(not_before);
         let open = self.open_for(shape);
         let mut soonest: BinaryHeap<i64> = BinaryHeap::new();
         let mut add = |site: usize, found: Option<(i64, u32)>, soonest: &mut BinaryHeap<i64>| {
@@ -312,6 +318,13 @@ mod tests {
         world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
     }
 
+    /// Keeps a node unless it is kept for somebody else by then.
+    fn keep(world: &mut World<'_>, site: usize, from: i64, until: i64) {
+        if world.kept[site].iter().all(|other| other.until <= from || other.from >= until) {
+            world.keep(&[site], Kept { from, until, job: 0 });
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -337,7 +350,7 @@ mod tests {
                 }
             }
             for (site, from, lasts) in kept {
-                world.keep(&[site % nodes], Kept { from: 1000 + from, until: 1000 + from + lasts, job: 0 });
+                keep(&mut world, site % nodes, 1000 + from, 1000 + from + lasts);
             }
             let free = |site: usize, at: i64| -> u32 {
                 let ended = world.on[site].iter().filter(|end| end.at <= at).map(|end| end.cpus).sum::<u32>();
@@ -351,11 +364,14 @@ mod tests {
                 rooms.len() >= count as usize && rooms.iter().sum::<u64>() >= shape.cpus
             };
             let first = (1000..3000).find(|&at| fits(at));
-            let found = world.earliest(&shape);
+            let found = world.earliest(&shape, i64::MIN);
             prop_assert_eq!(found.as_ref().map(|found| found.0), first, "{:?}", shape);
             if let Some((at, sites)) = found {
                 prop_assert!(sites.iter().map(|&site| u64::from(free(site, at))).sum::<u64>() >= shape.cpus);
                 prop_assert!(sites.len() <= most.map_or(usize::MAX, |most| most as usize) && sites.len() >= count as usize);
+                for not_before in [at, at.midpoint(world.now)] {
+                    prop_assert_eq!(world.earliest(&shape, not_before).map(|found| found.0), first);
+                }
             }
         }
 
@@ -379,7 +395,7 @@ mod tests {
                 }
             }
             for (site, from, lasts) in kept {
-                world.keep(&[site % nodes], Kept { from: 1000 + from, until: 1000 + from + lasts, job: 0 });
+                keep(&mut world, site % nodes, 1000 + from, 1000 + from + lasts);
             }
             for shape in &model.shapes {
                 let all = roomy(&world, shape);
@@ -397,8 +413,14 @@ mod tests {
                     prop_assert_eq!(found, expected);
                 }
                 let mut times = Vec::new();
-                world.free_times(shape, usize::MAX, &mut times);
-                prop_assert_eq!(world.earliest(shape), world.together(shape, &mut times, i64::MAX));
+                world.free_times(shape, i64::MIN, usize::MAX, &mut times);
+                let found = world.earliest(shape, i64::MIN);
+                prop_assert_eq!(&found, &world.together(shape, &mut times, i64::MAX));
+                // It makes no difference from when on it is looked for, until then.
+                if let Some((at, _)) = found {
+                    prop_assert_eq!(&found, &world.earliest(shape, at));
+                    prop_assert_eq!(&found, &world.earliest(shape, at.midpoint(world.now)));
+                }
             }
         }
     }

@@ -75,7 +75,7 @@ pub(super) struct World<'a> {
     pub on: Vec<Vec<End>>,
     /// When the first of it ends: never where nothing runs.
     pub first_end: Vec<i64>,
-    /// Of each site, for whom it is kept in the present look.
+    /// Of each site, for whom it is kept in the present look: one after the other.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
     /// Sites that are kept for somebody or reserved at some time.
@@ -257,7 +257,11 @@ impl<'a> World<'a> {
 
     pub(super) fn keep(&mut self, sites: &[usize], kept: Kept) {
         for &site in sites {
-            self.kept[site].push(kept);
+            let others = &mut self.kept[site];
+            let place = others.partition_point(|other| other.from < kept.from);
+            debug_assert!(others[..place].last().is_none_or(|other| other.until <= kept.from));
+            debug_assert!(others.get(place).is_none_or(|other| kept.until <= other.from));
+            others.insert(place, kept);
             self.touched.push(site);
             self.taken_later.set(site, true);
         }
@@ -295,8 +299,9 @@ impl<'a> World<'a> {
         let closed = closed.filter(|&&(start, end, index)| Some(index) != shape.reservation && overlaps(start, end));
         let mut latest = closed.map(|period| period.1).max();
         if heeds_kept {
-            let kept = self.kept[site].iter().filter(|kept| overlaps(kept.from, kept.until));
-            latest = latest.max(kept.map(|kept| kept.until).max());
+            let kept = &self.kept[site];
+            let last = kept[..kept.partition_point(|kept| kept.from < until)].last();
+            latest = latest.max(last.map(|kept| kept.until).filter(|&until| until > from));
         }
         latest
     }
@@ -307,7 +312,7 @@ impl<'a> World<'a> {
             let site = hold.site as usize;
             let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
             let closed = closed.filter(|period| period.1 > self.now).map(|period| period.0).min();
-            let kept = self.kept[site].iter().filter(|kept| heeds_kept && kept.until > self.now);
+            let kept = self.kept[site].iter().find(|kept| heeds_kept && kept.until > self.now);
             closed.into_iter().chain(kept.map(|kept| kept.from)).min().unwrap_or(i64::MAX)
         };
         holds.iter().map(of).min().unwrap_or(i64::MAX)
@@ -422,7 +427,7 @@ impl<'a> World<'a> {
         let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
         let closed = closed.filter(|period| period.1 > self.now).min_by_key(|period| period.0);
-        let kept = self.kept[site].iter().filter(|kept| kept.until > self.now).min_by_key(|kept| kept.from);
+        let kept = self.kept[site].iter().find(|kept| kept.until > self.now);
         let ahead = |from: i64| from.saturating_sub(self.now).max(0);
         let gap = match (closed, kept) {
             (None, None) => Gap { seconds: i64::MAX, kept: None, closed: None },

@@ -1,0 +1,42 @@
+//! Jobs that are alike, such as the tasks of an array: what is found for one of them in a look holds for the others.
+
+use std::collections::HashMap;
+
+use super::model::{Bid, Counter};
+use crate::queue::Queue;
+
+/// Groups of jobs.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    /// Of each job, the group of those that add as much to the same counters.
+    pub limits: Vec<usize>,
+    /// How many such groups there are.
+    pub groups: usize,
+    /// Of each job that is a task of an array, which array.
+    pub arrays: Vec<Option<usize>>,
+    /// Of each bid, the position of the first one behind it in another partition or of another group.
+    pub next: Vec<u32>,
+}
+
+impl Alike {
+    pub(super) fn of(queue: &Queue, uses: &[Vec<(usize, u64)>], counters: &[Counter], bids: &[Bid]) -> Self {
+        let mut groups: HashMap<(&[(usize, u64)], Option<u64>), usize> = HashMap::new();
+        let mut arrays: HashMap<u64, usize> = HashMap::new();
+        let mut alike = Self::default();
+        for (job, uses) in queue.jobs.iter().zip(uses) {
+            let falls = uses.iter().any(|own| counters[own.0].falls);
+            let (next, next_array) = (groups.len(), arrays.len());
+            let key = (uses.as_slice(), if falls { job.minutes() } else { None });
+            alike.limits.push(*groups.entry(key).or_insert(next));
+            alike.arrays.push(job.array.map(|member| *arrays.entry(member.array).or_insert(next_array)));
+        }
+        alike.groups = groups.len();
+        alike.next = vec![bids.len() as u32; bids.len()];
+        let group = |bid: &Bid| (bid.partition, alike.limits[bid.job]);
+        for at in (1..bids.len()).rev() {
+            let is_alike = group(&bids[at - 1]) == group(&bids[at]);
+            alike.next[at - 1] = if is_alike { alike.next[at] } else { at as u32 };
+        }
+        alike
+    }
+}
