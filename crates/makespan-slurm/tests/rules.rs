@@ -250,6 +250,31 @@ fn behind(busy: u32, jobs: &str) -> Queue {
     Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
 }
 
+/// `-n 8` alone is one node in Slurm's records, as the least that there may be.
+#[test]
+fn what_asks_for_processors_alone_is_told_so() {
+    let said = |ask: &str| {
+        let queue = behind(20, &pending(1, &format!("TimeLimit=00:10:00 {ask}")));
+        by_limits(&queue)[0].why.text.clone()
+    };
+    for (ask, words) in [
+        ("NumNodes=1 NumCPUs=4", "asks for 4 processors on any number of nodes; none are free in p"),
+        (
+            "NumNodes=1 NumCPUs=4 MinCPUsNode=2",
+            "asks for 4 processors on any number of nodes, at least 2 on each; none",
+        ),
+        ("NumNodes=1-1 NumCPUs=4", "asks for 1 node with 4 processors; none is free in p"),
+        ("NumNodes=1 NumCPUs=4 MinCPUsNode=4", "asks for 1 node with 4 processors; none"),
+        ("NumNodes=1 NumCPUs=1", "asks for 1 node with 1 processor; none"),
+        ("NumNodes=1-3 NumCPUs=3", "asks for 1 to 3 nodes with 1 processor (together 3 processors); none"),
+        ("NumNodes=1 NumCPUs=9", "asks for 9 processors on any number of nodes, and p has only 1 such node"),
+        ("NumNodes=2-2 NumCPUs=8 MinCPUsNode=4", "asks for 2 nodes with 4 processors, and p has only 1 such node"),
+    ] {
+        let text = said(ask);
+        assert!(text.contains(words), "{ask}: {text}");
+    }
+}
+
 /// As many as Slurm keeps by `bf_max_job_array_resv`, 20 where nothing is said.
 #[test]
 fn places_are_kept_for_so_many_tasks_of_an_array() {

@@ -9,7 +9,7 @@ use super::model::{Bid, Model};
 use super::play::{Outcome, Play};
 use super::ready::{Links, Ready};
 use super::shape::Shape;
-use super::why::{Why, span, wanted};
+use super::why::{Why, is_for_any_nodes, span, wanted};
 use super::world::{Gap, World};
 
 /// Clock times in words.
@@ -210,7 +210,12 @@ impl Reasons<'_> {
             lack += ", too few of them of a kind";
         }
         let partition = &self.model.queue.partitions[bid.partition].name;
-        let free = if fits == 0 { "none is".to_owned() } else { format!("{fits} of {} are", set.count()) };
+        let free = match (fits, is_for_any_nodes(job, shape)) {
+            (0, true) => "none are".to_owned(),
+            (0, false) => "none is".to_owned(),
+            (fits, true) => format!("{fits} of {} nodes have some", set.count()),
+            (fits, false) => format!("{fits} of {} are", set.count()),
+        };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
         let after = &self.told(index).after[index];
         // What matters most comes first: tables cut the rest.

@@ -148,32 +148,29 @@ fn state(node: &crate::Node) -> String {
     state.to_lowercase()
 }
 
+/// Whether a job gets its processors on as many nodes as it happens to: a partition or features may say more than the job.
+pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &Shape) -> bool {
+    job.request.is_for_any_nodes() && shape.min_nodes == 1 && shape.max_nodes.is_none()
+}
+
 /// What a job asks for, in words.
 pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String {
-    let nodes = shape.min_nodes;
-    let s = if nodes == 1 { "" } else { "s" };
-    let is_range = shape.max_nodes.is_some_and(|most| most > nodes);
-    let each = u64::from(shape.per_node).max(if nodes == 1 && !is_range { shape.cpus } else { 1 });
-    let mut parts = Vec::new();
-    if shape.whole {
-        parts.push("all their processors".to_owned())
-    } else {
-        parts.push(format!("{each} processor{}", if each == 1 { "" } else { "s" }))
-    }
+    let any_nodes = is_for_any_nodes(job, shape);
+    let mut parts = vec![if any_nodes { on_any_nodes(shape) } else { on_nodes(shape) }];
+    let on_each = if any_nodes { " a node" } else { "" };
     match shape.memory {
         Some(Memory::PerCpu(bytes)) if bytes > 0 => parts.push(format!("{} a processor", size(bytes))),
-        Some(Memory::PerNode(bytes)) if bytes > 0 => parts.push(size(bytes)),
+        Some(Memory::PerNode(bytes)) if bytes > 0 => parts.push(size(bytes) + on_each),
         Some(Memory::Whole) => parts.push("all their memory".into()),
         _ => {}
     }
     for gres in &job.request.gres {
         let kind = if gres.kind.is_empty() { String::new() } else { format!(" {}", gres.kind) };
-        parts.push(format!("{} {}{kind}", gres.count, gres.name));
+        parts.push(format!("{} {}{kind}{on_each}", gres.count, gres.name));
     }
-    let most = shape.max_nodes.filter(|&most| most > nodes).map_or(String::new(), |most| format!(" to {most}"));
-    let s = if is_range { "s" } else { s };
-    let mut text = format!("{nodes}{most} node{s} with {}", parts.join(", "));
-    if shape.cpus > each * u64::from(nodes) {
+    let mut text = parts.join(", ");
+    let stated = u64::from(shape.per_node) * u64::from(shape.min_nodes);
+    if !any_nodes && (shape.min_nodes > 1 || is_range(shape)) && shape.cpus > stated {
         text += &format!(" (together {} processors)", shape.cpus);
     }
     if !job.request.features_text.is_empty() {
@@ -189,6 +186,33 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
         text += &format!(" in reservation {}", model.queue.reservations[kept].name);
     }
     text
+}
+
+fn is_range(shape: &Shape) -> bool {
+    shape.max_nodes.is_some_and(|most| most > shape.min_nodes)
+}
+
+/// `2 nodes with 4 processors`, `1 to 3 nodes with all their processors`
+fn on_nodes(shape: &Shape) -> String {
+    let nodes = shape.min_nodes;
+    let all = if nodes == 1 && !is_range(shape) { shape.cpus } else { 1 };
+    let cpus = match u64::from(shape.per_node).max(all) {
+        _ if shape.whole => "all their processors".to_owned(),
+        1 => "1 processor".to_owned(),
+        each => format!("{each} processors"),
+    };
+    match shape.max_nodes.filter(|_| is_range(shape)) {
+        Some(most) => format!("{nodes} to {most} nodes with {cpus}"),
+        None if nodes == 1 => format!("1 node with {cpus}"),
+        None => format!("{nodes} nodes with {cpus}"),
+    }
+}
+
+/// `8 processors on any number of nodes, at least 2 on each`
+fn on_any_nodes(shape: &Shape) -> String {
+    let whole = if shape.whole { "whole " } else { "" };
+    let each = if shape.per_node > 1 { format!(", at least {} on each", shape.per_node) } else { String::new() };
+    format!("{} processors on any number of {whole}nodes{each}", shape.cpus)
 }
 
 fn size(bytes: u64) -> String {

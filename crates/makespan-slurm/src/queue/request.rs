@@ -54,6 +54,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether it asks for several processors wherever they are (`-n 8` alone): then the least number of nodes is one, and no most is
+    /// stated.
+    pub fn is_for_any_nodes(&self) -> bool {
+        self.min_nodes == 1 && self.max_nodes.is_none() && self.cpus > self.cpus_per_node
+    }
+
     /// Reads what a job asks for, with what could not be understood in sentences.
     pub(super) fn of(job: &Job) -> (Self, Vec<String>) {
         let record = &job.record;

@@ -51,8 +51,12 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     let least = job.request.min_time.map_or(String::new(), |least| format!(" (or {})", clocked(least)));
     let limit = job.limit.map_or("none".to_owned(), clocked) + &least;
     let (of_nodes, cpus) = (nodes(job), plural(job.request.cpus, "processor"));
-    let of_nodes = if of_nodes == "1" { "1 node".to_owned() } else { format!("{of_nodes} nodes") };
-    let asked = format!("{of_nodes}, {cpus} in {}, limit {limit}", job.partitions.join(","));
+    let what = match of_nodes.as_str() {
+        "any" => format!("{cpus} on any number of nodes"),
+        "1" => format!("1 node, {cpus}"),
+        of_nodes => format!("{of_nodes} nodes, {cpus}"),
+    };
+    let asked = format!("{what} in {}, limit {limit}", job.partitions.join(","));
     text += &line("asks for", &asked);
     if let Some(deadline) = job.deadline {
         let latest =

@@ -115,8 +115,11 @@ pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
     }
 }
 
-/// `4`, `1-4`
+/// `4`, `1-4`, `any`
 pub fn nodes(job: &QueueJob) -> String {
+    if job.run.is_none() && job.request.is_for_any_nodes() {
+        return "any".to_owned();
+    }
     match job.request.max_nodes {
         Some(most) if most > job.request.min_nodes => format!("{}-{most}", job.request.min_nodes),
         _ => job.request.min_nodes.to_string(),
