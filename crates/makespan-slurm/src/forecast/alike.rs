@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use super::model::{Bid, Counter};
 use crate::queue::Queue;
 
+/// What jobs of a group have in common: what they add to which counters, and for how many minutes where that matters.
+type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
+
 /// Groups of jobs.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
@@ -20,7 +23,7 @@ pub(super) struct Alike {
 
 impl Alike {
     pub(super) fn of(queue: &Queue, uses: &[Vec<(usize, u64)>], counters: &[Counter], bids: &[Bid]) -> Self {
-        let mut groups: HashMap<(&[(usize, u64)], Option<u64>), usize> = HashMap::new();
+        let mut groups: HashMap<Counted<'_>, usize> = HashMap::new();
         let mut arrays: HashMap<u64, usize> = HashMap::new();
         let mut alike = Self::default();
         for (job, uses) in queue.jobs.iter().zip(uses) {
