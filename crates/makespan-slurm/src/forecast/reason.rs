@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use crate::queue::{Condition, QueueJob};
 
 use super::model::{Bid, Model};
-use super::play::{Outcome, Play};
+use super::outcome::Outcome;
+use super::play::Play;
 use super::ready::{Links, Ready};
 use super::shape::Shape;
 use super::why::{Why, is_for_any_nodes, span, wanted};
