@@ -96,9 +96,7 @@ pub struct QueuedJob {
     pub spread: Option<(i64, i64)>,
     /// The same on the clock.
     pub between: String,
-    /// From when to when it is in the chart, if it is: in the future in which every job runs for its mean time.
-    pub drawn: Option<(i64, i64)>,
-    /// Its processors in that future: first and last of each interval.
+    /// Its processors, first and last of each interval; without any it is not in the chart.
     pub processors: Vec<(u32, u32)>,
     /// Jobs of the report whose ends it waits for.
     pub after: Vec<usize>,
@@ -174,9 +172,14 @@ struct Rectangle<'a> {
 }
 
 impl QueuedJob {
+    /// From when to when it runs, where that is known.
+    pub fn period(&self) -> Option<(i64, i64)> {
+        self.start.zip(self.end)
+    }
+
     /// From when to when it is drawn, at least for a second.
     fn drawn(&self) -> Option<(i64, i64)> {
-        let (start, end) = self.drawn.filter(|_| !self.processors.is_empty())?;
+        let (start, end) = self.period().filter(|_| !self.processors.is_empty())?;
         Some((start, end.max(start.saturating_add(1))))
     }
 
@@ -362,7 +365,7 @@ fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()>
 fn bars(out: &mut impl Write, until: i64, job: &QueuedJob, spread: Option<(i64, i64)>) -> io::Result<()> {
     let part = |at: i64| (at as f64 / until.max(1) as f64 * 1000.0).clamp(0.0, 1000.0);
     write!(out, "<td class=when>")?;
-    let periods = [("w", spread), ("r", job.start.zip(job.end))];
+    let periods = [("w", spread), ("r", job.period())];
     let mut shown =
         periods.iter().filter_map(|(class, period)| Some((class, (*period)?))).filter(|one| one.1.0 < until).peekable();
     if shown.peek().is_some() {

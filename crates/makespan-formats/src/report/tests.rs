@@ -176,7 +176,8 @@ fn the_page_of_a_queue_has_hostile_text_as_text_and_draws_jobs_by_start() {
         why: HOSTILE.into(),
         remedy: Some(HOSTILE.into()),
         is_listed: true,
-        drawn: Some((start, start)),
+        start: Some(start),
+        end: Some(start),
         processors: vec![(0, 1)],
         after: after.to_vec(),
         ..QueuedJob::default()

@@ -215,10 +215,14 @@ fn on_any_nodes(shape: &Shape) -> String {
     format!("{} processors on any number of {whole}nodes{each}", shape.cpus)
 }
 
+/// An amount of memory: a job is not told that it needs less than it does.
 fn size(bytes: u64) -> String {
-    match bytes >> 30 {
-        0 => format!("{} MiB", bytes >> 20),
-        gib => format!("{gib} GiB"),
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+    match bytes {
+        0..GIB => format!("{} MiB", bytes.div_ceil(MIB)),
+        _ if bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
+        _ => format!("{:.1} GiB", (bytes.div_ceil(GIB / 10) as f64 / 10.0)),
     }
 }
 

@@ -74,7 +74,6 @@ fn running(seen: &Seen<'_>, is_listed: &[bool]) -> Vec<Drawn> {
             is_listed: is_listed[index],
             start: Some(run.started.saturating_sub(seen.queue.now)),
             end: Some(end.saturating_sub(seen.queue.now)),
-            drawn: Some((run.started.saturating_sub(seen.queue.now), end.saturating_sub(seen.queue.now))),
             starts: seen.clock.words(run.started),
             ends: seen.clock.words(end),
             nodes: run.holds.len().to_string(),
@@ -94,7 +93,6 @@ fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
         is_listed,
         start: one.start.map(from_now),
         end: end.map(from_now),
-        drawn: one.start.map(|start| (from_now(start), from_now(start.saturating_add(one.lasts)))),
         starts: words(one.start),
         ends: words(end),
         spread: one.early.map(from_now).zip(one.late.map(from_now)),
@@ -150,13 +148,13 @@ impl Cluster {
     /// that have been free for longest, so that it stays together.
     fn place(&self, jobs: &mut [Drawn]) {
         let mut free_from = vec![i64::MIN; self.first.last().map_or(0, |&all| all as usize)];
-        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.drawn.is_some()).collect();
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.period().is_some()).collect();
         // What runs holds its processors now, whenever it started.
-        order.sort_by_key(|&at| (jobs[at].shown.drawn.map(|drawn| drawn.0.max(0)), Reverse(jobs[at].shown.runs), at));
+        order.sort_by_key(|&at| (jobs[at].shown.start.map(|start| start.max(0)), Reverse(jobs[at].shown.runs), at));
         let mut own: Vec<u32> = Vec::new();
         for at in order {
             let Drawn { on, shown, .. } = &mut jobs[at];
-            let Some((start, end)) = shown.drawn else { continue };
+            let Some((start, end)) = shown.period() else { continue };
             let start = start.max(0);
             own.clear();
             for &(node, cpus) in on.iter() {
@@ -230,12 +228,12 @@ mod tests {
                 }
                 let (start, end) = (start, start.max(0) + time);
                 let held = |node: usize, at: i64| -> u32 {
-                    let runs = jobs.iter().filter(|job: &&Drawn| job.shown.drawn.is_some_and(|drawn| drawn.0.max(0) <= at && at < drawn.1));
+                    let runs = jobs.iter().filter(|job: &&Drawn| job.shown.period().is_some_and(|(start, end)| start.max(0) <= at && at < end));
                     runs.flat_map(|job| &job.on).filter(|one| one.0 == node).map(|one| one.1).sum()
                 };
                 let fits = on.iter().all(|&(node, cpus)| (start.max(0)..end).all(|at| held(node, at) + cpus <= sizes[node]));
                 if fits {
-                    let shown = QueuedJob { runs: start <= 0, drawn: Some((start, end)), ..QueuedJob::default() };
+                    let shown = QueuedJob { runs: start <= 0, start: Some(start), end: Some(end), ..QueuedJob::default() };
                     jobs.push(Drawn { index, on, after: Vec::new(), shown });
                 }
             }
@@ -244,7 +242,7 @@ mod tests {
                 let count: u32 = job.shown.processors.iter().map(|(first, last)| last - first + 1).sum();
                 prop_assert_eq!(count, job.on.iter().map(|one| one.1).sum::<u32>());
                 for other in &jobs[..at] {
-                    let [a, b] = [job, other].map(|one| one.shown.drawn.unwrap());
+                    let [a, b] = [job, other].map(|one| one.shown.period().unwrap());
                     let at_once = a.0.max(0) < b.1 && b.0.max(0) < a.1;
                     let shared = job.shown.processors.iter().any(|one| other.shown.processors.iter().any(|two| one.0 <= two.1 && two.0 <= one.1));
                     prop_assert!(!(at_once && shared), "{:?} and {:?}", job.shown, other.shown);
