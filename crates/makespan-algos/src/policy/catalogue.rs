@@ -106,7 +106,9 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
             build: |spec, _| {
                 let rules = SlurmRules::read(spec)?;
                 let request = spec.take("request", Request::default(), str::parse::<Request>)?;
-                Ok(Built::queue(Slurm::new(rules, request)).only(equally_fast).only(slurm::supports))
+                let weighed: Vec<Box<str>> = rules.priority.tres.iter().map(|weight| weight.0.clone()).collect();
+                let has_all = move |instance: &Instance| slurm::has_weighed(instance, &weighed);
+                Ok(Built::queue(Slurm::new(rules, request)).only(equally_fast).only(slurm::supports).only(has_all))
             },
         },
     },

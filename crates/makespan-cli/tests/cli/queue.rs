@@ -209,6 +209,73 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     assert!(ran >= 3, "{ran}");
 }
 
+/// Two nodes of four processors, two of which are held, with one job that fits, one that is wider than both nodes, and one that needs four
+/// processors of each of two nodes.
+#[test]
+fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let node = |name: &str, held: u32| format!("NodeName={name} CPUTot=4 CPUAlloc={held} State=MIXED Partitions=p\n");
+    save("scontrol.nodes-d.txt", &(node("n0", 2) + &node("n1", 0)));
+    let job = |id: u32, state: &str, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState={state} SubmitTime=1000 TimeLimit=00:10:00 Partition=p {more}\n"
+        )
+    };
+    let runs = job(1, "RUNNING", "StartTime=1000 RunTime=00:01:00 NumNodes=1 NumCPUs=2 NodeList=n0");
+    let jobs = runs
+        + &job(2, "PENDING", "NumNodes=2-2 NumCPUs=8 MinCPUsNode=4")
+        + &job(3, "PENDING", "NumNodes=1 NumCPUs=10")
+        + &job(4, "PENDING", "NumNodes=1-1 NumCPUs=2");
+    save("scontrol.jobs-d.txt", &jobs);
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=+1 --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let starts = said["starts"].as_array().unwrap();
+    let start = |job: &str, column: usize| {
+        let own = starts.iter().find(|one| one["job"] == job).unwrap_or_else(|| panic!("{job}: {said:#}"));
+        own["starts"][column].as_f64()
+    };
+    // Job 2 waits for the end of job 1, and with another node for nothing.
+    assert!(start("2", 0).unwrap() > 60.0 && start("2", 1).unwrap() < 60.0, "{said:#}");
+    assert!(start("3", 0).is_none() && start("3", 1).is_some(), "{said:#}");
+    for part in ["job 3 can run there and not now", "each further node is like n1: 4 processors, in p"] {
+        assert!(said["remarks"].to_string().contains(&format!("nodes=+1: {part}")), "{part}: {said:#}");
+    }
+    for (column, scenario) in said["scenarios"].as_array().unwrap().iter().enumerate() {
+        let own: Vec<f64> = starts.iter().filter_map(|one| one["starts"][column].as_f64()).collect();
+        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        let told = scenario["metrics"]["wait"]["mean"].as_f64().unwrap();
+        assert!((told - mean).abs() < 1e-6, "{told} {mean} {said:#}");
+    }
+}
+
+/// The only node with much memory is taken away: then a job that needs it is left out, and the others are played.
+#[test]
+fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let node =
+        |name: &str, memory: u32| format!("NodeName={name} CPUTot=4 RealMemory={memory} State=IDLE Partitions=p\n");
+    save("scontrol.nodes-d.txt", &(node("n0", 4000) + &node("n1", 8000)));
+    save("scontrol.config.txt", "SelectTypeParameters = CR_CPU_MEMORY\n");
+    let job = |id: u32, memory: u32| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 \
+             NumCPUs=2 MinMemoryNode={memory}M\n"
+        )
+    };
+    save("scontrol.jobs-d.txt", &(job(1, 7000) + &job(2, 3000)));
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=-1 --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
+    assert_eq!(jobs, [2, 1], "{said:#}");
+    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, whose needs no node"), "{said:#}");
+    of_queue(&sandbox, "simulate --from FOLDER --policy slurm[weight_tres=foo:1]")
+        .refused(&["weight_tres=foo", "cpu, node, memory"]);
+}
+
 #[test]
 fn what_slurm_expects_of_a_job_that_waits_is_no_fact_in_a_simulation() {
     let sandbox = Sandbox::new();

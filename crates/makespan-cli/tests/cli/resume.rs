@@ -131,6 +131,8 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         let alive = || of_run(&sandbox.path("f").canonicalize().unwrap());
         let records = |what: &str| sandbox.read("f/journal.jsonl").matches(what).count();
         until("the next jobs", || records("{\"started\"") == 6);
+        // A job is let run only after its record is written.
+        until("their processes", || alive().iter().filter(|process| !process.is_shim).count() >= 2);
         for session in 2..=if then == "killed twice" { 3 } else { 2 } {
             child.kill().unwrap();
             child.wait().unwrap();

@@ -24,6 +24,8 @@ pub struct Submission {
     pub nodes: Option<(u32, u32)>,
     /// The most of its processors on one node.
     pub per_node: Option<u32>,
+    /// The least of its processors on each of its nodes.
+    pub least_per_node: Option<u32>,
     /// Whether it shares its nodes with no other job.
     pub exclusive: bool,
     /// Nodes on which alone it may run; none: all.

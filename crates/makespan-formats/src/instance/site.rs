@@ -383,7 +383,7 @@ mod tests {
              "users": [{"name": "ann", "usage": 12.5, "own": {"jobs": 2}, "max_time": 60}]}],
         "reservations": [{"name": "r", "nodes": ["n3"], "start": 10, "end": "1h", "users": ["ann"]}]}},
         "jobs": [{"name": "a", "time": 5, "submission": {"user": "ann", "account": "lab", "partitions": ["all", "ib"],
-            "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"],
+            "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "least_per_node": 2, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"],
             "array": "7", "at_a_time": 2, "reservation": "r", "nice": -3, "priority": 99, "held": "JobHeldUser", "qos": "p",
             "least_time": "90s", "deadline": "2h"}},
             {"name": "b", "time": 5}]}"#;

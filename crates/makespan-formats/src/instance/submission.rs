@@ -26,6 +26,8 @@ pub(super) struct SubmissionEntry {
     nodes: Option<(u32, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     per_node: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least_per_node: Option<u32>,
     #[serde(skip_serializing_if = "is_default")]
     exclusive: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,8 +65,17 @@ impl SubmissionEntry {
         if self.at_a_time.is_some() && self.array.is_none() {
             return Err("`submission`: `at_a_time` is of the parts of an `array`; name the array".to_owned());
         }
-        if self.per_node == Some(0) {
-            return Err("`submission`: `per_node` is 0; write a number from 1".to_owned());
+        for (name, number) in [("per_node", self.per_node), ("least_per_node", self.least_per_node)] {
+            if number == Some(0) {
+                return Err(format!("`submission`: `{name}` is 0; write a number from 1"));
+            }
+        }
+        if let (Some(least), Some(most)) = (self.least_per_node, self.per_node)
+            && most < least
+        {
+            return Err(format!(
+                "`submission`: at least {least} and at most {most} processors on a node are none; write a `per_node` from `least_per_node` on"
+            ));
         }
         let all = |names: Vec<String>| names.into_iter().map(Into::into).collect();
         Ok(Arc::new(Submission {
@@ -75,6 +86,7 @@ impl SubmissionEntry {
             constraint: self.constraint.map(Into::into),
             nodes: self.nodes,
             per_node: self.per_node,
+            least_per_node: self.least_per_node,
             exclusive: self.exclusive,
             only: all(self.only),
             except: all(self.except),
@@ -100,6 +112,7 @@ impl SubmissionEntry {
             constraint: text(&own.constraint),
             nodes: own.nodes,
             per_node: own.per_node,
+            least_per_node: own.least_per_node,
             exclusive: own.exclusive,
             only: all(&own.only),
             except: all(&own.except),

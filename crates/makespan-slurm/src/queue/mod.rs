@@ -8,6 +8,7 @@ mod barred;
 mod beside;
 mod dependency;
 mod doubts;
+mod grown;
 mod holding;
 mod job;
 mod limits;

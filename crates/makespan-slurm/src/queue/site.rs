@@ -190,6 +190,8 @@ impl Texts {
             partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
             constraint: constraint.map(|text| self.of(&text)),
             nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
+            // What runs has its processors, however it asked for them.
+            least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),
             except: request.excluded.iter().map(|name| self.of(name)).collect(),

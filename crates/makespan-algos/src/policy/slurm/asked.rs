@@ -27,7 +27,9 @@ pub(super) struct Asked {
     /// In which partitions it may start, that of the highest tier first.
     pub places: Vec<Place>,
     pub nodes: (u32, u32),
+    /// The most and the least of its processors on a node.
     pub per_node: u32,
+    pub least_per_node: u32,
     pub exclusive: bool,
     /// The reservation in which it runs.
     pub reservation: Option<usize>,
@@ -143,6 +145,7 @@ impl Asking {
             places: Vec::new(),
             nodes: (least_nodes, nodes.1),
             per_node: submission.per_node.unwrap_or(u32::MAX),
+            least_per_node: submission.least_per_node.unwrap_or(1).max(1),
             exclusive: submission.exclusive,
             reservation,
             user: shares.user(submission.account.as_deref(), &user_name),

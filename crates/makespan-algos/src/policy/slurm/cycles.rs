@@ -79,7 +79,7 @@ struct Found {
 impl Known {
     /// Whether processors and time say all that a job asks for.
     fn says_all(asked: &Asked) -> bool {
-        let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX;
+        let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX && asked.least_per_node <= 1;
         spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
     }
 

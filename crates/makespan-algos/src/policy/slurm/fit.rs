@@ -66,14 +66,14 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
 /// can be, the roomiest first.
 pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
     let (mut least, most) = asked.nodes;
-    let wanted = asked.processors;
+    let (wanted, on_each) = (asked.processors, asked.least_per_node);
     if least <= 1 && counted.is_none() {
         let enough = rooms.iter().filter(|one| one.1 >= wanted);
         if let Some(&(number, _)) = enough.min_by_key(|one| (one.1, one.0)) {
             return Some(vec![(number, wanted)]);
         }
     }
-    rooms.retain(|one| one.1 > 0);
+    rooms.retain(|one| one.1 >= on_each);
     rooms.sort_by_key(|one| (std::cmp::Reverse(one.1), one.0));
     if let Some(counted) = counted {
         least = least.max(counted.put_first(&mut rooms)? as u32);
@@ -83,7 +83,7 @@ pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u
         sum += u64::from(rooms[count].1);
         count += 1;
     }
-    if sum < wanted.into() || count < least as usize || u64::from(wanted) < count as u64 {
+    if sum < wanted.into() || count < least as usize || u64::from(wanted) < count as u64 * u64::from(on_each) {
         return None;
     }
     rooms.truncate(count);
@@ -91,12 +91,12 @@ pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u
         // Evenly, and more on the roomier ones where others are full.
         rooms.reverse();
     }
-    // One on each, and the rest where there is room.
-    let mut left = wanted - count as u32;
+    // The least on each, and the rest where there is room.
+    let mut left = wanted - count as u32 * on_each;
     for (at, one) in rooms.iter_mut().enumerate() {
         let share = left.div_ceil((count - at) as u32);
-        let more = (one.1 - 1).min(if least > 1 { share } else { left });
-        one.1 = 1 + more;
+        let more = (one.1 - on_each).min(if least > 1 { share } else { left });
+        one.1 = on_each + more;
         left -= more;
     }
     if left > 0 {

@@ -332,6 +332,23 @@ impl Policy for Slurm {
     }
 }
 
+/// Whether the platform has what `weight_tres` names.
+pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(), makespan_core::Unsupported> {
+    let platform = instance.platform();
+    match names.iter().find(|name| limits::position(platform, name).is_none()) {
+        None => Ok(()),
+        Some(unknown) => {
+            let named = [makespan_core::Site::CPUS, makespan_core::Site::NODES]
+                .into_iter()
+                .chain(platform.resources().iter().map(|one| &*one.name));
+            let named = named.collect::<Vec<_>>().join(", ");
+            Err(makespan_core::Unsupported(format!(
+                "weight_tres={unknown}, of which the platform has nothing; it has {named}"
+            )))
+        }
+    }
+}
+
 /// What the policy plans by: processors of one speed, and any placement.
 pub(super) fn supports(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
     if instance.platform().restricts_placement() {

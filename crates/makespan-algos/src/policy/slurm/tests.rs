@@ -311,6 +311,16 @@ fn jobs_go_where_their_nodes_are() {
     assert_eq!(at(|own| own.nodes = Some((2, 2))), [0, 1]);
     assert_eq!(at(|own| (own.nodes, own.exclusive) = (Some((2, 2)), true)), [0, 600]);
     assert_eq!(at(|own| own.per_node = Some(1)), [0, 1]);
+    // A processor is free of each of two nodes: not for a job that needs both of one.
+    let platform = Platform::cluster(2, 2).unwrap().with_site(Site::default()).unwrap();
+    let with = |least: Option<u32>| {
+        let part = |name: &str, node: &str| submitted(job(name, 1, 10, 0), |own| own.only = vec![node.into()]);
+        let both = submitted(job("c", 2, 10, 1), |own| own.least_per_node = least);
+        let names: Vec<String> = platform.nodes().iter().map(|node| node.name.clone()).collect();
+        let jobs = vec![part("a", &names[0]), part("b", &names[1]), both];
+        starts("slurm", &Instance::new(platform.clone(), jobs, vec![]).unwrap())
+    };
+    assert_eq!((with(None), with(Some(2))), (vec![0, 0, 1], vec![0, 0, 600]));
 }
 
 #[test]

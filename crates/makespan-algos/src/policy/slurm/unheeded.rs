@@ -51,7 +51,7 @@ const RULES: [&str; 7] = [
     "limits of users, accounts and QOS",
     "reservations",
     "partitions, features and named nodes",
-    "whole nodes and numbers of nodes",
+    "whole nodes, numbers of nodes and processors of each",
     "deadlines",
     "limits that may be shortened (--time-min)",
 ];
@@ -66,7 +66,7 @@ fn rules_of(asked: &Asked, submission: &Submission, instance: &Instance) -> [boo
         asked.places.iter().any(|place| place.limits.len() > usize::from(is_throttled)),
         asked.reservation.is_some() || asked.places.iter().any(|place| place.nodes.iter().any(meets)),
         asked.places.iter().all(|place| place.nodes.len() < nodes),
-        asked.exclusive || asked.nodes.0 > 1,
+        asked.exclusive || asked.nodes.0 > 1 || asked.least_per_node > 1,
         asked.latest < i64::MAX,
         asked.limit < asked.whole_limit,
     ]

@@ -1,8 +1,12 @@
 //! The queue of a cluster as what is simulated.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use makespan::Simulated;
 use makespan_core::{Actual, Instance, ProcSet, Profile, TaskId, Time};
 use makespan_formats::{Clock, Past};
-use makespan_slurm::forecast::{Known, Options, RunTimes, forecast};
+use makespan_slurm::forecast::{Forecast, Known, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
@@ -24,6 +28,12 @@ const PARAMETERS: [&str; 10] = [
     "partition_job_depth",
 ];
 
+/// A queue, and when its jobs are expected to start.
+pub struct Live {
+    queue: Queue,
+    expected: HashMap<String, Time>,
+}
+
 /// The queue: jobs that run go on, and all end as was learned from those that ended.
 pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     let refused = [
@@ -37,27 +47,88 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
         return Err(miette!("{option} is for logs and instances, and {from} is the queue of a cluster; leave it out"));
     }
     let (queue, present) = present::read(from)?;
-    let (actual, known, usual) = times(&queue, &present);
+    Ok(log(queue, present))
+}
+
+/// The same with more nodes, as a scenario has it, and which jobs have room for the first time.
+pub fn grown(live: &Live, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
+    let queue = live.queue.with_more_nodes(more);
+    let present = queue.present().map_err(|error| error.to_string())?;
+    let known: HashSet<&str> = before.jobs().iter().map(|job| job.name.as_str()).collect();
+    let new = present.instance.jobs().iter().filter(|job| !known.contains(job.name.as_str()));
+    let new = new.map(|job| job.name.clone()).collect();
+    Ok((log(queue, present), new))
+}
+
+fn log(queue: Queue, present: Present) -> Log {
+    let words = |seconds: i64| seconds.to_string();
+    let play = Options { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
+    let forecast = forecast(&queue, &play);
+    let (actual, known, usual) = times(&queue, &present, &forecast);
     let Present { instance, running, remarks, .. } = present;
     let mut remarks = [queue.remarks.clone(), queue.past_missing.clone().into_iter().collect(), remarks].concat();
     remarks.push(format!(
-        "time 0 is now; {} jobs run and go on, {} wait; run times of {known} of these are learned from jobs that ended, {usual} use \
-         their limits as jobs of public logs do, the others take theirs; policies plan by limits",
-        running.len(),
+        "time 0 is now; {}, {} wait; run times of {known} of these are learned from jobs that ended, {usual} use \
+         their limits as jobs of public logs do, the others take theirs; policies plan by limits; figures of waits, flows and slowdowns \
+         are of those that wait",
+        match running.len() {
+            1 => "1 job runs and goes on".to_owned(),
+            jobs => format!("{jobs} jobs run and go on"),
+        },
         instance.tasks() - running.len() as u64,
     ));
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     remarks.extend(Clock::unknown_here());
     let past = Past { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
     let week = past.clock.as_ref().map(Clock::week);
-    Ok(Log { instance, actual, remarks, week, past, running, usual: Some(policy(&queue)) })
+    let start = |one: &makespan_slurm::forecast::Expected| {
+        let from_now = one.start?.saturating_sub(queue.now);
+        Some((queue.jobs[one.job].shown.clone(), Time::from_seconds(from_now)))
+    };
+    let expected = forecast.expected.iter().filter_map(start).collect();
+    let usual = Some(policy(&queue));
+    Log { instance, actual, remarks, week, past, running, usual, live: Some(Arc::new(Live { queue, expected })) }
+}
+
+impl Live {
+    /// What further nodes are, in words.
+    pub fn new_nodes(&self) -> Option<String> {
+        let like = self.queue.like_new_nodes()?;
+        let mut parts = vec![format!("{} processors", like.usable_cpus)];
+        parts.extend(like.memory.map(|bytes| format!("{} MiB of memory", bytes >> 20)));
+        parts.extend(like.gres.iter().map(|gres| format!("{} {}", gres.count, gres.name)));
+        if !like.features.is_empty() {
+            parts.push(format!("features {}", like.features.join(",")));
+        }
+        let homes =
+            if like.partitions.is_empty() { String::new() } else { format!(", in {}", like.partitions.join(",")) };
+        Some(format!("each further node is like {}: {}{homes}", like.name, parts.join(", ")))
+    }
+
+    /// How far the starts of a simulation are from those that are expected, where some are.
+    pub fn differs(&self, instance: &Instance, one: &Simulated, running: &[(TaskId, ProcSet)]) -> Option<String> {
+        let ran: HashSet<TaskId> = running.iter().map(|run| run.0).collect();
+        let runs = one.simulation.trace.runs.iter().filter(|run| !ran.contains(&run.task));
+        let apart = |run: &makespan_core::Run| {
+            let expected = *self.expected.get(instance.name(run.task).as_ref())?;
+            Some((run.start - expected).seconds().abs())
+        };
+        let all: Vec<f64> = runs.filter_map(apart).collect();
+        let (mean, most) = (all.iter().sum::<f64>() / all.len().max(1) as f64, all.iter().copied().fold(0.0, f64::max));
+        let other = all.iter().filter(|apart| **apart > 1.0).count();
+        (other > 0).then(|| {
+            format!(
+                "{other} of {} jobs start at another instant than `makespan queue` expects, {mean:.0} s in the mean and {most:.0} s at most: \
+                 the policy `slurm` keeps processors for jobs that come first, not whole nodes, and knows fewer settings; compare \
+                 scenarios with each other",
+                all.len()
+            )
+        })
+    }
 }
 
 /// How long all jobs of the instance are expected to run from now on, of how many that was learned, and of how many it is what is usual.
-fn times(queue: &Queue, present: &Present) -> (Actual, usize, usize) {
-    let words = |seconds: i64| seconds.to_string();
-    let play = Options { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
-    let forecast = forecast(queue, &play);
+fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usize, usize) {
     let mut lasts: Vec<Option<i64>> = vec![None; queue.jobs.len()];
     let (mut known, mut usual) = (0, 0);
     for one in &forecast.expected {

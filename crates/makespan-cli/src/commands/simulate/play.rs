@@ -1,12 +1,13 @@
 //! Every policy simulated, several at the same time.
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use indicatif::ProgressBar;
 use makespan::{Observer, Scene, SimulateError, Simulated, simulate};
-use makespan_core::Time;
+use makespan_core::{Measures, TaskId, Time, Trace};
 use miette::{Result, miette};
 
 use crate::progress::bar;
@@ -25,6 +26,7 @@ pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulate
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some((scene, spec)) = scenes.get(at) else { return };
             let outcome = simulate(scene, spec, &mut Watch { bar: &bar, shown: 0 });
+            let outcome = outcome.map(|one| of_those_that_waited(scene, one));
             if let Ok(mut done) = done.lock() {
                 done[at] = Some(outcome);
             }
@@ -39,6 +41,18 @@ pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulate
     bar.finish_and_clear();
     let done = done.into_inner().unwrap_or_default();
     done.into_iter().flatten().map(|outcome| outcome.map_err(|error| miette!("{error}"))).collect()
+}
+
+/// What ran from the beginning has not waited: waits, flows and slowdowns are of the others.
+fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
+    let ran: HashSet<TaskId> = scene.options.running.iter().map(|run| run.0).collect();
+    if !ran.is_empty() {
+        let runs = one.simulation.trace.runs.iter().filter(|run| !ran.contains(&run.task));
+        let Measures { wait, flow, bounded_slowdown, fairness, .. } =
+            Measures::of(scene.instance, &Trace { runs: runs.cloned().collect() });
+        one.measures = Measures { wait, flow, bounded_slowdown, fairness, ..one.measures };
+    }
+    one
 }
 
 /// Moves the bar on by what one policy has done.

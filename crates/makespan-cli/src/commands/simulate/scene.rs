@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
@@ -9,7 +10,7 @@ use makespan_core::{Actual, Estimate, Estimation, Instance, Job, JobId, ProcSet,
 use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
-use super::live;
+use super::live::{self, Live};
 use crate::args::{EstimatesName, SimulateOptions, Teachers};
 use crate::input::{Machines, replay_at};
 use crate::past::kinds;
@@ -29,6 +30,8 @@ pub struct Log {
     pub running: Vec<(TaskId, ProcSet)>,
     /// The policy of the cluster that it is from, where that is known.
     pub usual: Option<String>,
+    /// The queue that it is, where it is one.
+    pub live: Option<Arc<Live>>,
 }
 
 impl Log {
@@ -112,7 +115,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     remarks.splice(0..0, machines.remarks.iter().cloned());
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None })
+    Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None, live: None })
 }
 
 /// The machines of a cluster are made for plans, whose jobs are to be on as few nodes as can be. Slurm's policy places jobs as Slurm
@@ -181,7 +184,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, mut remarks, week, past, running, usual, .. } = log;
+    let Log { instance, mut remarks, week, past, running, usual, live, .. } = log;
     // What is drawn is not what was logged.
     let past = Past { starts: Vec::new(), ..past };
     remarks.push(format!(
@@ -190,7 +193,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
         options.seed
     ));
     let actual = deviation.draw(instance.tasks() as usize);
-    Ok(Log { instance, actual, remarks, week, past, running, usual })
+    Ok(Log { instance, actual, remarks, week, past, running, usual, live })
 }
 
 /// The same log where nobody tells the times, if that is asked for.
@@ -198,14 +201,15 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
     }
-    let Log { instance, actual, mut remarks, week, past, running, usual } = log;
+    let Log { instance, actual, mut remarks, week, past, running, usual, .. } = log;
     let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    Ok(Log { instance, actual, remarks, week, past, running, usual })
+    // What would be read of the queue anew knows its times.
+    Ok(Log { instance, actual, remarks, week, past, running, usual, live: None })
 }
 
 /// What learns times while the simulation goes on, if that is asked for.

@@ -7,7 +7,7 @@ use miette::{Result, miette};
 use super::super::scene::Log;
 use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
-use super::platform::resized;
+use super::platform::{more_nodes, resized};
 
 /// What is simulated for a scenario.
 pub struct Variant {
@@ -24,14 +24,34 @@ impl Variant {
         let wrong = |problem: String| miette!("--scenario '{}': {problem}", scenario.name);
         let mut variant =
             Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
+        let grown = variant.grow(scenario).map_err(wrong)?;
         // Who is left out first is not counted as too wide.
-        let mut changes: Vec<&Change> = scenario.changes.iter().collect();
+        let mut changes: Vec<&Change> =
+            scenario.changes.iter().filter(|change| !(grown && is_of_nodes(change))).collect();
         changes.sort_by_key(|change| !matches!(change, Change::Without(..)));
         for change in changes {
             variant.change(change).map_err(wrong)?;
         }
         variant.leave_out_the_impossible().map_err(wrong)?;
         Ok(variant)
+    }
+
+    /// More nodes of a cluster whose queue it is: then jobs have room that have none now. Whether there are more.
+    fn grow(&mut self, scenario: &Scenario) -> Result<bool, String> {
+        let amount = scenario.changes.iter().find_map(|change| match change {
+            Change::Nodes(amount) => Some(*amount),
+            _ => None,
+        });
+        let more = amount.and_then(|amount| more_nodes(self.log.instance.platform(), amount));
+        let (Some(live), Some(more)) = (self.log.live.clone(), more) else { return Ok(false) };
+        let (log, new) = live::grown(&live, more, &self.log.instance)?;
+        self.log = log;
+        self.remarks.extend(live.new_nodes().map(|what| format!("{}: {what}", self.name)));
+        if !new.is_empty() {
+            let jobs = if new.len() == 1 { "job" } else { "jobs" };
+            self.remarks.push(format!("{}: {jobs} {} can run there and not now", self.name, named(&new)));
+        }
+        Ok(true)
     }
 
     /// A policy that does not know the rules of the cluster would start what the cluster never does.
@@ -72,9 +92,22 @@ impl Variant {
                         counted(too_wide, "left out")
                     ));
                 }
-                let jobs = self.log.instance.all_submitted();
                 let closed = within(self.log.instance.unavailable(), platform.processors());
-                self.log.instance = Instance::new(platform, jobs, closed).map_err(|error| error.to_string())?;
+                let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());
+                if on(self.log.instance.all_submitted()).is_err() {
+                    // Some need of the nodes that are left what none of them has.
+                    let is_possible = |instance: &Instance, job: &Job<Rows>| {
+                        let own = instance.submitted(instance.job_id(job.first()));
+                        on(vec![own.with_after(Vec::<String>::new())]).is_ok()
+                    };
+                    let left_out = self.log.keep(is_possible)?;
+                    self.remarks.push(format!(
+                        "{}: {}, whose needs no node that is left can meet",
+                        self.name,
+                        counted(left_out, "left out")
+                    ));
+                }
+                self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
                 let (left, again) = live::left(&self.log.running, &self.log.instance);
                 if again > 0 {
                     self.remarks
@@ -115,6 +148,18 @@ impl Variant {
         self.log.actual = Actual::AsEstimated;
         Ok(())
     }
+}
+
+fn is_of_nodes(change: &Change) -> bool {
+    matches!(change, Change::Nodes(_))
+}
+
+/// Some of the names, and how many more.
+pub fn named(names: &[String]) -> String {
+    const NAMED: usize = 4;
+    let more = names.len().saturating_sub(NAMED);
+    let some = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{some} and {more} more") } else { some }
 }
 
 /// `1 job is left out`, `4 jobs are left out`.

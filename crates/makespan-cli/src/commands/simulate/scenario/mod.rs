@@ -78,6 +78,16 @@ pub fn simulate(
     let title = options.title();
     outputs::write(&instances, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
+    // The baseline is the present of the cluster under its own policy.
+    let apart: Vec<String> = scenarios
+        .iter()
+        .zip(variants.iter().zip(&simulated))
+        .filter(|(scenario, _)| scenario.changes.is_empty())
+        .filter_map(|(_, (variant, one))| {
+            let told = variant.log.live.as_ref()?.differs(&variant.log.instance, one, &variant.log.running)?;
+            Some(format!("{}: {told}", variant.name))
+        })
+        .collect();
     let (mut all, mut of, mut running) = (vec![], vec![], vec![]);
     if let Some(logged) = as_logged(log) {
         all.push(logged);
@@ -88,6 +98,7 @@ pub fn simulate(
     of.extend(instances);
     running.extend(variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()));
     let mut remarks = log.remarks.clone();
+    remarks.extend(apart);
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
     remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
     let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
@@ -120,12 +131,9 @@ fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
 }
 
 fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[TaskId]) -> Option<String> {
-    const NAMED: usize = 4;
-    let named: Vec<_> = gone.iter().take(NAMED).map(|&task| instance.name(task)).collect();
-    let more = gone.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names: Vec<String> = gone.iter().map(|&task| instance.name(task).into_owned()).collect();
     let jobs = if gone.len() == 1 { "job" } else { "jobs" };
-    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {}{more} {why} and will be given up", named.join(", ")))
+    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be given up", change::named(&names)))
 }
 
 /// The last runs of jobs that had to be started.

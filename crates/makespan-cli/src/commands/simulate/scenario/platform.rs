@@ -4,6 +4,16 @@ use makespan_core::{Link, Node, Platform, Site};
 
 use super::parse::Amount;
 
+/// How many nodes more than there are, if it is more.
+pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
+    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count() as u32;
+    match amount {
+        Amount::All(all) => all.checked_sub(computing).filter(|&more| more > 0),
+        Amount::More(more) => Some(more),
+        Amount::Fewer(_) => None,
+    }
+}
+
 /// The platform with another number of nodes; processors, where it is one node. New nodes are like the last one, and in all partitions in
 /// which that is; nodes are taken from the end.
 pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
