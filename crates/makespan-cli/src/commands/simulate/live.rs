@@ -1,6 +1,6 @@
 //! The queue of a cluster as what is simulated.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use makespan::Simulated;
@@ -67,15 +67,19 @@ fn log(queue: Queue, present: Present) -> Log {
     let (actual, known, usual) = times(&queue, &present, &forecast);
     let Present { instance, running, remarks, .. } = present;
     let mut remarks = [queue.remarks.clone(), queue.past_missing.clone().into_iter().collect(), remarks].concat();
+    let waiting = instance.tasks() as usize - running.len();
+    let ways = [
+        (known, "learned from jobs that ended"),
+        (usual, "part of their limits as in public logs"),
+        (waiting.saturating_sub(known + usual), "their limits"),
+    ];
+    let ways: Vec<String> = ways.iter().filter(|way| way.0 > 0).map(|(jobs, what)| format!("{jobs} {what}")).collect();
+    let go_on = if running.len() == 1 { "job runs and goes" } else { "jobs run and go" };
     remarks.push(format!(
-        "time 0 is now; {}, {} wait; run times of {known} of these are learned from jobs that ended, {usual} use \
-         their limits as jobs of public logs do, the others take theirs; policies plan by limits; figures of waits, flows and slowdowns \
-         are of those that wait",
-        match running.len() {
-            1 => "1 job runs and goes on".to_owned(),
-            jobs => format!("{jobs} jobs run and go on"),
-        },
-        instance.tasks() - running.len() as u64,
+        "time 0 is now; {} {go_on} on, {waiting} wait; run times of these: {}; policies plan by limits; figures of waits, flows and \
+         slowdowns are of those that wait",
+        running.len(),
+        if ways.is_empty() { "none".to_owned() } else { ways.join(", ") },
     ));
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     remarks.extend(Clock::unknown_here());
@@ -86,7 +90,9 @@ fn log(queue: Queue, present: Present) -> Log {
         Some((queue.jobs[one.job].shown.clone(), Time::from_seconds(from_now)))
     };
     let expected = forecast.expected.iter().filter_map(start).collect();
-    let usual = Some(policy(&queue));
+    let (usual, told) = policy(&queue);
+    remarks.extend(told);
+    let usual = Some(usual);
     Log { instance, actual, remarks, week, past, running, usual, live: Some(Arc::new(Live { queue, expected })) }
 }
 
@@ -154,14 +160,28 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
 }
 
-/// The policy `slurm` with the parameters of the cluster.
-fn policy(queue: &Queue) -> String {
-    let own = PARAMETERS.iter().filter_map(|&name| {
-        let value = queue.scheduler_number(name).filter(|&value| value > 0)?;
-        Some(format!("{name}={value}"))
-    });
-    let own: Vec<String> = own.collect();
-    if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
+/// So many waiting jobs times nodes are much: then the policy looks at fewer jobs, and more rarely, than Slurm.
+const MUCH: usize = 2_000_000;
+const RARELY: [(&str, i64); 3] = [("bf_interval", 300), ("bf_max_job_test", 10), ("default_queue_depth", 10)];
+
+/// The policy `slurm` with the parameters of the cluster, and what is said where it is given others.
+fn policy(queue: &Queue) -> (String, Option<String>) {
+    let stated =
+        PARAMETERS.iter().filter_map(|&name| Some((name, queue.scheduler_number(name).filter(|&value| value > 0)?)));
+    let mut own: BTreeMap<&str, i64> = stated.collect();
+    let waiting = queue.jobs.iter().filter(|job| job.run.is_none()).count();
+    let is_much = waiting.saturating_mul(queue.nodes.len()) > MUCH;
+    if is_much {
+        own.extend(RARELY);
+    }
+    let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let spec = if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) };
+    let told = format!(
+        "{waiting} jobs that wait and {} nodes are much for the policy `slurm`: it looks at fewer jobs than Slurm, and more rarely \
+         ({spec}); name another with --policy",
+        queue.nodes.len()
+    );
+    (spec, is_much.then_some(told))
 }
 
 /// What still runs of it on a platform of so many processors, with how many jobs do not: they wait again.
