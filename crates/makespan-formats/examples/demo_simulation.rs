@@ -77,6 +77,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
         policies: &panels,
         seed: 1,
         remarks: &["The log is invented: this is a demonstration, not an experiment.".to_owned()],
+        is_present: false,
         week: None,
         comparison: &comparison,
         sections: &[],

@@ -291,6 +291,7 @@ pub fn report(
         policies: &panels,
         seed,
         remarks: &remarks,
+        is_present: false,
         week: None,
         comparison: &comparison,
         sections: &[],

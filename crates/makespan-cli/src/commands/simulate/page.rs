@@ -59,6 +59,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
         policies: &panels,
         seed: scene.seed,
         remarks: &remarks,
+        is_present: log.live.is_some(),
         week: log.week,
         comparison: &comparison::section(simulated),
         sections: &sections(scene, simulated),
@@ -81,7 +82,7 @@ pub fn write_scenarios(
     path: &Path,
     title: &str,
     scene: &Scene<'_>,
-    (remarks, week): (&[String], Option<i64>),
+    (remarks, log): (&[String], &Log),
     outcomes: &[(&Instance, &Simulated)],
     sections: &[Section],
 ) -> Result<()> {
@@ -112,7 +113,8 @@ pub fn write_scenarios(
         policies: &panels,
         seed: scene.seed,
         remarks,
-        week,
+        is_present: log.live.is_some(),
+        week: log.week,
         comparison: &comparison::section(&all),
         sections,
     };

@@ -49,6 +49,8 @@ pub struct SimulationReport<'a> {
     pub seed: u64,
     /// What the user should know, one sentence each.
     pub remarks: &'a [String],
+    /// Whether instant 0 is now: then the pictures end when nothing waits any more, however long some job runs.
+    pub is_present: bool,
     /// The second of the week at instant 0, counted from Monday, 0:00; `None` where nobody knows: days are numbered then.
     pub week: Option<i64>,
     /// Measures side by side.
@@ -126,8 +128,12 @@ fn note(panels: &Panels<'_>) -> String {
     } else {
         ""
     };
+    let origin = if panels.is_present() { "now" } else { "the first submission" };
+    let rest = panels.rest().map_or(String::new(), |seconds| {
+        format!(" What runs after all have started, until {} from now, is cut off.", duration(seconds))
+    });
     format!(
-        "Time counts from the first submission. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{shades}"
+        "Time counts from {origin}. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{rest}{shades}"
     )
 }
 

@@ -35,7 +35,10 @@ pub(super) struct Panels<'a> {
     policies: &'a [PolicyPanel<'a>],
     series: Vec<Vec<Column>>,
     span: [Time; 2],
+    /// When the last job ends, of all policies.
+    end: Time,
     processors: u32,
+    is_present: bool,
 }
 
 /// The same series for the script that tells what holds under the pointer. Times are seconds from the first instant.
@@ -60,13 +63,23 @@ impl<'a> Panels<'a> {
     pub(super) fn new(report: &SimulationReport<'a>) -> Self {
         let policies = report.policies;
         let first = report.instance.jobs().iter().map(|job| job.release).min().unwrap_or_default();
-        let ends = policies.iter().map(|policy| policy.end);
-        let span = [first, ends.max().unwrap_or_default().max(first + Time::TICK)];
+        let end = policies.iter().map(|policy| policy.end).max().unwrap_or_default().max(first + Time::TICK);
+        let shown = if report.is_present { all_started(policies, first) } else { None };
+        let span = [first, shown.map_or(end, |shown| shown.min(end))];
         let series: Vec<Vec<Column>> =
             policies.iter().map(|policy| columns(policy.levels, span, EXACT, COLUMNS)).collect();
         let held = series.iter().flatten().map(|column| column.held.most);
         let processors = policies.iter().map(|policy| policy.processors).chain(held).max().unwrap_or(0);
-        Self { policies, series, span, processors }
+        Self { policies, series, span, end, processors, is_present: report.is_present }
+    }
+
+    pub(super) fn is_present(&self) -> bool {
+        self.is_present
+    }
+
+    /// When the last job ends, in seconds, where that is beyond the picture.
+    pub(super) fn rest(&self) -> Option<f64> {
+        (self.end > self.span[1]).then(|| (self.end - self.span[0]).seconds())
     }
 
     /// Whether the series are shown in columns.
@@ -184,6 +197,16 @@ impl<'a> Panels<'a> {
         }
         Ok(())
     }
+}
+
+/// A while after nothing waits any more under any policy; `None` where nothing ever waited.
+fn all_started(policies: &[PolicyPanel<'_>], first: Time) -> Option<Time> {
+    let of = |policy: &PolicyPanel<'_>| {
+        let last = policy.levels.iter().rposition(|level| level.waiting > 0)?;
+        Some(policy.levels.get(last + 1).map_or(policy.end, |level| level.time))
+    };
+    let until = policies.iter().filter_map(of).max()?;
+    Some(until + Time::from_ticks((until - first).ticks() / 8 + 1))
 }
 
 /// What a plot shows.

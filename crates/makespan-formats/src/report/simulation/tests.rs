@@ -51,6 +51,7 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
         policies: &[panel, panel],
         seed: u64::MAX,
         remarks: &[HOSTILE.to_owned()],
+        is_present: false,
         week: None,
         comparison: &comparison,
         sections: std::slice::from_ref(&comparison),
@@ -111,4 +112,47 @@ fn more_processors_than_the_log_has_stay_within_their_panel() {
     let path = held.attribute("d").unwrap().replace(|sign: char| sign.is_ascii_alphabetic(), " ");
     let numbers: Vec<f64> = path.split_whitespace().map(|text| text.parse().unwrap()).collect();
     assert!(numbers.iter().all(|&number| number >= top), "{top}: {path}");
+}
+
+/// One job runs a hundred times longer than the last one waits.
+#[test]
+fn pictures_of_the_present_end_when_nothing_waits() {
+    let instance = instance(3);
+    let level = |second: i64, waiting| Level { time: Time::from_seconds(second), held: 2, waiting };
+    let levels = [level(0, 2), level(40, 1), level(80, 0), level(8000, 0)];
+    let text = |is_present| {
+        let panel = PolicyPanel {
+            name: "slurm",
+            summary: "",
+            end: Time::from_seconds(8000),
+            processors: 4,
+            levels: &levels,
+            phases: None,
+            schedule: None,
+            marks: Marks::NONE,
+        };
+        let comparison = Section::default();
+        let report = SimulationReport {
+            title: "queue",
+            instance: &instance,
+            policies: &[panel],
+            seed: 1,
+            remarks: &[],
+            is_present,
+            week: None,
+            comparison: &comparison,
+            sections: &[],
+        };
+        let mut bytes = Vec::new();
+        write_simulation(&mut bytes, &report).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let span = |text: &str| {
+        let rest = text.split_once("\"span\":").unwrap().1;
+        rest[..rest.find(',').unwrap()].parse::<f64>().unwrap()
+    };
+    assert!((span(&text(false)) - 8000.0).abs() < 1e-3, "{}", span(&text(false)));
+    assert!((span(&text(true)) - 90.0).abs() < 1e-3, "{}", span(&text(true)));
+    assert!(text(true).contains("Time counts from now.") && text(true).contains("is cut off"));
+    assert!(text(false).contains("from the first submission") && !text(false).contains("is cut off"));
 }

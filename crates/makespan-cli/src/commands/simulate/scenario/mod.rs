@@ -105,14 +105,7 @@ pub fn simulate(
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
         let scene = Scene { instance: &log.instance, actual: &log.actual, ..usual };
-        page::write_scenarios(
-            path,
-            &title,
-            &scene,
-            (&outcome.remarks, log.week),
-            &outcome.columns(),
-            &outcome.sections(),
-        )?;
+        page::write_scenarios(path, &title, &scene, (&outcome.remarks, log), &outcome.columns(), &outcome.sections())?;
     }
     match options.format {
         Format::Json => emit(&format!("{:#}\n", outcome.json(options.seed))),
