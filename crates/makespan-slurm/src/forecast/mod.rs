@@ -298,5 +298,17 @@ fn remarks(queue: &Queue) -> Vec<String> {
     if !partial.is_empty() {
         remarks.push(format!("reservations of parts of nodes count as whole nodes: {}", partial.join(", ")));
     }
+    let side_by_side: Vec<&str> = queue
+        .jobs
+        .iter()
+        .filter(|job| job.run.is_none() && job.request.contiguous)
+        .map(|job| job.shown.as_str())
+        .collect();
+    if let Some(first) = side_by_side.first() {
+        remarks.push(format!(
+            "jobs that ask for nodes side by side (--contiguous) are let start on any, earlier than Slurm may do it: {}, such as job {first}",
+            side_by_side.len()
+        ));
+    }
     remarks
 }

@@ -138,6 +138,13 @@ impl Queue {
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
                     }
+                    let request = &job.request;
+                    if job.run.is_none() && request.contiguous {
+                        remarks.add(job, "that its nodes are to stand side by side (--contiguous) is not kept to");
+                    }
+                    if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
+                        remarks.add(job, "of its nodes some have to be among them (--nodelist), which is not kept to");
+                    }
                     works.push(work.with_submission(texts.submission(job, self)));
                     jobs.push(index);
                 }
