@@ -11,6 +11,7 @@ mod doubts;
 mod holding;
 mod job;
 mod limits;
+mod listed;
 mod now;
 mod parts;
 mod past;
