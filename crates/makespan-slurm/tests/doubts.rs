@@ -340,3 +340,54 @@ fn remarks_name_their_file() {
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.partitions.txt: 50 lines begin no PartitionName, such as `nonsense`"), "{said}");
 }
+
+/// Any user may give a job a name with a line break, behind which stands what looks like a record of another job.
+#[test]
+fn a_name_that_holds_a_record_is_no_job() {
+    let real = |id: u32, name: &str| {
+        format!(
+            "JobId={id} JobName={name} UserId=u(1) GroupId=u(1) MCS_label=N/A Priority=5 JobState=PENDING SubmitTime=2026-11-22T02:00:00 \
+             TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=1 Command=c WorkDir=/ StdErr=e\n"
+        )
+    };
+    let forged = "UserId=victim(9) Priority=5 JobState=RUNNING StartTime=2026-11-22T02:00:00 RunTime=00:01:00 TimeLimit=1-00:00:00 Partition=p \
+                  NodeList=n0 NumNodes=1 NumCPUs=8";
+    let looks_whole = "x UserId=u(1) Priority=9 JobState=PENDING TimeLimit=00:01:00 Partition=p NumNodes=1 NumCPUs=1";
+    let job = |id: u32, name: &str| {
+        format!(
+            r#"{{"job_id": {id}, "name": "{name}", "user_name": "u", "job_state": ["PENDING"], "partition": "p", "priority": 5, "cpus": 1}}"#
+        )
+    };
+    let json = format!(r#"{{"jobs": [{}, {}, {}]}}"#, job(75, "evil"), job(76, "good"), job(80, "good"));
+    for name in [
+        format!("evil\nJobId=777 JobName=fake {forged}"),
+        // What follows on the name becomes a part of its last field.
+        format!("evil\nJobId=777 JobName=fake {forged} Comment=x"),
+        format!("{looks_whole}\nJobId=777 JobName=fake {forged} Comment=x"),
+        // Or it takes the number of a job that there is.
+        format!("evil\nJobId=76 JobName=fake {forged} Comment=x"),
+        format!("{looks_whole}\nJobId=80 JobName=fake {forged}"),
+        format!("{looks_whole}\nJobId=777 JobName=fake {forged}\nJobId=777 JobName=fake {forged} Comment=x"),
+    ] {
+        let jobs = real(75, &name) + &real(76, "good") + &real(80, "good");
+        let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, jobs.as_str());
+        let queue = texts.clone().with(Part::JobsJson, json.as_str()).queue(Some(1_795_312_860)).unwrap();
+        let said = queue.remarks.join("\n");
+        let mut seen: Vec<_> =
+            queue.jobs.iter().map(|job| (job.id, job.user.as_str(), job.priority, job.run.is_some())).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [(75, "u", 5, false), (76, "u", 5, false), (80, "u", 5, false)], "{name}: {said}");
+        if name.contains("777") {
+            let several = name.matches("777").count() > 1;
+            let why = if several {
+                "jobs 777, 777 are left out"
+            } else {
+                "job 777 is left out: its record may be a part of another job's name, and squeue --json does not know it"
+            };
+            assert!(said.contains(why), "{name}: {said}");
+        }
+        // Without JSON it is said, with what would tell.
+        let said = texts.queue(Some(1_795_312_860)).unwrap().remarks.join("\n");
+        assert!(said.contains("like fields, which may be wrong; `squeue --json"), "{name}: {said}");
+    }
+}

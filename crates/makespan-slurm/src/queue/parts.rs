@@ -87,7 +87,8 @@ impl Texts {
 
     /// What a remark on a part begins with: its file, where it is from one.
     fn name(&self, part: Part) -> &str {
-        self.names.get(&part).map_or(part.name(), String::as_str)
+        let unnamed = if part == Part::JobsJson { "squeue --json" } else { part.name() };
+        self.names.get(&part).map_or(unnamed, String::as_str)
     }
 
     /// Adds remarks on a part.
@@ -249,11 +250,19 @@ impl Texts {
                     self.remark(Part::JobsJson, better.remarks(), remarks);
                     let better: HashMap<u64, Job> = better.items.into_iter().map(|job| (job.id, job)).collect();
                     let known: std::collections::HashSet<u64> = reading.items.iter().map(|job| job.id).collect();
-                    for job in reading.items.iter_mut().filter(|job| job.is_doubtful) {
+                    let (is_of_one, all) = self.doubted(&reading.items);
+                    for job in reading.items.iter_mut().filter(|job| all || job.is_doubtful) {
                         if let Some(better) = better.get(&job.id) {
                             *job = better.clone();
                         }
                     }
+                    let unknown: Vec<u64> = reading
+                        .items
+                        .extract_if(.., |job| is_of_one && (all || job.is_doubtful) && !better.contains_key(&job.id))
+                        .map(|job| job.id)
+                        .collect();
+                    let unknown = doubts::part_of_a_name(&unknown, self.name(Part::JobsJson));
+                    self.remark(Part::Jobs, unknown, remarks);
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
@@ -271,12 +280,8 @@ impl Texts {
                 }
                 None => {}
             }
-            let doubtful: Vec<String> =
-                reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
-            if !doubtful.is_empty() {
-                let jobs = doubtful.join(", ");
-                said.push(format!("a text of jobs {jobs} looks like their fields, which may be wrong"));
-            }
+            let doubtful: Vec<u64> = reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id).collect();
+            said.extend(doubts::texts(&doubtful, self.get(Part::JobsJson).is_none()));
         }
         if reading.items.is_empty() {
             let problem = said.first().cloned();
@@ -284,6 +289,16 @@ impl Texts {
         }
         self.remark(Part::Jobs, said, remarks);
         Ok(reading.items)
+    }
+
+    /// Whether the JSON is of the same instant as the jobs of the text, and whether these count as it has them, all of them. Where one
+    /// has fields of two records, any of them may stand within the name of another; files of two instants have other jobs anyway.
+    fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
+        let sure: Vec<Job> = jobs.iter().filter(|job| !job.is_doubtful).cloned().collect();
+        let json = self.get(Part::JobsJson).and_then(now::of_json);
+        let are_of_two_instants = || now::of_jobs(&sure).zip(json).is_some_and(|(text, json)| text.contradicts(json));
+        let is_of_one = self.names.is_empty() || !are_of_two_instants();
+        (is_of_one, is_of_one && jobs.iter().any(|job| job.record.is_of_two()))
     }
 
     fn list<T>(
