@@ -278,6 +278,28 @@ fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
     assert!(plan.contains("\"2\"") && !plan.contains("\"1\"") && !plan.contains("\"3\""), "{plan}");
 }
 
+#[test]
+fn what_is_suspended_and_whose_a_job_is_are_said() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n");
+    let job = |id: u32, state: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=ann(1) Priority=5 JobState={state} StartTime=1970-01-02T00:00:00 RunTime=00:01:00 TimeLimit=00:10:00 \
+             Partition=p NodeList=n0 NumNodes=1 NumCPUs=1\n"
+        )
+    };
+    save("scontrol.jobs-d.txt", &(job(1, "RUNNING") + &job(2, "SUSPENDED")));
+    let text = said(&sandbox, &["--from", "saved"], 100).out;
+    let row = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap().to_owned();
+    assert!(row("2").contains("suspended") && !row("1").contains("suspended"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("as if they went on now: 1, such as job 2"), "{text}");
+    let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
+    assert!(said.status == Some(1) && said.err.contains("it is of ann, not of bob; leave --user out"), "{}", said.err);
+}
+
 /// A cluster of one node of four processors, with four jobs of one processor: one free, one in an array of which one runs at a time, one
 /// that wants a feature that no node has, one that waits for that one.
 #[test]
