@@ -89,6 +89,34 @@ proptest! {
         }
     }
 
+    /// Held to asking at each instant whether the listed nodes are free and as many more as are needed, or give enough processors.
+    #[test]
+    fn a_job_with_listed_nodes_starts_when_these_and_enough_others_are_free(
+        busy in prop::collection::vec(0_u32..4, 2..7), listed in prop::collection::btree_set(0_usize..7, 1..4), count in 1_u32..5, cpus in 1_u32..20,
+    ) {
+        let listed: Vec<usize> = listed.into_iter().filter(|&at| at < busy.len()).collect();
+        prop_assume!(!listed.is_empty());
+        let all: String = busy.iter().enumerate().map(|(at, &busy)| node(at, "", busy > 0)).collect();
+        let mut jobs: String =
+            busy.iter().enumerate().filter(|one| *one.1 > 0).map(|(at, &busy)| running(100 + at, at, busy * 10)).collect();
+        let names: Vec<String> = listed.iter().map(|at| format!("n{at}")).collect();
+        let asks = format!("NumNodes={count} NumCPUs={} ReqNodeList={}", cpus.max(count), names.join(","));
+        jobs += &pending(1, &format!("TimeLimit=00:10:00 {asks}"));
+        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let fits = |free: &[usize]| {
+            let size = free.len() as u32;
+            listed.iter().all(|at| free.contains(at)) && size >= count && size * 4 >= cpus
+        };
+        let at = |ten: u32| (0..busy.len()).filter(|&node| busy[node] <= ten).collect::<Vec<_>>();
+        let first = (0..4).find(|&ten| fits(&at(ten))).map(|ten| 1000 + i64::from(ten) * 600);
+        let expected = &by_limits(&queue)[0];
+        prop_assert_eq!(expected.start, first, "{} on {:?}: {:?}", asks, busy, expected.why);
+        if first.is_some() {
+            let own: Vec<usize> = expected.nodes.iter().map(|one| one.0).collect();
+            prop_assert!(fits(&own), "{} got {:?}", asks, own);
+        }
+    }
+
     /// A job that will do with less time never puts off one that comes before it.
     #[test]
     fn who_will_do_with_less_time_puts_off_nobody(busy in 1_u32..50, least in 1_u32..60, limit in 1_u32..60, high in 1_u32..50) {

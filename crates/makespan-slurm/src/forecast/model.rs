@@ -262,7 +262,7 @@ impl<'a> Model<'a> {
         let shape = Shape {
             set: self.set(job, partition, reservation, choice, interning),
             counted,
-            min_nodes: small(request.min_nodes).max(choice.nodes()).max(small(among.len() as u64)),
+            min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),
             cpus: request.cpus,
             per_node: small(request.cpus_per_node),

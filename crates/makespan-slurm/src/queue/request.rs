@@ -93,7 +93,8 @@ impl Request {
                 format!("job {}: its features `{features_text}` cannot be understood and are left out", job.id);
             remarks.push(problem);
         }
-        let min_nodes = job.node_count.0.max(1);
+        // All that are listed are given.
+        let min_nodes = job.node_count.0.max(required.len() as u64).max(1);
         let number = |keys| first(record, keys).and_then(|text| text.parse::<u64>().ok());
         let request = Self {
             min_nodes,
