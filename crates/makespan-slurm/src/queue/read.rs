@@ -336,7 +336,8 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
-        Err(error @ CommandError::TimedOut { .. }) if program == Program::Scontrol => Err(error),
+        // Each command would wait for as long to find no configuration, and jobs cannot be had without one.
+        Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
         // A cluster without a database of accounts says so; that is no fault of it.
         Err(error) => {
             if part == Part::Past {
@@ -349,6 +350,11 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
             Ok(texts)
         }
     }
+}
+
+/// Whether no other command will be answered.
+fn ends_all(error: &CommandError) -> bool {
+    matches!(error, CommandError::TimedOut { .. }) || error.refusal() == Some(crate::Refusal::NoConfiguration)
 }
 
 /// Columns that exist in all versions; the name of a job last, since it may hold the sign between columns.
