@@ -327,7 +327,7 @@ impl<'a> Model<'a> {
         if choice.counted.is_empty() && among.is_empty() {
             return None;
         }
-        let key = (choice.counted.clone(), among.to_vec());
+        let key = CountedKey { features: choice.counted.clone(), among: among.to_vec() };
         if let Some(&known) = interning.counted.get(&key) {
             return Some(known);
         }
@@ -459,10 +459,16 @@ impl<'a> Model<'a> {
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
-    counted: HashMap<(Vec<(Features, u32)>, Vec<String>), usize>,
+    counted: HashMap<CountedKey, usize>,
     shapes: HashMap<Shape, usize>,
     /// Of each set, how many sites of each kind are in it.
     kinds: HashMap<usize, Vec<(usize, u64)>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct CountedKey {
+    features: Vec<(Features, u32)>,
+    among: Vec<String>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
