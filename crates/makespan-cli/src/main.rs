@@ -104,6 +104,14 @@ fn misused(error: &clap::Error) -> ! {
         ErrorKind::ValueValidation if WORDS.iter().any(|(rust, _)| said.contains(rust)) => {
             WORDS.iter().fold(said, |said, (rust, words)| said.replace(rust, words))
         }
+        ErrorKind::ArgumentConflict
+            if words.first().is_some_and(|word| word == "queue") && said.contains("'--state") =>
+        {
+            format!(
+                "{}: states are those of a service's jobs, and the queue of a cluster tells of what waits and what runs; leave --state out",
+                said.lines().next().unwrap_or_default()
+            )
+        }
         ErrorKind::UnknownArgument if for_run && said.contains("':::'") => {
             "error: a command with arguments stands behind --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into()
         }

@@ -77,11 +77,15 @@ pub fn waiting(from: &str) -> Result<Loaded> {
     let (queue, present) = read(from)?;
     let running = present.running.len();
     let queue_closes = closes(&queue);
-    let instance = present.waiting().map_err(|error| miette!("{from}: {error}"))?;
-    let mut remarks = [queue.remarks, present.remarks].concat();
+    let (instance, left_out) = present.waiting().map_err(|error| miette!("{from}: {error}"))?;
+    let mut remarks = [queue.remarks, present.remarks, left_out].concat();
+    let runs = match running {
+        0 => String::new(),
+        1 => "1 job runs and keeps its processors until its limit; ".to_owned(),
+        _ => format!("{running} jobs run and keep their processors until their limits; "),
+    };
     remarks.push(format!(
-        "{running} jobs run and keep their processors until their limits; a plan keeps to nodes, memory, GPUs and licences, and to no \
-         partition, feature, deadline or limit of a user"
+        "{runs}a plan keeps to nodes, memory, GPUs and licences, and to no partition, feature, deadline or limit of a user"
     ));
     remarks.extend(queue_closes);
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));

@@ -148,3 +148,246 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     let empty = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "").queue(Some(1000)).unwrap();
     assert!(empty.remarks.iter().any(|remark| remark.contains("the list of jobs is empty")), "{:?}", empty.remarks);
 }
+
+/// A folder with these files, and what is said of the queue in it or why it is none.
+fn said_of(files: &[(&str, &[u8])]) -> Result<Queue, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    Queue::from_folder(folder.path(), None).map_err(|error| error.to_string())
+}
+
+fn gz(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn what_is_listed_twice_is_one_and_said_with_its_file() {
+    let nodes = format!("{NODE}NodeName=n1 CPUTot=8 CPUAlloc=0 State=IDLE Partitions=p\n").repeat(2);
+    let partitions = "PartitionName=p Nodes=n[0-1] State=UP\n".repeat(2);
+    let reservations =
+        "ReservationName=r StartTime=2026-11-23T00:00:00 EndTime=2026-11-24T00:00:00 Nodes=n1 Users=u\n".repeat(2);
+    let licences = "LicenseName=l Total=2 Used=0 Free=2 Remote=no\n".repeat(2);
+    let jobs = runs(1, "").repeat(2);
+    let queue = said_of(&[
+        ("scontrol.nodes-d.txt", nodes.as_bytes()),
+        ("scontrol.partitions.txt", partitions.as_bytes()),
+        ("scontrol.reservations.txt", reservations.as_bytes()),
+        ("scontrol.licenses.txt", licences.as_bytes()),
+        ("scontrol.jobs-d.txt", jobs.as_bytes()),
+    ])
+    .unwrap();
+    let counts = (queue.nodes.len(), queue.partitions.len(), queue.reservations.len(), queue.licences.len());
+    assert_eq!((counts, queue.jobs.len(), queue.hidden.len()), ((2, 1, 1, 1), 1, 0));
+    let said = queue.remarks.join("\n");
+    for part in [
+        "scontrol.nodes-d.txt: records of nodes that were there before, such as node n0, and are left out: 2",
+        "scontrol.partitions.txt: records of partitions that were there before, such as partition p, and are left out: 1",
+        "scontrol.reservations.txt: records of reservations that were there before, such as reservation r, and are left out: 1",
+        "scontrol.licenses.txt: records of licences that were there before, such as licence l, and are left out: 1",
+        "scontrol.jobs-d.txt: records of jobs that were there before, such as job 1, and are left out: 1",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn an_array_that_is_too_long_to_count_is_said_to_be() {
+    for tasks in ["0-18446744073709551615", "abc"] {
+        let queue = queue(NODE, &(runs(1, "") + &waits(2, &format!("ArrayJobId=2 ArrayTaskId={tasks}"))));
+        let said = queue.remarks.join("\n");
+        assert!(said.contains(&format!("job 2: `{tasks}` is no list of tasks; it is counted once")), "{said}");
+        assert_eq!(queue.jobs.len(), 2);
+    }
+}
+
+#[test]
+fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
+    let none = ("scontrol.jobs-d.txt", &b"No jobs in the system\n"[..]);
+    let busy = NODE.replace("State", "BootTime=2026-11-20T00:00:00 LastBusyTime=2026-11-22T02:00:00 State");
+    let queue = said_of(&[none, ("scontrol.nodes-d.txt", busy.as_bytes())]).unwrap();
+    let said = queue.remarks.join("\n");
+    assert_eq!(queue.now, 1_795_312_800);
+    assert!(said.contains("taken to be the last of which scontrol.nodes-d.txt speaks"), "{said}");
+    let queue = said_of(&[none, ("scontrol.nodes-d.txt", NODE.as_bytes())]).unwrap();
+    let said = queue.remarks.join("\n");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
+    assert!((now - queue.now).abs() < 600, "{}", queue.now);
+    assert!(said.contains("taken to be when the file of the jobs was last changed"), "{said}");
+    // No file tells anything.
+    let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "No jobs in the system\n");
+    assert!(texts.queue(None).unwrap_err().1.contains("--at"));
+}
+
+#[test]
+fn records_that_cannot_be_read_are_counted_whatever_takes_their_place() {
+    let jobs = (runs(1, "") + &waits(2, "") + &waits(3, "")).replace("NumCPUs=1", "NumCPUs=99999999999999999999");
+    let json = r#"{"jobs": [{"job_id": 1, "name": "a", "user_name": "u", "job_state": ["RUNNING"], "partition": "p", "nodes": "n0"},
+        {"job_id": 2, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p"},
+        {"job_id": 3, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p"}]}"#;
+    let first = "job 2: NumCPUs=99999999999999999999 cannot be understood";
+    let nodes = ("scontrol.nodes-d.txt", NODE.as_bytes());
+    let whole = runs(1, "") + &waits(2, "") + &waits(3, "");
+    let files = [nodes, ("scontrol.jobs-d.txt", jobs.as_bytes()), ("scontrol.jobs.txt", whole.as_bytes())];
+    let alone = said_of(&files).unwrap().remarks.join("\n");
+    assert!(
+        alone.contains("scontrol.jobs-d.txt: 2 of 3 records are left out, as they cannot be read: ")
+            && alone.contains(first),
+        "{alone}"
+    );
+    let queue = said_of(&[&files[..], &[("squeue.json", json.as_bytes())]].concat()).unwrap();
+    let said = queue.remarks.join("\n");
+    let counted =
+        format!("scontrol.jobs-d.txt: 2 of 3 records cannot be read, and what squeue.json says counts: {first}");
+    assert!(said.contains(&counted), "{said}");
+    assert_eq!(queue.jobs.len(), 3);
+    // Nothing was cut off: the jobs are there.
+    assert!(!alone.contains("cut off") && !said.contains("cut off"), "{alone}\n{said}");
+}
+
+#[test]
+fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
+    let jobs = (1..40).map(|id| runs(id, "")).collect::<String>();
+    let json = r#"{"jobs": [{"job_id": 1, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p", "submit_time": 1000}]}"#;
+    let nodes = ("scontrol.nodes-d.txt", NODE.as_bytes());
+    let (cut_text, cut_json) = (gz(&jobs), gz(json));
+    let (cut_text, cut_json) = (&cut_text[..cut_text.len() / 2], &cut_json[..cut_json.len() / 2]);
+    let (json, half) = (json.as_bytes(), &json.as_bytes()[..40]);
+    for (name, bytes, command) in [
+        ("scontrol.jobs-d.txt.gz", cut_text, "scontrol -o -d show jobs"),
+        ("squeue.json.gz", cut_json, "squeue --json --states=all"),
+        ("squeue.json", half, "squeue --json --states=all"),
+    ] {
+        let said = said_of(&[nodes, (name, bytes)]).unwrap_err();
+        let remedy = format!(": save again what `{command}` prints");
+        assert!(said.contains(&format!("{name} was cut off or is damaged (")) && said.ends_with(&remedy), "{said}");
+        for (other, whole) in [("scontrol.jobs.txt", jobs.as_bytes()), ("scontrol.jobs.json", json)] {
+            let queue = said_of(&[nodes, (name, bytes), (other, whole)]).unwrap();
+            let said = queue.remarks.join("\n");
+            let start = format!("{name} was cut off or is damaged (");
+            assert!(said.contains(&start) && said.contains(&format!("): {other} is taken")), "{said}");
+            assert!(!queue.jobs.is_empty());
+        }
+    }
+    // What a command left that failed.
+    let queue = said_of(&[
+        nodes,
+        ("scontrol.jobs-d.txt", b""),
+        ("squeue.json.gz", b""),
+        ("scontrol.jobs.txt", jobs.as_bytes()),
+    ]);
+    let said = queue.unwrap().remarks.join("\n");
+    assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is taken"), "{said}");
+    // Nodes alike, and what is not needed.
+    let said =
+        said_of(&[("scontrol.nodes.json", br#"{"nodes": [{"#), ("scontrol.jobs.txt", jobs.as_bytes())]).unwrap_err();
+    assert!(said.contains("scontrol.nodes.json was cut off") && said.contains("scontrol show nodes --json"), "{said}");
+    let reservations = ("scontrol.reservations.txt.gz", &cut_text[..20]);
+    let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), reservations]).unwrap().remarks.join("\n");
+    assert!(
+        said.contains("scontrol.reservations.txt.gz was cut off") && said.contains("no reservation is known"),
+        "{said}"
+    );
+}
+
+/// Wherever the limits of accounts are cut within a record.
+#[test]
+fn limits_of_accounts_that_were_cut_off_are_said_to_be() {
+    let qos = |name: &str| {
+        format!(
+            "QOS={name}(1) UsageRaw=1.0 GrpJobs=N(1) GrpTRES=cpu=N(4),mem=N(16) MaxWallPJ= MaxTRESPJ= MinPrioThresh= MinTRESPJ= PreemptMode=OFF \
+             Account Limits= lab={{MaxJobsPA=N(1)}} User Limits= u(1)={{MaxJobsPU=2(2) MaxTRESPU=cpu=N(4)}}\n"
+        )
+    };
+    let account = |name: &str| {
+        format!(
+            "ClusterName=c Account={name} UserName= Partition= ParentAccount= GrpJobs=N(1) MaxWallPJ= Comment=(null)\n"
+        )
+    };
+    let start = "Current Association Manager state\nUser Records\nUserName=u(1) DefAccount=a\nAssociation Records\n";
+    let whole = format!("{start}{}{}QOS Records\n{}{}", account("a"), account("b"), qos("normal"), qos("high"));
+    let said = |text: &str| {
+        let files = [("scontrol.nodes-d.txt", NODE.as_bytes()), ("scontrol.jobs.txt", &runs(1, "").into_bytes())];
+        let queue = said_of(&[&files[..], &[("scontrol.assoc.txt", text.as_bytes())]].concat()).unwrap();
+        queue.remarks.join("\n").contains("scontrol.assoc.txt ends within a record: it was cut off")
+    };
+    assert!(!said(&whole) && !said(whole.trim_end()));
+    let nothing = "No users currently cached in Slurm.\nNo QOS currently cached in Slurm.";
+    assert!(!said(nothing));
+    for end in start.len()..whole.trim_end().len() {
+        // There is nothing to compare the first of its kind with: it may have no user.
+        let last = whole[..end].lines().last().unwrap();
+        let may_have_none =
+            last.starts_with("QOS=normal") && last.contains(" User Limits") && !last.contains(" u(1)={");
+        let is_between = may_have_none || whole[..end].ends_with('\n') || whole[end..].starts_with('\n');
+        assert!(is_between || said(&whole[..end]), "{}", &whole[..end]);
+    }
+}
+
+#[test]
+fn remarks_name_their_file() {
+    let nodes = ("scontrol.nodes-d.txt", NODE.as_bytes());
+    let jobs = runs(1, "");
+    let partitions = ("scontrol.partitions.txt", &b"slurm_load_partitions error: Unable to contact\n"[..]);
+    let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
+    assert!(said.contains("scontrol.partitions.txt: a line begins no PartitionName: `slurm_load"), "{said}");
+    // Many lines are one remark.
+    let lines = "nonsense\n".repeat(50);
+    let partitions = ("scontrol.partitions.txt", lines.as_bytes());
+    let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
+    assert!(said.contains("scontrol.partitions.txt: 50 lines begin no PartitionName, such as `nonsense`"), "{said}");
+}
+
+/// Any user may give a job a name with a line break, behind which stands what looks like a record of another job.
+#[test]
+fn a_name_that_holds_a_record_is_no_job() {
+    let real = |id: u32, name: &str| {
+        format!(
+            "JobId={id} JobName={name} UserId=u(1) GroupId=u(1) MCS_label=N/A Priority=5 JobState=PENDING SubmitTime=2026-11-22T02:00:00 \
+             TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=1 Command=c WorkDir=/ StdErr=e\n"
+        )
+    };
+    let forged = "UserId=victim(9) Priority=5 JobState=RUNNING StartTime=2026-11-22T02:00:00 RunTime=00:01:00 TimeLimit=1-00:00:00 Partition=p \
+                  NodeList=n0 NumNodes=1 NumCPUs=8";
+    let looks_whole = "x UserId=u(1) Priority=9 JobState=PENDING TimeLimit=00:01:00 Partition=p NumNodes=1 NumCPUs=1";
+    let job = |id: u32, name: &str| {
+        format!(
+            r#"{{"job_id": {id}, "name": "{name}", "user_name": "u", "job_state": ["PENDING"], "partition": "p", "priority": 5, "cpus": 1}}"#
+        )
+    };
+    let json = format!(r#"{{"jobs": [{}, {}, {}]}}"#, job(75, "evil"), job(76, "good"), job(80, "good"));
+    for name in [
+        format!("evil\nJobId=777 JobName=fake {forged}"),
+        // What follows on the name becomes a part of its last field.
+        format!("evil\nJobId=777 JobName=fake {forged} Comment=x"),
+        format!("{looks_whole}\nJobId=777 JobName=fake {forged} Comment=x"),
+        // Or it takes the number of a job that there is.
+        format!("evil\nJobId=76 JobName=fake {forged} Comment=x"),
+        format!("{looks_whole}\nJobId=80 JobName=fake {forged}"),
+        format!("{looks_whole}\nJobId=777 JobName=fake {forged}\nJobId=777 JobName=fake {forged} Comment=x"),
+    ] {
+        let jobs = real(75, &name) + &real(76, "good") + &real(80, "good");
+        let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, jobs.as_str());
+        let queue = texts.clone().with(Part::JobsJson, json.as_str()).queue(Some(1_795_312_860)).unwrap();
+        let said = queue.remarks.join("\n");
+        let mut seen: Vec<_> =
+            queue.jobs.iter().map(|job| (job.id, job.user.as_str(), job.priority, job.run.is_some())).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [(75, "u", 5, false), (76, "u", 5, false), (80, "u", 5, false)], "{name}: {said}");
+        if name.contains("777") {
+            let several = name.matches("777").count() > 1;
+            let why = if several {
+                "jobs 777, 777 are left out"
+            } else {
+                "job 777 is left out: its record may be a part of another job's name, and squeue --json does not know it"
+            };
+            assert!(said.contains(why), "{name}: {said}");
+        }
+        // Without JSON it is said, with what would tell.
+        let said = texts.queue(Some(1_795_312_860)).unwrap().remarks.join("\n");
+        assert!(said.contains("like fields, which may be wrong; `squeue --json"), "{name}: {said}");
+    }
+}

@@ -593,3 +593,12 @@ fn a_job_that_is_listed_twice_is_one_job() {
         twice.remarks
     );
 }
+
+#[test]
+fn a_machine_of_no_cluster_is_asked_once() {
+    let fatal = "scontrol: fatal: Unable to process configuration file";
+    let fakes = Fakes::new().with("scontrol", &format!("echo x >> \"${{0%/*}}/called\"; echo '{fatal}' >&2; exit 1"));
+    let error = Queue::read(&fakes.commands(), 7).unwrap_err().to_string();
+    assert!(error.contains("scontrol show config") && error.contains("belongs to no cluster"), "{error}");
+    assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
+}

@@ -89,6 +89,34 @@ proptest! {
         }
     }
 
+    /// Held to asking at each instant whether the listed nodes are free and as many more as are needed, or give enough processors.
+    #[test]
+    fn a_job_with_listed_nodes_starts_when_these_and_enough_others_are_free(
+        busy in prop::collection::vec(0_u32..4, 2..7), listed in prop::collection::btree_set(0_usize..7, 1..4), count in 1_u32..5, cpus in 1_u32..20,
+    ) {
+        let listed: Vec<usize> = listed.into_iter().filter(|&at| at < busy.len()).collect();
+        prop_assume!(!listed.is_empty());
+        let all: String = busy.iter().enumerate().map(|(at, &busy)| node(at, "", busy > 0)).collect();
+        let mut jobs: String =
+            busy.iter().enumerate().filter(|one| *one.1 > 0).map(|(at, &busy)| running(100 + at, at, busy * 10)).collect();
+        let names: Vec<String> = listed.iter().map(|at| format!("n{at}")).collect();
+        let asks = format!("NumNodes={count} NumCPUs={} ReqNodeList={}", cpus.max(count), names.join(","));
+        jobs += &pending(1, &format!("TimeLimit=00:10:00 {asks}"));
+        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let fits = |free: &[usize]| {
+            let size = free.len() as u32;
+            listed.iter().all(|at| free.contains(at)) && size >= count && size * 4 >= cpus
+        };
+        let at = |ten: u32| (0..busy.len()).filter(|&node| busy[node] <= ten).collect::<Vec<_>>();
+        let first = (0..4).find(|&ten| fits(&at(ten))).map(|ten| 1000 + i64::from(ten) * 600);
+        let expected = &by_limits(&queue)[0];
+        prop_assert_eq!(expected.start, first, "{} on {:?}: {:?}", asks, busy, expected.why);
+        if first.is_some() {
+            let own: Vec<usize> = expected.nodes.iter().map(|one| one.0).collect();
+            prop_assert!(fits(&own), "{} got {:?}", asks, own);
+        }
+    }
+
     /// A job that will do with less time never puts off one that comes before it.
     #[test]
     fn who_will_do_with_less_time_puts_off_nobody(busy in 1_u32..50, least in 1_u32..60, limit in 1_u32..60, high in 1_u32..50) {
@@ -542,4 +570,61 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
     for features in ["!a", "a&!b", "{a|b}"] {
         assert!(start(features, 2, &[]).2[0].contains("cannot be understood"), "{features}");
     }
+}
+
+/// A real 24.11 started `-w n1 -n2` on n0 and n1 when each had one processor free: who names nodes gets others beside them as needed.
+#[test]
+fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
+    let half = |at: usize| {
+        format!(
+            "JobId={} JobName=r UserId=u(1) Priority=1 JobState=RUNNING StartTime=1000 RunTime=00:00:00 TimeLimit=00:10:00 \
+             Partition=p NodeList=n{at} NumNodes=1 NumCPUs=3\n",
+            100 + at
+        )
+    };
+    let start = |busy: &str, asks: &str| {
+        let nodes: String = (0..4).map(|at| node(at, "", false)).collect();
+        let jobs = busy.to_owned() + &pending(1, &format!("TimeLimit=00:10:00 ReqNodeList=n1 {asks}"));
+        let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let expected = by_limits(&queue).remove(0);
+        (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), expected.why)
+    };
+    let halves = half(0) + &half(1) + &half(2) + &half(3);
+    for (busy, asks, at, nodes) in [
+        (&halves, "NumNodes=1 NumCPUs=2", 1000, &[0, 1][..]),
+        (&halves, "NumNodes=1 NumCPUs=1", 1000, &[1]),
+        (&halves, "NumNodes=2-2 NumCPUs=2", 1000, &[0, 1]),
+        (&halves, "NumNodes=1-3 NumCPUs=3", 1000, &[0, 1, 2]),
+        // The only node that it may have.
+        (&halves, "NumNodes=1-1 NumCPUs=2", 1600, &[1]),
+        // All that others have free is not enough without it.
+        (&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2", 2200, &[0, 1]),
+        (&running(101, 1, 20), "NumNodes=1 NumCPUs=6", 2200, &[0, 1]),
+    ] {
+        let (start, own, why) = start(busy, asks);
+        assert_eq!((start, &own[..]), (Some(at), nodes), "{asks}: {why:?}");
+    }
+    let why = start(&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2").2;
+    let text = "it asks for 2 nodes with 1 processor, n1 among them; 3 of 4 are free in p, and not n1";
+    assert!(why.text.contains(text), "{why:?}");
+    assert!(start(&halves, "NumNodes=1-1 NumCPUs=2").2.text.contains("it asks for 1 node with 2 processors on n1"));
+    let why = start(&halves, "NumNodes=2-2 NumCPUs=2 ExcNodeList=n1").2;
+    assert!(why.kind == "nodes" && why.text.contains("n1 of p is none that it may have"), "{why:?}");
+}
+
+#[test]
+fn what_is_asked_of_nodes_and_not_kept_to_is_said_by_number() {
+    let nodes: String = (0..4).map(|at| node(at, "", false)).collect();
+    let jobs = pending(1, "TimeLimit=00:10:00 NumNodes=2-2 NumCPUs=2 Contiguous=1")
+        + &pending(2, "TimeLimit=00:10:00 NumNodes=2-2 NumCPUs=2 Contiguous=1")
+        + &pending(3, "TimeLimit=00:10:00 NumNodes=2-2 NumCPUs=2 Contiguous=0")
+        + &pending(4, "TimeLimit=00:10:00 NumNodes=1 NumCPUs=6 ReqNodeList=n1")
+        + &pending(5, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1 ReqNodeList=n1");
+    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+    let said = forecast(&queue, &Options::default()).remarks.join("\n");
+    assert!(said.contains("(--contiguous) are let start on any") && said.contains(": 2, such as job 1"), "{said}");
+    let present = queue.present().unwrap();
+    let said = present.remarks.join("\n");
+    assert!(said.contains("jobs 1, 2: that its nodes are to stand side by side"), "{said}");
+    assert!(said.contains("job 4: of its nodes some have to be among them (--nodelist)"), "{said}");
 }

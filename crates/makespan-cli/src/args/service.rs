@@ -127,7 +127,7 @@ pub struct QueueOptions {
     /// Jobs of this user
     #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
     pub user: Option<String>,
-    /// Jobs of these states, or all [default: held,waiting,running]
+    /// Of a service: jobs of these states, or all [default: held,waiting,running]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = state)]
     pub state: Vec<AnyState>,
     /// Show at most this many, on a page too [default: 1000; on a page and with --format json all]

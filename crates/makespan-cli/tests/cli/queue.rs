@@ -316,6 +316,57 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
 }
 
+#[test]
+fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    fs::remove_file(sandbox.path("saved/squeue.json.gz")).ok();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save(
+        "scontrol.nodes-d.txt",
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\n",
+    );
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=5 JobState=PENDING SubmitTime=1970-01-02T00:00:00 TimeLimit=00:10:00 Partition=p {more}\n"
+        )
+    };
+    let jobs = job(1, "NumNodes=3-3 NumCPUs=3")
+        + &job(2, "NumNodes=2-2 NumCPUs=2")
+        + &job(3, "NumNodes=1-1 NumCPUs=1 Dependency=afterany:1(unfulfilled)");
+    save("scontrol.jobs-d.txt", &jobs);
+    let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json");
+    let notes = planned.err.clone() + &planned.out;
+    let notes = notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(notes.contains("job 1: left out, it asks for more nodes than there are"), "{notes}");
+    assert!(notes.contains("job 3: left out, it waits for a job that is left out"), "{notes}");
+    assert!(!notes.contains("0 jobs run") && notes.contains("note: a plan keeps to nodes"), "{notes}");
+    let plan = fs::read_to_string(sandbox.path("plan.json")).unwrap();
+    assert!(plan.contains("\"2\"") && !plan.contains("\"1\"") && !plan.contains("\"3\""), "{plan}");
+}
+
+#[test]
+fn what_is_suspended_and_whose_a_job_is_are_said() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n");
+    let job = |id: u32, state: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=ann(1) Priority=5 JobState={state} StartTime=1970-01-02T00:00:00 RunTime=00:01:00 TimeLimit=00:10:00 \
+             Partition=p NodeList=n0 NumNodes=1 NumCPUs=1\n"
+        )
+    };
+    save("scontrol.jobs-d.txt", &(job(1, "RUNNING") + &job(2, "SUSPENDED")));
+    let text = said(&sandbox, &["--from", "saved"], 100).out;
+    let row = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap().to_owned();
+    assert!(row("2").contains("suspended") && !row("1").contains("suspended"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("as if they went on now: 1, such as job 2"), "{text}");
+    let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
+    assert!(said.status == Some(1) && said.err.contains("it is of ann, not of bob; leave --user out"), "{}", said.err);
+}
+
 /// A cluster of one node of four processors, with four jobs of one processor: one free, one in an array of which one runs at a time, one
 /// that wants a feature that no node has, one that waits for that one.
 #[test]
@@ -406,6 +457,13 @@ fn options_that_would_be_ignored_are_refused() {
         let said = said(&sandbox, arguments, 80);
         assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
     }
+    for arguments in [&["--from", "saved"][..], &["--report", "q.html"], &["--job", "3"]] {
+        let said = said(&sandbox, &[&["--state", "running"], arguments].concat(), 80);
+        let reason = "states are those of a service's jobs";
+        assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(reason) && said.err.contains("leave --state out"), "{arguments:?}: {}", said.err);
+    }
+    assert!(said(&sandbox, &["--help"], 80).out.contains("Of a service: jobs of these states"));
     for option in [["--user", ""], ["--job", ""]] {
         let said = said(&sandbox, &[&["--from", "saved"], &option[..]].concat(), 80);
         assert!(said.status == Some(2) && said.err.contains("a value is required for"), "{option:?}: {}", said.err);

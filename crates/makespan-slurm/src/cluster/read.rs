@@ -141,7 +141,7 @@ pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> R
 }
 
 /// The beginning of a text from outside, on one line.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     const MAX_CHARACTERS: usize = 200;
     let one = |character: char| if character.is_control() { '?' } else { character };
     let mut shown: String = text.chars().take(MAX_CHARACTERS).map(one).collect();

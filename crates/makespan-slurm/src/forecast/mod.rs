@@ -286,8 +286,11 @@ fn remarks(queue: &Queue) -> Vec<String> {
     if !queue.hidden.is_empty() {
         let cpus: u64 = queue.hidden.iter().map(|holding| u64::from(holding.cpus)).sum();
         remarks.push(format!(
-            "{cpus} processors on {} nodes are held by jobs that you may not see; when they end is a guess",
-            queue.hidden.len()
+            "{cpus} processor{} on {} node{} {} held by jobs that you may not see; when they end is a guess",
+            if cpus == 1 { "" } else { "s" },
+            queue.hidden.len(),
+            if queue.hidden.len() == 1 { "" } else { "s" },
+            if cpus == 1 { "is" } else { "are" },
         ));
     }
     if queue.config.get("PreemptType").is_some_and(|kind| kind != "preempt/none") {
@@ -297,6 +300,26 @@ fn remarks(queue: &Queue) -> Vec<String> {
         queue.reservations.iter().filter(|kept| kept.is_partial).map(|kept| kept.name.as_str()).collect();
     if !partial.is_empty() {
         remarks.push(format!("reservations of parts of nodes count as whole nodes: {}", partial.join(", ")));
+    }
+    let suspended: Vec<&str> =
+        queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
+    if let Some(first) = suspended.first() {
+        remarks.push(format!(
+            "jobs that are suspended keep their processors here, and their ends are told as if they went on now: {}, such as job {first}",
+            suspended.len()
+        ));
+    }
+    let side_by_side: Vec<&str> = queue
+        .jobs
+        .iter()
+        .filter(|job| job.run.is_none() && job.request.contiguous)
+        .map(|job| job.shown.as_str())
+        .collect();
+    if let Some(first) = side_by_side.first() {
+        remarks.push(format!(
+            "jobs that ask for nodes side by side (--contiguous) are let start on any, earlier than Slurm may do it: {}, such as job {first}",
+            side_by_side.len()
+        ));
     }
     remarks
 }

@@ -27,9 +27,13 @@ pub(super) struct Site {
     pub closed: Vec<(i64, i64, usize)>,
 }
 
-/// What so many nodes of a job have to have.
+/// What so many nodes of a job have to have, and which have to be among them.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
+    /// Sites that have to be among its nodes, where others may be as well.
+    pub required: Bits,
+    /// How many these are: more than the sites where one is no node of the cluster.
+    pub required_count: usize,
     /// Of each site which of the parts it has, as bits.
     pub parts: Vec<u64>,
     /// How many nodes each part needs.
@@ -251,12 +255,12 @@ impl<'a> Model<'a> {
                 Some(found)
             }
         };
-        let set = self.set(job, partition, reservation, choice, interning);
-        let counted = self.counted(choice, interning);
-        let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let max = [request.max_nodes, most].into_iter().flatten().min();
+        let among = if request.only_nodes(max).is_empty() { &request.required[..] } else { &[] };
+        let counted = self.counted(choice, among, interning);
+        let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let shape = Shape {
-            set,
+            set: self.set(job, partition, reservation, choice, interning),
             counted,
             min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),
@@ -287,28 +291,28 @@ impl<'a> Model<'a> {
         interning: &mut Interning,
     ) -> usize {
         let request = &job.request;
+        let most = self.queue.partitions[partition].max_nodes.value();
+        let only = request.only_nodes([request.max_nodes, most].into_iter().flatten().min());
         let nodes = u32::try_from(request.min_nodes).unwrap_or(u32::MAX);
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // Beside nodes that are counted or named it matters whether there are others.
-            nodes: if choice.counted.is_empty() && request.required.is_empty() { 0 } else { nodes },
-            required: request.required.clone(),
+            // Beside nodes that are counted it matters whether there are others.
+            nodes: if choice.counted.is_empty() { 0 } else { nodes },
+            only: only.to_vec(),
             excluded: request.excluded.clone(),
             reservation,
         };
         if let Some(&known) = interning.sets.get(&key) {
             return known;
         }
-        // Where it names all nodes that it needs, no other will do.
-        let only = (request.required.len() as u64 >= request.min_nodes).then_some(&request.required);
         let mut set = Bits::new(self.sites.len());
         for site in self.partition_sets[partition].iter() {
             let node = &self.queue.nodes[self.sites[site].node];
             let fits = takes_jobs(node, &self.sites[site])
                 && choice.serves(&node.features, nodes)
                 && !request.excluded.contains(&node.name)
-                && only.is_none_or(|only| only.contains(&node.name))
+                && (only.is_empty() || only.contains(&node.name))
                 && reservation.is_none_or(|kept| self.queue.reservations[kept].nodes.contains(&node.name));
             set.set(site, fits);
         }
@@ -318,23 +322,29 @@ impl<'a> Model<'a> {
         self.sets.len() - 1
     }
 
-    /// What so many nodes have to have, of all sites.
-    fn counted(&mut self, choice: &FeatureChoice, interning: &mut Interning) -> Option<usize> {
-        if choice.counted.is_empty() {
+    /// What so many nodes have to have, of all sites, and which sites have to be among them.
+    fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
+        if choice.counted.is_empty() && among.is_empty() {
             return None;
         }
-        if let Some(&known) = interning.counted.get(&choice.counted) {
+        let key = CountedKey { features: choice.counted.clone(), among: among.to_vec() };
+        if let Some(&known) = interning.counted.get(&key) {
             return Some(known);
+        }
+        let mut required = Bits::new(self.sites.len());
+        for (at, site) in self.sites.iter().enumerate().filter(|_| !among.is_empty()) {
+            required.set(at, among.contains(&self.queue.nodes[site.node].name));
         }
         let parts = |site: &Site| choice.parts_of(&self.queue.nodes[site.node].features);
         let parts = self.sites.iter().map(parts).collect();
-        self.counted.push(Counted { parts, counts: choice.counted.iter().map(|part| part.1).collect() });
-        interning.counted.insert(choice.counted.clone(), self.counted.len() - 1);
+        let counts = choice.counted.iter().map(|part| part.1).collect();
+        self.counted.push(Counted { required, required_count: among.len(), parts, counts });
+        interning.counted.insert(key, self.counted.len() - 1);
         Some(self.counted.len() - 1)
     }
 
-    /// Puts sites in front that are enough for what so many nodes have to have; how many, or `None` where there are too few. The
-    /// order is otherwise kept.
+    /// Puts sites in front that have to be among a job's nodes, or are enough for what so many of them have to have; how many, or `None`
+    /// where there are too few. The order is otherwise kept.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
         shape: &Shape,
@@ -342,7 +352,20 @@ impl<'a> Model<'a> {
         site: impl Fn(T) -> usize,
     ) -> Option<usize> {
         let Some(counted) = shape.counted.map(|at| &self.counted[at]) else { return Some(0) };
-        makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])
+        let is_required = |one: T| counted.required.has(site(one));
+        let mut required = 0;
+        for at in 0..sites.len() {
+            if required < counted.required_count && is_required(sites[at]) {
+                sites[required..=at].rotate_right(1);
+                required += 1;
+            }
+        }
+        if required < counted.required_count {
+            return None;
+        }
+        // Where there is a choice the first are taken: those that are required anyway. Others of these stand next.
+        let front = makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])?;
+        Some(front + sites[front..].iter().take_while(|&&one| is_required(one)).count())
     }
 
     /// Whether enough nodes are large enough when they are empty.
@@ -372,6 +395,27 @@ impl<'a> Model<'a> {
             return Ok(());
         }
         Err(Never::too_few(self, job, partition, shape, there as usize))
+    }
+
+    /// Nodes that have to be among those of a job, and of which `has_room` says that they cannot be.
+    pub(super) fn lacking<'b>(
+        &self,
+        job: &'b QueueJob,
+        shape: &Shape,
+        has_room: impl Fn(usize) -> bool,
+    ) -> Vec<&'b str> {
+        let Some(counted) = shape.counted.map(|at| &self.counted[at]).filter(|counted| counted.required_count > 0)
+        else {
+            return Vec::new();
+        };
+        let set = &self.sets[shape.set];
+        let there: Vec<&str> = counted
+            .required
+            .iter()
+            .filter(|&site| set.has(site) && has_room(site))
+            .map(|site| self.queue.nodes[self.sites[site].node].name.as_str())
+            .collect();
+        job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
     }
 
     /// How many processors an empty node would give, if it has what is asked for on each node.
@@ -415,10 +459,16 @@ impl<'a> Model<'a> {
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
-    counted: HashMap<Vec<(Features, u32)>, usize>,
+    counted: HashMap<CountedKey, usize>,
     shapes: HashMap<Shape, usize>,
     /// Of each set, how many sites of each kind are in it.
     kinds: HashMap<usize, Vec<(usize, u64)>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct CountedKey {
+    features: Vec<(Features, u32)>,
+    among: Vec<String>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -426,7 +476,7 @@ struct SetKey {
     partition: usize,
     features: FeatureChoice,
     nodes: u32,
-    required: Vec<String>,
+    only: Vec<String>,
     excluded: Vec<String>,
     reservation: Option<usize>,
 }

@@ -207,7 +207,10 @@ impl Reasons<'_> {
             return self.kept(shape, position, free.gap);
         }
         let (set, fits, mut lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
-        if shape.counted.is_some() && fits >= shape.min_nodes as usize {
+        let busy = self.model.lacking(job, shape, |site| world.room_now(shape, site).is_some());
+        if !busy.is_empty() {
+            lack += &format!(", and not {}", busy.join(","));
+        } else if shape.counted.is_some() && fits >= shape.min_nodes as usize {
             lack += ", too few of them of a kind";
         }
         let partition = &self.model.queue.partitions[bid.partition].name;

@@ -44,7 +44,7 @@ impl World<'_> {
     /// not to have them before some instant.
     pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
-        if shape.counted.is_some() || !shape.needs_more_together() {
+        if !shape.needs_more_together() {
             return found;
         }
         // More processors are asked for than the least of each node: a node gives more of them as its jobs end one after the other.
@@ -98,7 +98,7 @@ impl World<'_> {
                     Some(until) => drop(again.insert(until)),
                 }
             }
-            if let Some(sites) = enough_of(shape, free, most) {
+            if let Some(sites) = self.enough_of(shape, free) {
                 return Some((at, sites));
             }
         }
@@ -196,8 +196,8 @@ impl World<'_> {
             if shape.counted.is_some() {
                 let mut there: Vec<(usize, u32)> =
                     times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
-                self.model.put_counted_first(shape, &mut there, |one| one.0)?;
-                let needed = prefix(shape, there.iter().map(|one| one.1))?;
+                let counted = self.model.put_counted_first(shape, &mut there, |one| one.0)?;
+                let needed = prefix(shape, there.iter().map(|one| one.1))?.max(counted);
                 return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
@@ -210,6 +210,23 @@ impl World<'_> {
             return Some((at, sites));
         }
         None
+    }
+
+    /// Of nodes in their order the first that are enough, or the largest where there may not be so many.
+    fn enough_of(&self, shape: &Shape, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
+        let most = shape.most_nodes();
+        let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
+        let needed = |free: &[(usize, u32)]| {
+            let needed = prefix(shape, free.iter().map(|one| one.1))?.max(counted);
+            (needed <= most).then_some(needed)
+        };
+        let found = needed(&free).or_else(|| {
+            free[counted..].sort_by_key(|&(site, room)| (Reverse(room), site));
+            needed(&free)
+        })?;
+        let mut sites: Vec<usize> = free[..found].iter().map(|one| one.0).collect();
+        sites.sort_unstable();
+        Some(sites)
     }
 
     /// From when on a site is not taken for as long as the job lasts.
@@ -258,18 +275,6 @@ impl World<'_> {
             }
         }
     }
-}
-
-/// Of nodes in their order the first that are enough, or the largest where there may not be so many.
-fn enough_of(shape: &Shape, mut free: Vec<(usize, u32)>, most: usize) -> Option<Vec<usize>> {
-    let needed = |free: &[(usize, u32)]| prefix(shape, free.iter().map(|one| one.1)).filter(|&needed| needed <= most);
-    let found = needed(&free).or_else(|| {
-        free.sort_by_key(|&(site, room)| (Reverse(room), site));
-        needed(&free)
-    })?;
-    let mut sites: Vec<usize> = free[..found].iter().map(|one| one.0).collect();
-    sites.sort_unstable();
-    Some(sites)
 }
 
 #[cfg(test)]

@@ -99,14 +99,18 @@ impl Why {
     /// Too few nodes are large enough, or are there.
     pub(super) fn too_few(model: &Model<'_>, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Self {
         let queue = model.queue;
+        if let Some(why) = Self::without_required(model, job, partition, shape) {
+            return why;
+        }
         let name = &queue.partitions[partition].name;
+        let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
         let mut away = Vec::new();
         for site in model.partition_sets[partition].iter() {
             let node = &queue.nodes[model.sites[site].node];
             let request = &job.request;
             let wanted = request.features.as_ref().is_none_or(|features| features.hold(&node.features))
                 && !request.excluded.contains(&node.name)
-                && (request.required.is_empty() || request.required.contains(&node.name));
+                && (only.is_empty() || only.contains(&node.name));
             if wanted && !takes_jobs(node, &model.sites[site]) {
                 let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
@@ -130,6 +134,27 @@ impl Why {
         } else {
             Self::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", ")))
         }
+    }
+
+    /// One of the nodes that have to be among its nodes cannot be.
+    fn without_required(model: &Model<'_>, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Self> {
+        let name = *model.lacking(job, shape, |site| model.capacity(shape, site).is_some()).first()?;
+        let part = &model.queue.partitions[partition].name;
+        let asks = format!("it asks for {}", wanted(model, job, shape));
+        let site = model.sites.iter().find(|site| model.queue.nodes[site.node].name == name);
+        let Some(site) = site else {
+            let text = format!("{asks}, and there is no node {name}");
+            return Some(Self::new("nodes", text).with("other nodes"));
+        };
+        let node = &model.queue.nodes[site.node];
+        if !takes_jobs(node, site) {
+            let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
+            let text = format!("{asks}, and {name} is away");
+            let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
+            return Some(Self::new("nodes", text).with(remedy));
+        }
+        let text = format!("{asks}, and {name} of {part} is none that it may have");
+        Some(Self::new("nodes", text).with("other nodes, a smaller request, or another partition"))
     }
 
     pub(super) fn hopeless(id: u64, dependency: &Dependency) -> Self {
@@ -177,7 +202,9 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
         text += &format!(" and {}", job.request.features_text);
     }
     if !job.request.required.is_empty() {
-        text += &format!(" on {}", job.request.required.join(","));
+        let names = job.request.required.join(",");
+        let is_all = !job.request.only_nodes(shape.max_nodes.map(u64::from)).is_empty();
+        text += &if is_all { format!(" on {names}") } else { format!(", {names} among them") };
     }
     if !job.request.excluded.is_empty() {
         text += &format!(" other than {}", job.request.excluded.join(","));

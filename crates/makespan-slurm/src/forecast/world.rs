@@ -324,6 +324,11 @@ impl<'a> World<'a> {
         if shape.whole {
             open.of[1] = &self.idle;
         }
+        let is_taken = |site: usize| self.room_now(shape, site).is_none();
+        let required = shape.counted.map(|at| &self.model.counted[at].required);
+        if required.is_some_and(|required| required.iter().any(is_taken)) {
+            return None;
+        }
         if !open.has(shape.min_nodes as usize) || !self.in_reservation(shape, self.now) {
             return None;
         }
@@ -358,7 +363,12 @@ impl<'a> World<'a> {
     /// Of nodes that have room as many as a job needs, those first of which so many have to have something.
     fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
         let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
-        let needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
+        let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
+        if needed > most && counted <= most {
+            // The largest beside those.
+            found[counted..].sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
+            needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
+        }
         if needed > most {
             return None;
         }
@@ -416,10 +426,13 @@ impl<'a> World<'a> {
         if may_lack && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
         }
-        let mut gaps: Vec<(Gap, u32)> = self.open_for(shape).iter().filter_map(|site| self.gap(shape, site)).collect();
+        let gap = |site: usize| self.gap(shape, site).map(|(gap, room)| (gap, site, room));
+        let mut gaps: Vec<(Gap, usize, u32)> = self.open_for(shape).iter().filter_map(gap).collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0.seconds));
-        let needed = prefix(shape, gaps.iter().map(|gap| gap.1))?;
-        gaps.get(needed - 1).map(|gap| gap.0)
+        let mut order: Vec<(usize, u32)> = (0..gaps.len()).map(|at| (at, gaps[at].2)).collect();
+        let counted = self.model.put_counted_first(shape, &mut order, |(at, _)| gaps[at].1)?;
+        let needed = prefix(shape, order.iter().map(|one| one.1))?.max(counted);
+        order[..needed].iter().map(|&(at, _)| at).max().map(|last| gaps[last].0)
     }
 
     /// The same of one site, with how many processors it gives, if it has what is asked for.

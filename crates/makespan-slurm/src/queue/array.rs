@@ -33,7 +33,7 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
         })?;
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-        let count = last.checked_sub(first)? / step + 1;
+        let count = (last.checked_sub(first)? / step).checked_add(1)?;
         let taken = count.min((most - numbers.len()) as u64);
         numbers.extend((0..taken).map(|index| first + index * step));
         left_out = left_out.saturating_add(count - taken);
@@ -47,7 +47,9 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_tasks_is_refused_and_nothing_overflows() {
-        for wrong in ["", "a", "1-", "-1", "5-3", "1:0", "0-9:x", "1%x", "99999999999999999999"] {
+        for wrong in
+            ["", "a", "1-", "-1", "5-3", "1:0", "0-9:x", "1%x", "99999999999999999999", "0-18446744073709551615"]
+        {
             assert_eq!(members(wrong, 10), None, "{wrong}");
         }
         let huge = format!("0-{}", u64::MAX - 1);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cluster::read_records;
-use crate::text::{Kind, date};
-use crate::{Config, Job, JobState, jobs_of_json};
+use crate::text::{Kind, date, records};
+use crate::{Config, Job, JobState, Record, jobs_of_json};
 
 use super::now::{self, Told};
 use super::read::{FILES, SavedError, saved};
@@ -23,16 +23,19 @@ struct Listed {
 impl Listed {
     /// What makes no sense is said where it is used.
     fn of(part: Part, name: String, text: &str) -> Self {
-        let (jobs, told) = if part == Part::JobsJson {
-            let records = jobs_of_json(text).into_iter().flatten();
-            (records.filter_map(|record| Job::of(record).ok()).collect(), now::of_json(text))
+        let (records, told) = if part == Part::JobsJson {
+            (jobs_of_json(text).unwrap_or_default(), now::of_json(text))
         } else {
-            (read_records(Kind::Job, text, Job::of).items, None)
+            (records(Kind::Job, text).0, None)
         };
+        // What cannot be read is there all the same.
+        let number = |record: &Record| record.get("JobId")?.split_whitespace().next()?.parse().ok();
+        let all = records.iter().filter_map(number).collect();
+        let jobs: Vec<Job> = records.into_iter().filter_map(|record| Job::of(record).ok()).collect();
         let has_ended = |job: &&Job| job.state.has_ended() || job.state == JobState::Completing;
         let active = jobs.iter().filter(|job| !has_ended(job)).map(|job| job.id).collect();
         let told = told.or_else(|| now::of_jobs(&jobs));
-        Self { name, all: jobs.iter().map(|job| job.id).collect(), active, told }
+        Self { name, all, active, told }
     }
 }
 
@@ -45,7 +48,12 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
     let taken = Listed::of(part, name, text);
     let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
-        if let Some((_, text)) = saved(folder, name)? {
+        let other = match saved(folder, name) {
+            // It is not needed.
+            Err(SavedError::Damaged { .. }) => continue,
+            other => other?,
+        };
+        if let Some((_, text)) = other {
             remarks.extend(against(&taken, &Listed::of(*part, (*name).to_owned(), &text)));
         }
     }

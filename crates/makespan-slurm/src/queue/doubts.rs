@@ -82,6 +82,36 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
     })
 }
 
+/// Jobs of which a text may have been taken for fields, and what helps where there is no JSON.
+pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
+    let looks = match jobs {
+        [] => return None,
+        [_] => "a text of it looks like fields, which may be wrong",
+        _ => "texts of them look like fields, which may be wrong",
+    };
+    let help = if lacks_json { "; `squeue --json --states=all` tells them apart" } else { "" };
+    Some(format!("{}: {looks}{help}", named(jobs)))
+}
+
+/// Records that JSON does not know.
+pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
+    let is = match jobs {
+        [] => return None,
+        [_] => "is left out: its record may be a part of another job's name",
+        _ => "are left out: their records may be parts of other jobs' names",
+    };
+    Some(format!("{} {is}, and {json} does not know {}", named(jobs), if jobs.len() == 1 { "it" } else { "them" }))
+}
+
+/// `job 7`, `jobs 7, 8, 9 and 4 more`
+fn named(jobs: &[u64]) -> String {
+    const SHOWN: usize = 3;
+    let names: Vec<String> = jobs.iter().take(SHOWN).map(u64::to_string).collect();
+    let more = jobs.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{} {}{more}", if jobs.len() == 1 { "job" } else { "jobs" }, names.join(", "))
+}
+
 /// Records that cannot be read, by number.
 pub(super) fn unread(problems: &[String], of: usize) -> Option<String> {
     let first = problems.first()?;

@@ -1,5 +1,7 @@
 //! Limits on what runs at the same time, of qualities of service, accounts and users.
 
+use std::collections::HashSet;
+
 use crate::text::{Limit, bytes, duration};
 
 /// How many jobs may run at the same time, and how much of each resource they may hold.
@@ -114,6 +116,28 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
         }
     }
     (qos, associations)
+}
+
+/// Whether lines of `scontrol -o show assoc_mgr` that end without an end of line were cut off: it tells of users, then of accounts and
+/// at last of qualities of service, and its last record has all that others of its kind have.
+pub(super) fn is_cut(lines: &[&str]) -> bool {
+    const LAST: &str = " User Limits";
+    let Some((&last, others)) = lines.split_last() else { return false };
+    if last.starts_with("No QOS ") {
+        return false;
+    }
+    let opened = |open: char, close: char| last.matches(open).count() > last.matches(close).count();
+    let keys = |line: &str| -> HashSet<String> {
+        line.split([' ', '{', '}']).filter_map(|word| Some(word.split_once('=')?.0.to_owned())).collect()
+    };
+    let own = keys(last);
+    let common =
+        others.iter().filter(|line| line.starts_with("QOS=")).map(|line| keys(line)).reduce(|all, keys| &all & &keys);
+    !last.starts_with("QOS=")
+        || opened('{', '}')
+        || opened('(', ')')
+        || !last.contains(LAST)
+        || common.is_some_and(|common| !common.is_subset(&own))
 }
 
 /// What `sacctmgr -P show qos` prints: columns named in the first line.

@@ -12,6 +12,7 @@ mod grown;
 mod holding;
 mod job;
 mod limits;
+mod listed;
 mod now;
 mod parts;
 mod past;

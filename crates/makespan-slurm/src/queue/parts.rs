@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::cluster::read_records;
 use crate::text::{Kind, Record};
-use crate::{Config, Job, Node, Partition, Reading, jobs_of_json};
+use crate::{Config, Job, Node, Partition, jobs_of_json};
 
 use super::holding::hidden;
 use super::job::Around;
+use super::listed::{Listed, once};
 use super::{Licence, PastRun, Queue, Reservation, doubts, limits, now};
 
 /// A part of what is known of a cluster.
@@ -58,6 +58,10 @@ impl Part {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     parts: HashMap<Part, String>,
+    /// Files that parts are from.
+    names: HashMap<Part, String>,
+    /// When the file of the jobs was last changed, in seconds after 1970.
+    pub(super) changed: Option<i64>,
     /// What could not be had, in sentences.
     pub remarks: Vec<String>,
     /// Why accounts of ended jobs could not be had, in a sentence.
@@ -75,6 +79,23 @@ impl Texts {
         self
     }
 
+    /// The same with a part of this file.
+    pub(super) fn with_file(mut self, part: Part, name: &str, text: String) -> Self {
+        self.names.insert(part, name.to_owned());
+        self.with(part, text)
+    }
+
+    /// What a remark on a part begins with: its file, where it is from one.
+    fn name(&self, part: Part) -> &str {
+        let unnamed = if part == Part::JobsJson { "squeue --json" } else { part.name() };
+        self.names.get(&part).map_or(unnamed, String::as_str)
+    }
+
+    /// Adds remarks on a part.
+    fn remark(&self, part: Part, said: impl IntoIterator<Item = String>, remarks: &mut Vec<String>) {
+        remarks.extend(said.into_iter().map(|remark| format!("{}: {remark}", self.name(part))));
+    }
+
     /// The text of a part.
     pub fn get(&self, part: Part) -> Option<&str> {
         self.parts.get(&part).map(String::as_str)
@@ -88,21 +109,14 @@ impl Texts {
         let mut remarks = self.remarks.clone();
         let nodes = self.nodes(&mut remarks)?;
         let partitions = self.partitions(&nodes, &mut remarks);
-        let listed = self.jobs(&mut remarks)?;
+        let mut listed = self.jobs(&mut remarks)?;
         let missing = "they do not say of which instant they are; state it (--at)";
         let now = now
             .or_else(|| self.told(&listed))
-            .or_else(|| listed.is_empty().then_some(0))
+            .or_else(|| listed.is_empty().then(|| self.told_without_jobs(&nodes, &mut remarks))?)
             .ok_or((Part::Jobs, missing.to_owned()))?;
-        let mut known = std::collections::HashSet::new();
-        let (listed, again): (Vec<_>, Vec<_>) = listed.into_iter().partition(|job| known.insert(job.id));
-        if let Some(first) = again.first() {
-            let count = again.len();
-            remarks.push(format!(
-                "records of jobs that were there before, such as job {}, and are left out: {count}",
-                first.id
-            ));
-        }
+        let part = if self.get(Part::Jobs).is_some() { Part::Jobs } else { Part::JobsJson };
+        self.remark(part, once(&mut listed, "job", |job| job.id.to_string()), &mut remarks);
         let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
         let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
         let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
@@ -116,8 +130,8 @@ impl Texts {
         Ok(Queue {
             now,
             config,
-            reservations: self.list(Part::Reservations, Kind::Reservation, Reservation::of, &mut remarks),
-            licences: self.list(Part::Licences, Kind::License, Licence::of, &mut remarks),
+            reservations: self.reservations(&mut remarks),
+            licences: self.licences(&mut remarks),
             past: self.past(&listed, &mut remarks),
             past_missing: self.past_missing.clone(),
             nodes,
@@ -141,28 +155,47 @@ impl Texts {
         own.into_iter().chain(json.and_then(now::of_json)).map(now::Told::instant).max()
     }
 
+    /// The instant where there are no jobs: at least that of which nodes speak, or when the file of the jobs was changed.
+    fn told_without_jobs(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Option<i64> {
+        let (part, json) = match self.get(Part::Nodes) {
+            Some(_) => (Part::Nodes, None),
+            None => (Part::NodesJson, self.get(Part::NodesJson)),
+        };
+        let told = now::of_nodes(nodes, json).map(now::Told::instant);
+        let from = match told {
+            Some(_) => format!("the last of which {} speaks", self.name(part)),
+            None => "when the file of the jobs was last changed".to_owned(),
+        };
+        let at = told.or(self.changed)?;
+        remarks.push(format!("there are no jobs to tell of which instant the outputs are: it is taken to be {from}"));
+        Some(at)
+    }
+
     fn nodes(&self, remarks: &mut Vec<String>) -> Result<Vec<Node>, (Part, String)> {
-        let (part, reading) = match (self.get(Part::Nodes), self.get(Part::NodesJson)) {
-            (Some(text), _) => (Part::Nodes, read_records(Kind::Node, text, Node::of)),
+        let (part, mut reading) = match (self.get(Part::Nodes), self.get(Part::NodesJson)) {
+            (Some(text), _) => (Part::Nodes, Listed::of_text(Kind::Node, text, Node::of)),
             (None, Some(json)) => {
-                let records = crate::cluster::nodes_of_json(json).map_err(|problem| (Part::NodesJson, problem))?;
-                (Part::NodesJson, by_number(records, Node::of))
+                let help = "save again what `scontrol show nodes --json` prints";
+                let records = crate::cluster::nodes_of_json(json)
+                    .map_err(|problem| (Part::NodesJson, format!("{problem}; {help}")))?;
+                (Part::NodesJson, Listed::of_records(records, Node::of))
             }
             (None, None) => return Err((Part::Nodes, "they are missing".into())),
         };
-        let problem = || reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".into());
         if reading.items.is_empty() {
-            return Err((part, problem()));
+            return Err((part, reading.remarks().into_iter().next().unwrap_or_else(|| "it is empty".into())));
         }
-        remarks.extend(reading.remarks);
+        let again = once(&mut reading.items, "node", |node| node.name.clone());
+        self.remark(part, reading.remarks().into_iter().chain(again), remarks);
         Ok(reading.items)
     }
 
     /// Without a list of them, partitions are those that nodes name.
     fn partitions(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Vec<Partition> {
         if let Some(text) = self.get(Part::Partitions) {
-            let reading = read_records(Kind::Partition, text, Partition::of);
-            remarks.extend(reading.remarks);
+            let mut reading = Listed::of_text(Kind::Partition, text, Partition::of);
+            let again = once(&mut reading.items, "partition", |partition| partition.name.clone());
+            self.remark(Part::Partitions, reading.remarks().into_iter().chain(again), remarks);
             if !reading.items.is_empty() {
                 return reading.items;
             }
@@ -187,20 +220,21 @@ impl Texts {
 
     /// The text, and what the JSON says of jobs of which the text is doubtful.
     fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
-        let json =
-            || self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| by_number(records, Job::of)));
+        let json = || {
+            self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| Listed::of_records(records, Job::of)))
+        };
+        let help = "save what `squeue --json --states=all` of the cluster prints";
         let Some(text) = self.get(Part::Jobs) else {
             let reading = json().ok_or((Part::Jobs, "they are missing".to_owned()))?;
-            let reading = reading.map_err(|problem| (Part::JobsJson, problem))?;
-            if let Some(problem) = reading.remarks.first().filter(|_| reading.items.is_empty()) {
-                let help = "save what `squeue --json --states=all` of the cluster prints";
+            let reading = reading.map_err(|problem| (Part::JobsJson, format!("{problem}; {help}")))?;
+            if let Some(problem) = reading.remarks().first().filter(|_| reading.items.is_empty()) {
                 return Err((Part::JobsJson, format!("{problem}; {help}")));
             }
-            remarks.extend(reading.remarks);
+            self.remark(Part::JobsJson, reading.remarks(), remarks);
             return Ok(reading.items);
         };
         let trimmed = text.trim();
-        let mut reading = read_records(Kind::Job, text, Job::of);
+        let mut reading = Listed::of_text(Kind::Job, text, Job::of);
         let none = trimmed.is_empty() || trimmed.starts_with("No jobs");
         if none {
             if trimmed.is_empty() {
@@ -209,38 +243,62 @@ impl Texts {
             return Ok(Vec::new());
         }
         let is_doubtful = |job: &Job| job.is_doubtful;
-        if reading.items.iter().any(is_doubtful) || !reading.remarks.is_empty() {
+        let mut said = reading.remarks();
+        if reading.items.iter().any(is_doubtful) || !said.is_empty() {
             match json() {
                 Some(Ok(better)) => {
-                    remarks.extend(better.remarks);
+                    self.remark(Part::JobsJson, better.remarks(), remarks);
                     let better: HashMap<u64, Job> = better.items.into_iter().map(|job| (job.id, job)).collect();
                     let known: std::collections::HashSet<u64> = reading.items.iter().map(|job| job.id).collect();
-                    for job in reading.items.iter_mut().filter(|job| job.is_doubtful) {
+                    let (is_of_one, all) = self.doubted(&reading.items);
+                    for job in reading.items.iter_mut().filter(|job| all || job.is_doubtful) {
                         if let Some(better) = better.get(&job.id) {
                             *job = better.clone();
                         }
                     }
+                    let unknown: Vec<u64> = reading
+                        .items
+                        .extract_if(.., |job| is_of_one && (all || job.is_doubtful) && !better.contains_key(&job.id))
+                        .map(|job| job.id)
+                        .collect();
+                    let unknown = doubts::part_of_a_name(&unknown, self.name(Part::JobsJson));
+                    self.remark(Part::Jobs, unknown, remarks);
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
-                    reading.remarks.clear();
+                    // A line that belongs to no record is of a text that the JSON has in full.
+                    let count = format!("{} of {} records", reading.problems.len(), reading.of);
+                    let from = self.name(Part::JobsJson);
+                    let first = reading.problems.first();
+                    said = first
+                        .map(|first| format!("{count} cannot be read, and what {from} says counts: {first}"))
+                        .into_iter()
+                        .collect();
                 }
-                Some(Err(problem)) => reading.remarks.push(format!("the jobs in JSON make no sense: {problem}")),
+                Some(Err(problem)) => {
+                    remarks.push(format!("{} makes no sense: {problem}; {help}", self.name(Part::JobsJson)));
+                }
                 None => {}
             }
-            let doubtful: Vec<String> =
-                reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
-            if !doubtful.is_empty() {
-                let jobs = doubtful.join(", ");
-                reading.remarks.push(format!("a text of jobs {jobs} looks like their fields, which may be wrong"));
-            }
+            let doubtful: Vec<u64> = reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id).collect();
+            said.extend(doubts::texts(&doubtful, self.get(Part::JobsJson).is_none()));
         }
         if reading.items.is_empty() {
-            let problem = reading.remarks.first().cloned();
+            let problem = said.first().cloned();
             return Err((Part::Jobs, problem.unwrap_or_else(|| "it lists no job".into())));
         }
-        remarks.append(&mut reading.remarks);
+        self.remark(Part::Jobs, said, remarks);
         Ok(reading.items)
+    }
+
+    /// Whether the JSON is of the same instant as the jobs of the text, and whether these count as it has them, all of them. Where one
+    /// has fields of two records, any of them may stand within the name of another; files of two instants have other jobs anyway.
+    fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
+        let sure: Vec<Job> = jobs.iter().filter(|job| !job.is_doubtful).cloned().collect();
+        let json = self.get(Part::JobsJson).and_then(now::of_json);
+        let are_of_two_instants = || now::of_jobs(&sure).zip(json).is_some_and(|(text, json)| text.contradicts(json));
+        let is_of_one = self.names.is_empty() || !are_of_two_instants();
+        (is_of_one, is_of_one && jobs.iter().any(|job| job.record.is_of_two()))
     }
 
     fn list<T>(
@@ -256,9 +314,23 @@ impl Texts {
         if text.is_empty() || text.starts_with("No ") {
             return Vec::new();
         }
-        let reading = read_records(kind, text, |record| read(&record));
-        remarks.extend(reading.remarks);
+        let reading = Listed::of_text(kind, text, |record| read(&record));
+        self.remark(part, reading.remarks(), remarks);
         reading.items
+    }
+
+    fn reservations(&self, remarks: &mut Vec<String>) -> Vec<Reservation> {
+        let mut all = self.list(Part::Reservations, Kind::Reservation, Reservation::of, remarks);
+        let again = once(&mut all, "reservation", |kept| kept.name.clone());
+        self.remark(Part::Reservations, again, remarks);
+        all
+    }
+
+    fn licences(&self, remarks: &mut Vec<String>) -> Vec<Licence> {
+        let mut all = self.list(Part::Licences, Kind::License, Licence::of, remarks);
+        let again = once(&mut all, "licence", |licence| licence.name.clone());
+        self.remark(Part::Licences, again, remarks);
+        all
     }
 
     fn config(&self, remarks: &mut Vec<String>) -> Config {
@@ -322,17 +394,4 @@ impl Texts {
         runs.extend(remembered.filter(|run| !known.contains(&run.id)));
         runs
     }
-}
-
-/// Records, and in one remark how many of them cannot be read.
-fn by_number<T>(records: Vec<Record>, of: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
-    let all = records.len();
-    let (mut items, mut problems) = (Vec::new(), Vec::new());
-    for record in records {
-        match of(record) {
-            Ok(item) => items.push(item),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    Reading { items, remarks: doubts::unread(&problems, all).into_iter().collect() }
 }

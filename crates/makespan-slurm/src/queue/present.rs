@@ -50,11 +50,12 @@ pub enum PresentError {
 }
 
 impl Present {
-    /// What waits alone. The processors of what runs are closed until its limit, and who waits for it is released then.
+    /// What waits alone. The processors of what runs are closed until its limit, and who waits for it is released then. With it come
+    /// remarks on jobs that are left out because there are not as many nodes as they ask for.
     ///
     /// # Errors
     /// [`InstanceError`]
-    pub fn waiting(&self) -> Result<Instance, InstanceError> {
+    pub fn waiting(&self) -> Result<(Instance, Vec<String>), InstanceError> {
         let Self { instance, running, .. } = self;
         let ends: HashMap<&str, Time> = running
             .iter()
@@ -68,16 +69,19 @@ impl Present {
             let end = instance.job_of(*task).walltime.unwrap_or(Time::ZERO);
             Unavailable { processors: processors.clone(), start: Time::ZERO, end }
         }));
-        let jobs =
-            instance.all_submitted().into_iter().filter(|job| !ends.contains_key(job.name.as_str())).map(|job| {
-                let until =
-                    job.after.iter().filter_map(|name| ends.get(name.as_ref())).copied().max().unwrap_or(Time::ZERO);
-                let after: Vec<_> =
-                    job.after.iter().filter(|name| !ends.contains_key(name.as_ref())).cloned().collect();
-                let release = job.release.max(until);
-                job.with_release(release).with_after(after)
-            });
-        Ok(Instance::new(instance.platform().clone(), jobs.collect(), closed)?.holding(self.held()))
+        let mut works = instance.all_submitted();
+        works.retain(|job| !ends.contains_key(job.name.as_str()));
+        let mut notes = Notes::default();
+        leave_out_too_wide(&mut works, instance.platform().nodes().len(), &mut notes);
+        let jobs = works.into_iter().map(|job| {
+            let until =
+                job.after.iter().filter_map(|name| ends.get(name.as_ref())).copied().max().unwrap_or(Time::ZERO);
+            let after: Vec<_> = job.after.iter().filter(|name| !ends.contains_key(name.as_ref())).cloned().collect();
+            let release = job.release.max(until);
+            job.with_release(release).with_after(after)
+        });
+        let instance = Instance::new(instance.platform().clone(), jobs.collect(), closed)?.holding(self.held());
+        Ok((instance, notes.remarks()))
     }
 
     /// What running jobs hold of resources.
@@ -103,6 +107,34 @@ impl Present {
         }
         held
     }
+}
+
+/// Takes out jobs that ask for more nodes than there are, and all that wait for these.
+fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
+    let is_too_wide = |job: &Work| {
+        let least = job.submission.as_ref().and_then(|submission| submission.nodes).map_or(0, |range| range.0);
+        least as usize > nodes
+    };
+    let mut gone: BTreeMap<String, &'static str> = works
+        .iter()
+        .filter(|job| is_too_wide(job))
+        .map(|job| (job.name.clone(), "it asks for more nodes than there are"))
+        .collect();
+    let mut before = 0;
+    while gone.len() > before {
+        before = gone.len();
+        for job in works.iter() {
+            if !gone.contains_key(&job.name) && job.after.iter().any(|name| gone.contains_key(name.as_ref())) {
+                gone.insert(job.name.clone(), "it waits for a job that is left out");
+            }
+        }
+    }
+    for job in works.iter() {
+        if let Some(why) = gone.get(&job.name) {
+            notes.add_named(&job.name, format!("left out, {why}"));
+        }
+    }
+    works.retain(|job| !gone.contains_key(&job.name));
 }
 
 /// The limit of a job that has none: a year.
@@ -137,6 +169,13 @@ impl Queue {
                     }
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
+                    }
+                    let request = &job.request;
+                    if job.run.is_none() && request.contiguous {
+                        remarks.add(job, "that its nodes are to stand side by side (--contiguous) is not kept to");
+                    }
+                    if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
+                        remarks.add(job, "of its nodes some have to be among them (--nodelist), which is not kept to");
                     }
                     works.push(work.with_submission(texts.submission(job, self)));
                     jobs.push(index);

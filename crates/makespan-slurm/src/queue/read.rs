@@ -50,6 +50,16 @@ pub enum SavedError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file that was cut off or damaged, and nothing can stand in for it.
+    #[error("{} was cut off or is damaged ({problem}){help}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What helps.
+        help: String,
+    },
     /// The stated instant is before what the outputs tell.
     #[error(
         "{} is before the outputs in {}: they are of {} (UTC), and know nothing of what was before; leave the instant out, or state a later one",
@@ -133,23 +143,39 @@ impl Queue {
     pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
         let mut texts = Texts::default();
         let (mut paths, mut names) = (Vec::<(Part, PathBuf)>::new(), Vec::new());
+        let mut unusable = Vec::new();
         let listed = folder.read_dir().map_err(|problem| SavedError::Read { path: folder.to_owned(), problem })?;
         drop(listed);
         for (part, name) in FILES {
             if texts.get(part).is_some() {
                 continue;
             }
-            if let Some((path, text)) = saved(folder, name)? {
+            let found = match saved(folder, name) {
+                Err(SavedError::Damaged { path, problem, .. }) => {
+                    unusable.push(Unusable { part, path, problem: Some(problem) });
+                    continue;
+                }
+                found => found?,
+            };
+            if let Some((path, text)) = found {
+                if STAND_INS.contains(&part) && text.trim().is_empty() {
+                    unusable.push(Unusable { part, path, problem: None });
+                    continue;
+                }
                 if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
                     texts.remarks.push(format!("{name} ends within a record: it was cut off"));
                 }
-                texts = texts.with(part, text);
+                texts = texts.with_file(part, name, text);
                 paths.push((part, path));
                 names.push((part, name.to_owned()));
             }
         }
+        for file in &unusable {
+            texts = file.replaced(texts, &names)?;
+            paths.push((file.part, file.path.clone()));
+        }
         for (part, unknown) in HELPFUL {
-            if texts.get(part).is_none() {
+            if texts.get(part).is_none() && unusable.iter().all(|file| file.part != part) {
                 texts.remarks.push(format!("{} is missing: {unknown}", file(part)));
             }
         }
@@ -171,10 +197,63 @@ impl Queue {
                 ));
             }
         }
+        let of_jobs = paths.iter().find(|path| matches!(path.0, Part::Jobs | Part::JobsJson));
+        texts.changed = of_jobs.and_then(|path| changed(&path.1));
         texts.queue(now).map_err(|(part, problem)| match paths.into_iter().find(|path| path.0 == part) {
             Some((_, path)) => SavedError::Nonsense { path, problem },
             None => SavedError::Missing { folder: folder.to_owned(), part, command: command(part) },
         })
+    }
+}
+
+/// When a file was last changed, in seconds after 1970.
+fn changed(path: &Path) -> Option<i64> {
+    let at = path.metadata().ok()?.modified().ok()?;
+    i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+}
+
+/// Parts of which one can stand in for another, and that are needed.
+const STAND_INS: [Part; 2] = [Part::Nodes, Part::Jobs];
+
+/// A file of which nothing can be taken.
+struct Unusable {
+    part: Part,
+    path: PathBuf,
+    /// What is wrong with it; `None` where it is empty.
+    problem: Option<String>,
+}
+
+impl Unusable {
+    /// The texts with what is said of the file and of what is taken for it.
+    fn replaced(&self, mut texts: Texts, names: &[(Part, String)]) -> Result<Texts, SavedError> {
+        let group = match self.part {
+            Part::Nodes | Part::NodesJson => &[Part::Nodes, Part::NodesJson][..],
+            Part::Jobs | Part::JobsJson => &[Part::Jobs, Part::JobsJson],
+            _ => &[],
+        };
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let what = self
+            .problem
+            .as_ref()
+            .map_or_else(|| "is empty".to_owned(), |problem| format!("was cut off or is damaged ({problem})"));
+        if group.is_empty() {
+            let unknown = HELPFUL.iter().find(|known| known.0 == self.part).map_or("it is left out", |known| known.1);
+            texts.remarks.push(format!("{name} {what}: {unknown}"));
+            return Ok(texts);
+        }
+        match (names.iter().find(|taken| group.contains(&taken.0)), &self.problem) {
+            (Some((_, taken)), _) => texts.remarks.push(format!("{name} {what}: {taken} is taken")),
+            // That it is empty is said where it is read.
+            (None, None) if texts.get(self.part).is_none() => {
+                texts = texts.with_file(self.part, &name, String::new());
+            }
+            (None, None) => {}
+            (None, Some(problem)) => {
+                let help = format!(": save again what `{}` prints", command(self.part));
+                return Err(SavedError::Damaged { path: self.path.clone(), problem: problem.clone(), help });
+            }
+        }
+        Ok(texts)
     }
 }
 
@@ -205,7 +284,8 @@ fn is_cut(part: Part, text: &str) -> bool {
         }
         // The last lines say that the controllers are up or down.
         Part::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
-        Part::Limits | Part::NodesJson | Part::JobsJson => return false,
+        Part::Limits => return super::limits::is_cut(&lines),
+        Part::NodesJson | Part::JobsJson => return false,
     };
     let keys = |line: &str| -> Option<HashSet<String>> {
         let record = records(kind, line).0.into_iter().next()?;
@@ -256,7 +336,8 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
-        Err(error @ CommandError::TimedOut { .. }) if program == Program::Scontrol => Err(error),
+        // Each command would wait for as long to find no configuration, and jobs cannot be had without one.
+        Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
         // A cluster without a database of accounts says so; that is no fault of it.
         Err(error) => {
             if part == Part::Past {
@@ -269,6 +350,11 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
             Ok(texts)
         }
     }
+}
+
+/// Whether no other command will be answered.
+fn ends_all(error: &CommandError) -> bool {
+    matches!(error, CommandError::TimedOut { .. }) || error.refusal() == Some(crate::Refusal::NoConfiguration)
 }
 
 /// Columns that exist in all versions; the name of a job last, since it may hold the sign between columns.
@@ -285,7 +371,9 @@ const PAST: [&str; 8] = [
 
 const fn command(part: Part) -> &'static str {
     match part {
-        Part::Nodes | Part::NodesJson => "scontrol -o -d show nodes",
+        Part::Nodes => "scontrol -o -d show nodes",
+        Part::NodesJson => "scontrol show nodes --json",
+        Part::JobsJson => "squeue --json --states=all",
         _ => "scontrol -o -d show jobs",
     }
 }
@@ -299,22 +387,32 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
             Err(problem) => return Err(SavedError::Read { path, problem }),
         };
         let mut bytes = Vec::new();
-        let read = if compressed {
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        let read = if compressed && !is_empty {
             MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes)
         } else {
             file.take(MAX_BYTES + 1).read_to_end(&mut bytes)
         };
+        let is_json = Path::new(name).extension().is_some_and(|extension| extension == "json");
         if let Err(problem) = read {
+            use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+            if compressed && matches!(problem.kind(), InvalidData | InvalidInput | UnexpectedEof) {
+                return Err(SavedError::Damaged { path, problem: problem.to_string(), help: String::new() });
+            }
             return Err(SavedError::Read { path, problem });
         }
         if bytes.len() as u64 > MAX_BYTES {
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
         // An empty file is what a command left that failed.
-        if bytes.iter().all(u8::is_ascii_whitespace)
-            && Path::new(name).extension().is_some_and(|extension| extension == "json")
-        {
+        if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
             continue;
+        }
+        // What begins as a document and does not end as one was cut off.
+        let end = bytes.trim_ascii();
+        if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
+            let problem = "it is no JSON: it ends within its document".to_owned();
+            return Err(SavedError::Damaged { path, problem, help: String::new() });
         }
         // Names may be in any encoding, but no text has a zero.
         if bytes.contains(&0) {

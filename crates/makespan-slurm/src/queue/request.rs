@@ -1,5 +1,7 @@
 //! What a job asks for.
 
+use std::collections::HashSet;
+
 use crate::text::{Gres, Record, bytes, duration, expand};
 use crate::{Job, Limit};
 
@@ -37,7 +39,7 @@ pub struct Request {
     pub features: Option<Features>,
     /// The same as it was written.
     pub features_text: String,
-    /// Nodes that it has to have.
+    /// Nodes that it has to have, each once.
     pub required: Vec<String>,
     /// Nodes that it does not want.
     pub excluded: Vec<String>,
@@ -47,6 +49,8 @@ pub struct Request {
     pub licences: Vec<(String, u64)>,
     /// The reservation in which it is to run.
     pub reservation: Option<String>,
+    /// Whether its nodes are to stand side by side (`--contiguous`).
+    pub contiguous: bool,
     /// Whether its nodes are to be its own.
     pub exclusive: bool,
     /// Seconds that it will do with, if its user says so (`--time-min`).
@@ -60,6 +64,14 @@ impl Request {
         self.min_nodes == 1 && self.max_nodes.is_none() && self.cpus > self.cpus_per_node
     }
 
+    /// The only nodes that it may have, if there may be `most`: those that it has to have, where it may have no more or needs no more. Slurm
+    /// adds others to them otherwise, as many as are needed; then it is none.
+    pub fn only_nodes(&self, most: Option<u64>) -> &[String] {
+        let listed = self.required.len() as u64;
+        let is_enough = || listed >= self.min_nodes && listed.saturating_mul(self.cpus_per_node) >= self.cpus;
+        if most.map_or_else(is_enough, |most| listed >= most) { &self.required } else { &[] }
+    }
+
     /// Reads what a job asks for, with what could not be understood in sentences.
     pub(super) fn of(job: &Job) -> (Self, Vec<String>) {
         let record = &job.record;
@@ -70,7 +82,10 @@ impl Request {
                 Vec::new()
             })
         };
-        let (required, excluded) = (hosts(["ReqNodeList", "required_nodes"]), hosts(["ExcNodeList", "excluded_nodes"]));
+        let (mut required, excluded) =
+            (hosts(["ReqNodeList", "required_nodes"]), hosts(["ExcNodeList", "excluded_nodes"]));
+        let mut known = HashSet::new();
+        required.retain(|name| known.insert(name.clone()));
         let features_text = record.get("Features").unwrap_or_default().to_owned();
         let features = Features::parse(&features_text);
         if features.is_none() && !features_text.is_empty() {
@@ -78,7 +93,8 @@ impl Request {
                 format!("job {}: its features `{features_text}` cannot be understood and are left out", job.id);
             remarks.push(problem);
         }
-        let min_nodes = job.node_count.0.max(1);
+        // All that are listed are given.
+        let min_nodes = job.node_count.0.max(required.len() as u64).max(1);
         let number = |keys| first(record, keys).and_then(|text| text.parse::<u64>().ok());
         let request = Self {
             min_nodes,
@@ -94,6 +110,7 @@ impl Request {
             tres: tres(record),
             licences: licences(record.get("Licenses").unwrap_or_default()),
             reservation: record.get("Reservation").map(str::to_owned),
+            contiguous: is_contiguous(record),
             exclusive: is_exclusive(record),
             min_time: min_time(record),
         };
@@ -137,6 +154,11 @@ fn generic(record: &Record, nodes: u64) -> Vec<Gres> {
     }
     let total = record.get("ReqTRES").or_else(|| first(record, ["TRES", "tres_req_str"]));
     gres(total, nodes)
+}
+
+/// 1 in the text, and true in JSON.
+fn is_contiguous(record: &Record) -> bool {
+    first(record, ["Contiguous", "contiguous"]).is_some_and(|text| matches!(text, "1" | "true"))
 }
 
 /// 22.05 says so by `OverSubscribe` alone; later versions have a word of their own, and JSON has a list `shared`.

@@ -181,8 +181,8 @@ impl Texts {
         let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, super::present::FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
-        // More nodes than those that it has to have may be any.
-        let only = if request.required.len() as u64 >= request.min_nodes { &request.required[..] } else { &[] };
+        // Beside those that it has to have it may have any others, which is remarked.
+        let only = request.only_nodes(request.max_nodes);
         Submission {
             user: Some(self.of(&job.user)),
             account: job.account.as_deref().map(|account| self.of(account)),

@@ -15,9 +15,13 @@ pub(super) struct Notes(BTreeMap<String, Vec<String>>);
 
 impl Notes {
     pub(super) fn add(&mut self, job: &QueueJob, what: impl Into<String>) {
+        self.add_named(&job.shown, what);
+    }
+
+    pub(super) fn add_named(&mut self, job: &str, what: impl Into<String>) {
         let jobs = self.0.entry(what.into()).or_default();
-        if jobs.last() != Some(&job.shown) {
-            jobs.push(job.shown.clone());
+        if jobs.last().is_none_or(|last| last != job) {
+            jobs.push(job.to_owned());
         }
     }
 

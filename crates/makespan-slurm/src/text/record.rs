@@ -162,12 +162,14 @@ pub struct Record {
     /// How many fields stand before the free text at the end.
     before_tail: usize,
     doubtful: bool,
+    /// Whether it has fields of two records.
+    of_two: bool,
 }
 
 impl Record {
     /// A record of these fields, of which none is doubtful.
     pub fn of(fields: Vec<(String, String)>) -> Self {
-        Self { before_tail: fields.len(), fields, doubtful: false }
+        Self { before_tail: fields.len(), fields, ..Self::default() }
     }
 
     /// Keys and values as they stand there.
@@ -178,6 +180,11 @@ impl Record {
     /// Whether a value may have been taken for a field, or a field for a part of a value.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful
+    }
+
+    /// Whether it has fields of two records: then it, and any before it, may stand within the name of a job.
+    pub fn is_of_two(&self) -> bool {
+        self.of_two
     }
 
     /// The value of a key as it stands there. Of a key that stands there twice before the free text at the end it is the last one:
@@ -225,8 +232,22 @@ impl Record {
         if !in_tail {
             record.before_tail = record.fields.len();
         }
-        record.doubtful |= record.has_twice(kind);
+        record.of_two = record.has_twice(kind) || record.swallows(kind);
+        record.doubtful |= record.of_two;
         record
+    }
+
+    /// Whether a text at its end holds what follows on the name of each job. The name of a job may hold a line break and what looks like
+    /// a record: the last field of that takes in what really follows on the name.
+    fn swallows(&self, kind: Kind) -> bool {
+        let tail = self.fields[self.before_tail..].iter();
+        kind == Kind::Job
+            && tail.map(|field| &field.1).any(|text| text.contains(" GroupId=") && text.contains(" JobState="))
+    }
+
+    /// Whether it ends before what every job has, as one does whose name holds a line break.
+    fn is_broken(&self, kind: Kind) -> bool {
+        kind == Kind::Job && self.raw("JobState").is_none()
     }
 
     fn push(&mut self, key: &str, value: &str) {
@@ -261,7 +282,14 @@ pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     for line in text.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty()) {
         let begins = line.split_once('=').is_some_and(|(key, _)| key == kind.head());
         match records.last_mut() {
-            _ if begins => records.push(Record::parse(kind, line)),
+            last if begins => {
+                let mut record = Record::parse(kind, line);
+                if let Some(last) = last {
+                    last.doubtful |= record.of_two;
+                    record.doubtful |= last.is_broken(kind);
+                }
+                records.push(record);
+            }
             Some(last) => {
                 last.doubtful = true;
                 strange.push(line.to_owned());

@@ -152,14 +152,19 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));
     let mut which = Vec::new();
+    if let (Some(user), Some(name)) = (&options.user, &options.job)
+        && let Some(other) = jobs.iter().enumerate().find(|(at, _)| is_named(jobs, *at, name)).map(|(_, job)| &job.user)
+        && !(0..jobs.len()).any(|job| is_named(jobs, job, name) && jobs[job].user == *user)
+    {
+        return Err(miette!("--job {name}: it is of {other}, not of {user}; leave --user out"));
+    }
     if let Some(user) = &options.user {
         waiting.retain(|one| jobs[one.job].user == *user);
         running.retain(|one| jobs[one.0].user == *user);
         which.push(format!("of {user}"));
     }
     if let Some(name) = &options.job {
-        let is_named =
-            |job: usize| jobs[job].shown == *name || jobs[job].id.to_string() == *name || of_array(jobs, job, name);
+        let is_named = |job: usize| is_named(jobs, job, name);
         if !(0..jobs.len()).any(is_named) {
             return Err(miette!(
                 "--job {name}: the queue has no such job that waits or runs; `makespan queue` lists what it has, and what ended a short \
@@ -171,6 +176,11 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
         which.push(format!("with the number {name}"));
     }
     Ok(Chosen { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
+}
+
+/// Whether a job is meant by a number: its own, or that of its array.
+fn is_named(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) -> bool {
+    jobs[job].shown == *name || jobs[job].id.to_string() == *name || of_array(jobs, job, name)
 }
 
 /// Whether the number is that of the whole array.

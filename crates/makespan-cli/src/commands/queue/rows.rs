@@ -1,5 +1,6 @@
 //! The queue as a table, as wide as the terminal.
 
+use makespan_slurm::JobState;
 use makespan_slurm::forecast::Expected;
 use makespan_slurm::queue::{Queue, QueueJob};
 
@@ -146,7 +147,8 @@ fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
         let nodes = run.map_or(0, |run| run.holds.len()).to_string();
         let started = run.map_or("-".to_owned(), |run| seen.clock.words(run.started));
         let latest = run.and_then(|run| run.ends_by).map_or("-".to_owned(), |at| seen.clock.words(at));
-        vec![of.shown.clone(), of.user.clone(), nodes, started, seen.clock.words(end), latest, of.name.clone()]
+        let end = if of.state == JobState::Suspended { "suspended".to_owned() } else { seen.clock.words(end) };
+        vec![of.shown.clone(), of.user.clone(), nodes, started, end, latest, of.name.clone()]
     };
     let columns = [
         Column("runs", 4, 14),

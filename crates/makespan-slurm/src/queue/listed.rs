@@ -1,0 +1,68 @@
+//! The records of a part: those that can be read, each once, and what is said of the others.
+
+use std::collections::HashSet;
+
+use crate::cluster::shown;
+use crate::text::{Kind, Record, records};
+
+use super::doubts;
+
+/// What a part lists.
+pub(super) struct Listed<T> {
+    pub items: Vec<T>,
+    /// What is wrong with each record that cannot be read.
+    pub problems: Vec<String>,
+    /// How many records there are.
+    pub of: usize,
+    /// Lines that belong to no record, in a sentence.
+    pub strange: Option<String>,
+}
+
+impl<T> Listed<T> {
+    /// Of what `scontrol -o show` printed.
+    pub fn of_text(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Self {
+        let (found, strange) = records(kind, text);
+        let head = kind.head();
+        let strange = match &strange[..] {
+            [] => None,
+            [line] => Some(format!("a line begins no {head}: `{}`", shown(line))),
+            [line, ..] => Some(format!("{} lines begin no {head}, such as `{}`", strange.len(), shown(line))),
+        };
+        Self { strange, ..Self::of_records(found, read) }
+    }
+
+    /// Of records.
+    pub fn of_records(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> Self {
+        let of = records.len();
+        let (mut items, mut problems) = (Vec::new(), Vec::new());
+        for record in records {
+            match read(record) {
+                Ok(item) => items.push(item),
+                Err(problem) => problems.push(shown(&problem)),
+            }
+        }
+        Self { items, problems, of, strange: None }
+    }
+
+    /// What is said of records and lines that cannot be read.
+    pub fn remarks(&self) -> Vec<String> {
+        doubts::unread(&self.problems, self.of).into_iter().chain(self.strange.clone()).collect()
+    }
+}
+
+/// Takes out what was there before, told apart by `key`, which is its name; what is said of that.
+pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String) -> Option<String> {
+    let mut known = HashSet::new();
+    let (mut count, mut first) = (0, None);
+    items.retain(|item| {
+        let name = key(item);
+        let is_new = known.insert(name.clone());
+        if !is_new {
+            count += 1;
+            first.get_or_insert(name);
+        }
+        is_new
+    });
+    let first = first?;
+    Some(format!("records of {what}s that were there before, such as {what} {first}, and are left out: {count}"))
+}
