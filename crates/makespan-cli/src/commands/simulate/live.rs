@@ -124,9 +124,10 @@ impl Live {
         let other = all.iter().filter(|apart| **apart > 1.0).count();
         (other > 0).then(|| {
             format!(
-                "{other} of {} jobs start at another instant than `makespan queue` expects, {mean:.0} s in the mean and {most:.0} s at most: \
+                "of {1} jobs {other} {0} at another instant than `makespan queue` expects, {mean:.0} s in the mean and {most:.0} s at most: \
                  the policy `slurm` keeps processors for jobs that come first, not whole nodes, and knows fewer settings; compare \
                  scenarios with each other",
+                if other == 1 { "starts" } else { "start" },
                 all.len()
             )
         })
