@@ -15,7 +15,7 @@ pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVI
 const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 
 /// Most GPUs of a platform that is run.
-const MOST_GPUS: u128 = 4096;
+const MAX_GPUS: u128 = 4096;
 
 /// Bytes of memory that this process and those that it starts may use: what the machine has, or a control group allows. `None`
 /// where the system does not say.
@@ -109,8 +109,8 @@ fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
     let gpus_stated = stated(Resource::GPUS);
-    if gpus_stated > MOST_GPUS {
-        return Err(ExecuteError::TooManyGpus { gpus: gpus_stated, most: MOST_GPUS });
+    if gpus_stated > MAX_GPUS {
+        return Err(ExecuteError::TooManyGpus { gpus: gpus_stated, most: MAX_GPUS });
     }
     if options.oversubscribe {
         return Ok(());

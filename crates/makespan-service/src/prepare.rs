@@ -25,7 +25,7 @@ const FARTHEST: f64 = 1e9;
 const LONGEST_WORD: usize = (128 << 10) - 1;
 const LONGEST_COMMAND: usize = 1 << 20;
 /// Most jobs that a submission waits for.
-const MOST_BEFORE: usize = 10_000;
+const MAX_BEFORE: usize = 10_000;
 /// Farthest priority from 0.
 const PRIORITIES: i32 = 10;
 
@@ -246,9 +246,9 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
             return Err(bad(field, "it is no instant of the next 30 years", "write seconds after 1970"));
         }
     }
-    if after.len() > MOST_BEFORE {
+    if after.len() > MAX_BEFORE {
         let message = format!("it waits for {} jobs", after.len());
-        return Err(bad("after", message, &format!("name at most {MOST_BEFORE}")));
+        return Err(bad("after", message, &format!("name at most {MAX_BEFORE}")));
     }
     if weight.is_some_and(|weight| !weight.is_finite() || !(1e-6..=1e6).contains(&weight)) {
         return Err(bad("weight", "it is out of range", "write a number from 0.000001 to 1000000"));

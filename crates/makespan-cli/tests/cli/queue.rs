@@ -22,6 +22,12 @@ fn said(sandbox: &Sandbox, arguments: &[&str], columns: usize) -> Said {
     Said::new(&arguments.join(" "), &command.output().unwrap())
 }
 
+/// A file of the folder `saved`.
+fn save(sandbox: &Sandbox, name: &str, text: &str) {
+    fs::create_dir_all(sandbox.path("saved")).unwrap();
+    fs::write(sandbox.path("saved").join(name), text).unwrap();
+}
+
 #[test]
 fn the_queue_fits_on_80_columns_and_uses_160() {
     let sandbox = Sandbox::with_small();
@@ -214,8 +220,7 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
 #[test]
 fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("saved")).unwrap();
-    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
     let node = |name: &str, held: u32| format!("NodeName={name} CPUTot=4 CPUAlloc={held} State=MIXED Partitions=p\n");
     save("scontrol.nodes-d.txt", &(node("n0", 2) + &node("n1", 0)));
     let job = |id: u32, state: &str, more: &str| {
@@ -254,8 +259,7 @@ fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
 #[test]
 fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("saved")).unwrap();
-    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
     let node =
         |name: &str, memory: u32| format!("NodeName={name} CPUTot=4 RealMemory={memory} State=IDLE Partitions=p\n");
     save("scontrol.nodes-d.txt", &(node("n0", 4000) + &node("n1", 8000)));
@@ -348,8 +352,7 @@ fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
 #[test]
 fn what_is_suspended_and_whose_a_job_is_are_said() {
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("saved")).unwrap();
-    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
     save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n");
     let job = |id: u32, state: &str| {
         format!(
@@ -372,8 +375,7 @@ fn what_is_suspended_and_whose_a_job_is_are_said() {
 #[test]
 fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("saved")).unwrap();
-    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
     save(
         "scontrol.nodes-d.txt",
         "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib ActiveFeatures=ib\n",
@@ -508,8 +510,7 @@ fn every_key_of_the_json_is_in_the_document_and_no_other() {
 #[test]
 fn deadlines_and_least_times_are_told_in_every_verb() {
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("saved")).unwrap();
-    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
     save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n");
     let job = |id: u32, more: &str| {
         format!(

@@ -9,7 +9,7 @@ use super::active::Delayed;
 use crate::ExecuteError;
 
 /// How often a task that was lost with its node waits again.
-const MOST_LOSSES: u32 = 3;
+const MAX_LOSSES: u32 = 3;
 
 /// How often each task has failed, and what those need that lack of memory ended.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Retries {
     pub fn has_lost_too_often(&mut self, task: TaskId) -> bool {
         let losses = self.losses.entry(task).or_default();
         *losses += 1;
-        *losses > MOST_LOSSES
+        *losses > MAX_LOSSES
     }
 
     fn demand<'i>(&self, instance: &'i Instance, task: TaskId) -> Option<&'i Demand> {

@@ -32,11 +32,11 @@ const SPANS: usize = 1000;
 /// Most characters of the name of a reservation.
 const LONGEST_NAME: usize = 1000;
 /// Most bytes of a part of an output.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Most elements of a part of a list.
-const MOST_ITEMS: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 /// Most tasks of a submission that is planned to say what would be if.
-const MOST_TRIED: u64 = 2000;
+const MAX_TRIED: u64 = 2000;
 /// Most seconds from now to the end of a reservation: about 30 years.
 const FARTHEST: f64 = 1e9;
 /// Farthest instants of a history from 1970, in seconds.
@@ -166,7 +166,7 @@ impl Service for Keeper {
 
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
         let after = after.map(|after| after.min(i64::MAX as u64));
-        let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MOST_ITEMS)))?;
+        let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
         page.items.iter_mut().for_each(|summary| self.expect(summary));
         Ok(page)
     }
@@ -174,7 +174,7 @@ impl Service for Keeper {
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
         let mut row = self.row(who, job)?;
         self.expect(&mut row.summary);
-        let started = self.read(|reader| reader.tasks(job, None, JobDetail::MOST_TASKS))?;
+        let started = self.read(|reader| reader.tasks(job, None, JobDetail::MAX_TASKS))?;
         let spec = job_of(&row.spec, &self.shared.platform);
         let commands = spec.as_ref().map(commands).unwrap_or_default();
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -184,8 +184,8 @@ impl Service for Keeper {
             .collect();
         let mut known: BTreeMap<u64, crate::store::TaskRow> = started.into_iter().map(|row| (row.task, row)).collect();
         let order: Vec<u64> = known.keys().copied().collect();
-        let rest = (0..row.summary.tasks).filter(|task| !known.contains_key(task)).take(JobDetail::MOST_TASKS);
-        let all: Vec<u64> = order.into_iter().chain(rest).take(JobDetail::MOST_TASKS).collect();
+        let rest = (0..row.summary.tasks).filter(|task| !known.contains_key(task)).take(JobDetail::MAX_TASKS);
+        let all: Vec<u64> = order.into_iter().chain(rest).take(JobDetail::MAX_TASKS).collect();
         let mut task_list: Vec<TaskDetail> = Vec::with_capacity(all.len());
         let task = |number: u64| spec.as_ref().ok().and_then(|job| task_of(job, number));
         for number in all {
@@ -251,7 +251,7 @@ impl Service for Keeper {
             return Ok(LogPart { bytes: Vec::new(), size: 0, ended });
         };
         let path = folder_of(&self.folder, round).join(format!("{name}.{ending}"));
-        let (bytes, size) = part_of(&path, from, most.min(MOST_BYTES))
+        let (bytes, size) = part_of(&path, from, most.min(MAX_BYTES))
             .map_err(|error| refusal(RefusalKind::Unknown, "", format!("the output cannot be read: {error}"), ""))?;
         Ok(LogPart { bytes, size, ended })
     }
@@ -320,9 +320,9 @@ impl Service for Keeper {
             }
         }
         let tasks: u64 = prepared.iter().map(|one| one.tasks).sum();
-        if tasks > MOST_TRIED {
+        if tasks > MAX_TRIED {
             let message =
-                format!("there are {tasks} tasks, and at most {MOST_TRIED} are planned to say what would be if");
+                format!("there are {tasks} tasks, and at most {MAX_TRIED} are planned to say what would be if");
             return Err(refusal(RefusalKind::BadInput, "content", message, "ask for a part of them"));
         }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -342,7 +342,7 @@ impl Service for Keeper {
     }
 
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {
-        self.read(|reader| reader.happenings(who, after, limit.clamp(1, MOST_ITEMS)))
+        self.read(|reader| reader.happenings(who, after, limit.clamp(1, MAX_ITEMS)))
     }
 
     fn latest(&self) -> u64 {

@@ -108,7 +108,7 @@ pub struct JobDetail {
     /// Its line of the queue.
     #[serde(flatten)]
     pub summary: JobSummary,
-    /// Its tasks, at most [`JobDetail::MOST_TASKS`]: those that run, then those that have ended without success, then the others.
+    /// Its tasks, at most [`JobDetail::MAX_TASKS`]: those that run, then those that have ended without success, then the others.
     pub task_list: Vec<TaskDetail>,
     /// The jobs that it waits for.
     pub after: Vec<JobNumber>,
@@ -124,7 +124,7 @@ pub struct JobDetail {
 
 impl JobDetail {
     /// Most tasks that are told of one by one.
-    pub const MOST_TASKS: usize = 1000;
+    pub const MAX_TASKS: usize = 1000;
 }
 
 /// A task of a job.

@@ -20,4 +20,4 @@ pub use state::{JobState, NodeState};
 pub use json::jobs_of_json;
 pub(crate) use json::{plain, version_of_json};
 pub(crate) use nodes_json::nodes_of_json;
-pub(crate) use read::{read_records, shown};
+pub(crate) use read::{read_all, read_records, shown};

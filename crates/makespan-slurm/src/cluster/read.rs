@@ -129,15 +129,21 @@ impl Commands {
 /// Reads what `scontrol -o show` printed.
 pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
     let (records, strange) = records(kind, text);
-    let (mut items, mut remarks) = (Vec::new(), Vec::new());
+    let (items, mut remarks) = read_all(records, read);
+    remarks.extend(strange.iter().map(|line| format!("a line begins no {}: `{}`", kind.head(), shown(line))));
+    Reading { items, remarks }
+}
+
+/// What can be read of records, and what is wrong with each of the others.
+pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> (Vec<T>, Vec<String>) {
+    let (mut items, mut problems) = (Vec::new(), Vec::new());
     for record in records {
         match read(record) {
             Ok(item) => items.push(item),
-            Err(problem) => remarks.push(shown(&problem)),
+            Err(problem) => problems.push(shown(&problem)),
         }
     }
-    remarks.extend(strange.iter().map(|line| format!("a line begins no {}: `{}`", kind.head(), shown(line))));
-    Reading { items, remarks }
+    (items, problems)
 }
 
 /// The beginning of a text from outside, on one line.

@@ -256,11 +256,12 @@ impl<'a> Model<'a> {
             }
         };
         let max = [request.max_nodes, most].into_iter().flatten().min();
-        let among = if request.only_nodes(max).is_empty() { &request.required[..] } else { &[] };
+        let only = request.only_nodes(max);
+        let among = if only.is_empty() { &request.required[..] } else { &[] };
         let counted = self.counted(choice, among, interning);
         let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let shape = Shape {
-            set: self.set(job, partition, reservation, choice, interning),
+            set: self.set(job, (partition, only), reservation, choice, interning),
             counted,
             min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),
@@ -281,18 +282,16 @@ impl<'a> Model<'a> {
         Ok(self.shapes.len() - 1)
     }
 
-    /// The nodes that a job may have in a partition, if they were empty.
+    /// The nodes that a job may have in a partition, if they were empty: these alone, where some are named.
     fn set(
         &mut self,
         job: &QueueJob,
-        partition: usize,
+        (partition, only): (usize, &[String]),
         reservation: Option<usize>,
         choice: &FeatureChoice,
         interning: &mut Interning,
     ) -> usize {
         let request = &job.request;
-        let most = self.queue.partitions[partition].max_nodes.value();
-        let only = request.only_nodes([request.max_nodes, most].into_iter().flatten().min());
         let nodes = u32::try_from(request.min_nodes).unwrap_or(u32::MAX);
         let key = SetKey {
             partition,

@@ -12,7 +12,7 @@ use super::read::{FILES, SavedError, saved};
 use super::{Part, Texts};
 
 /// The jobs of a file.
-struct Listed {
+struct JobList {
     name: String,
     all: BTreeSet<u64>,
     /// Those that have not ended: some outputs leave out the others.
@@ -20,7 +20,7 @@ struct Listed {
     told: Option<Told>,
 }
 
-impl Listed {
+impl JobList {
     /// What makes no sense is said where it is used.
     fn of(part: Part, name: String, text: &str) -> Self {
         let (records, told) = if part == Part::JobsJson {
@@ -34,7 +34,7 @@ impl Listed {
         let jobs: Vec<Job> = records.into_iter().filter_map(|record| Job::of(record).ok()).collect();
         let has_ended = |job: &&Job| job.state.has_ended() || job.state == JobState::Completing;
         let active = jobs.iter().filter(|job| !has_ended(job)).map(|job| job.id).collect();
-        let told = told.or_else(|| now::of_jobs(&jobs));
+        let told = told.or_else(|| now::of_jobs(jobs.iter()));
         Self { name, all, active, told }
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
     let of = |part: Part| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
     let taken = of(Part::Jobs).map(|file| (Part::Jobs, file)).or_else(|| Some((Part::JobsJson, of(Part::JobsJson)?)));
     let Some((part, (name, text))) = taken else { return Ok(remarks) };
-    let taken = Listed::of(part, name, text);
+    let taken = JobList::of(part, name, text);
     let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
         let other = match saved(folder, name) {
@@ -54,7 +54,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
             other => other?,
         };
         if let Some((_, text)) = other {
-            remarks.extend(against(&taken, &Listed::of(*part, (*name).to_owned(), &text)));
+            remarks.extend(against(&taken, &JobList::of(*part, (*name).to_owned(), &text)));
         }
     }
     for part in [Part::Nodes, Part::NodesJson] {
@@ -91,11 +91,11 @@ fn same_version(one: &str, other: &str) -> bool {
 }
 
 /// What another list of jobs says against the one that is taken.
-fn against(taken: &Listed, other: &Listed) -> Vec<String> {
+fn against(taken: &JobList, other: &JobList) -> Vec<String> {
     if let Some(remark) = instants(&taken.name, taken.told, &other.name, other.told) {
         return vec![format!("{remark}; the jobs of {} count", taken.name)];
     }
-    let missing = |from: &BTreeSet<u64>, of: &Listed, other: &Listed| {
+    let missing = |from: &BTreeSet<u64>, of: &JobList, other: &JobList| {
         let missing: Vec<u64> = from.difference(&other.all).copied().collect();
         let first = missing.first()?;
         let count = missing.len();

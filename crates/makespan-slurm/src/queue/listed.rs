@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::cluster::shown;
+use crate::cluster::{read_all, shown};
 use crate::text::{Kind, Record, records};
 
 use super::doubts;
@@ -34,13 +34,7 @@ impl<T> Listed<T> {
     /// Of records.
     pub fn of_records(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> Self {
         let of = records.len();
-        let (mut items, mut problems) = (Vec::new(), Vec::new());
-        for record in records {
-            match read(record) {
-                Ok(item) => items.push(item),
-                Err(problem) => problems.push(shown(&problem)),
-            }
-        }
+        let (items, problems) = read_all(records, read);
         Self { items, problems, of, strange: None }
     }
 

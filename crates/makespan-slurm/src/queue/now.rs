@@ -37,8 +37,8 @@ impl Told {
 
 /// A job that runs says for how long it has run, which tells the instant; otherwise it was at least as late as anything that had
 /// happened.
-pub(super) fn of_jobs(jobs: &[Job]) -> Option<Told> {
-    let exact = jobs.iter().filter_map(present).max().map(Told::Exactly);
+pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<Told> {
+    let exact = jobs.clone().filter_map(present).max().map(Told::Exactly);
     let happened = |job: &Job| {
         let time = |key: &str| job.record.get(key).and_then(moment);
         let looked = time("LastSchedEval").or_else(|| time("last_sched_evaluation"));
@@ -46,7 +46,7 @@ pub(super) fn of_jobs(jobs: &[Job]) -> Option<Told> {
         let ended = job.end.filter(|_| job.state.has_ended());
         [looked, started, ended, job.submitted].into_iter().flatten().max()
     };
-    exact.or_else(|| jobs.iter().filter_map(happened).max().map(Told::AtLeast))
+    exact.or_else(|| jobs.filter_map(happened).max().map(Told::AtLeast))
 }
 
 /// Its start and how long it has run, unless it stood still in between.

@@ -146,7 +146,7 @@ impl Texts {
 
     /// The instant of the jobs: JSON that is there beside a text may be of another one, and helps only where the text does not tell it.
     fn told(&self, listed: &[Job]) -> Option<i64> {
-        let (own, json) = (now::of_jobs(listed), self.get(Part::JobsJson));
+        let (own, json) = (now::of_jobs(listed.iter()), self.get(Part::JobsJson));
         if let Some(now::Told::Exactly(at)) = own
             && self.get(Part::Jobs).is_some()
         {
@@ -294,9 +294,9 @@ impl Texts {
     /// Whether the JSON is of the same instant as the jobs of the text, and whether these count as it has them, all of them. Where one
     /// has fields of two records, any of them may stand within the name of another; files of two instants have other jobs anyway.
     fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
-        let sure: Vec<Job> = jobs.iter().filter(|job| !job.is_doubtful).cloned().collect();
+        let sure = jobs.iter().filter(|job| !job.is_doubtful);
         let json = self.get(Part::JobsJson).and_then(now::of_json);
-        let are_of_two_instants = || now::of_jobs(&sure).zip(json).is_some_and(|(text, json)| text.contradicts(json));
+        let are_of_two_instants = || now::of_jobs(sure).zip(json).is_some_and(|(text, json)| text.contradicts(json));
         let is_of_one = self.names.is_empty() || !are_of_two_instants();
         (is_of_one, is_of_one && jobs.iter().any(|job| job.record.is_of_two()))
     }

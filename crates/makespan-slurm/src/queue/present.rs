@@ -9,7 +9,7 @@ use makespan_core::{
 use thiserror::Error;
 
 use super::site::Texts;
-use super::waits::{Notes, Waits};
+use super::waits::{Notes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
 
 /// A queue as an instance, whose time 0 is the instant of the queue.
@@ -115,20 +115,12 @@ fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
         let least = job.submission.as_ref().and_then(|submission| submission.nodes).map_or(0, |range| range.0);
         least as usize > nodes
     };
-    let mut gone: BTreeMap<String, &'static str> = works
+    let mut gone: HashMap<String, &'static str> = works
         .iter()
         .filter(|job| is_too_wide(job))
         .map(|job| (job.name.clone(), "it asks for more nodes than there are"))
         .collect();
-    let mut before = 0;
-    while gone.len() > before {
-        before = gone.len();
-        for job in works.iter() {
-            if !gone.contains_key(&job.name) && job.after.iter().any(|name| gone.contains_key(name.as_ref())) {
-                gone.insert(job.name.clone(), "it waits for a job that is left out");
-            }
-        }
-    }
+    add_what_waits(&mut gone, works);
     for job in works.iter() {
         if let Some(why) = gone.get(&job.name) {
             notes.add_named(&job.name, format!("left out, {why}"));

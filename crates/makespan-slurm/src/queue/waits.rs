@@ -36,6 +36,19 @@ impl Notes {
     }
 }
 
+/// Adds all that wait, over however many others, for a job that is left out.
+pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[Work]) {
+    let mut before = 0;
+    while gone.len() > before {
+        before = gone.len();
+        for work in works.iter().filter(|work| !work.after.is_empty()) {
+            if !gone.contains_key(&work.name) && work.after.iter().any(|name| gone.contains_key(name.as_ref())) {
+                gone.insert(work.name.clone(), "it waits for a job that is left out");
+            }
+        }
+    }
+}
+
 /// What jobs wait for.
 pub(super) struct Waits {
     /// Jobs that will never start, by their place in the instance, and why.
@@ -152,15 +165,7 @@ impl Waits {
     pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut Notes) {
         let named = self.never.into_iter().map(|(place, why)| (works[place].name.clone(), why));
         let mut gone: HashMap<String, &'static str> = named.collect();
-        let mut before = 0;
-        while gone.len() > before {
-            before = gone.len();
-            for work in works.iter().filter(|work| !work.after.is_empty()) {
-                if !gone.contains_key(&work.name) && work.after.iter().any(|name| gone.contains_key(name.as_ref())) {
-                    gone.insert(work.name.clone(), "it waits for a job that is left out");
-                }
-            }
-        }
+        add_what_waits(&mut gone, works);
         let mut kept = Vec::new();
         for (&index, work) in jobs.iter().zip(works.iter()) {
             match gone.get(&work.name) {

@@ -12,7 +12,7 @@
 use super::allotments::{Jobs, Shape};
 use super::matrix::Matrix;
 use super::rooms::Rooms;
-use super::terms::{MOST_OF_ONE, Terms, Values};
+use super::terms::{MAX_OF_ONE, Terms, Values};
 
 /// A place in time: the instant before it, and how far on to the next it lies, from 0 to 1.
 #[derive(Clone, Copy)]
@@ -348,7 +348,7 @@ impl Landscape {
         for &Candidate { cost, start, end, shape } in &self.candidates {
             let Shape { time, .. } = self.jobs.shapes[shape];
             let share = cost / sum;
-            let mut all = [(0, 0.0); 4 * MOST_OF_ONE];
+            let mut all = [(0, 0.0); 4 * MAX_OF_ONE];
             let values = self.values.of(shape);
             for (parts, &(term, value)) in all.chunks_exact_mut(4).zip(values) {
                 let index = |node: usize| node * terms + term as usize;

@@ -7,7 +7,7 @@ use super::allotments::Shape;
 use super::instants;
 
 /// An allotment counts in at most so many terms.
-pub(super) const MOST_OF_ONE: usize = 4;
+pub(super) const MAX_OF_ONE: usize = 4;
 
 /// The kinds of what has a price. Of each there is only so much at an instant, and a job that runs takes part of it.
 pub(super) enum Terms {

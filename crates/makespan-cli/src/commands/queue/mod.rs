@@ -152,11 +152,17 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));
     let mut which = Vec::new();
-    if let (Some(user), Some(name)) = (&options.user, &options.job)
-        && let Some(other) = jobs.iter().enumerate().find(|(at, _)| is_named(jobs, *at, name)).map(|(_, job)| &job.user)
-        && !(0..jobs.len()).any(|job| is_named(jobs, job, name) && jobs[job].user == *user)
-    {
-        return Err(miette!("--job {name}: it is of {other}, not of {user}; leave --user out"));
+    if let Some(name) = &options.job {
+        let named: Vec<usize> = (0..jobs.len()).filter(|&job| is_named(jobs, job, name)).collect();
+        let Some(&first) = named.first() else {
+            return Err(miette!(
+                "--job {name}: the queue has no such job that waits or runs; `makespan queue` lists what it has, and what ended a short \
+                 time ago is not among it"
+            ));
+        };
+        if let Some(user) = options.user.as_ref().filter(|user| named.iter().all(|&job| jobs[job].user != **user)) {
+            return Err(miette!("--job {name}: it is of {}, not of {user}; leave --user out", jobs[first].user));
+        }
     }
     if let Some(user) = &options.user {
         waiting.retain(|one| jobs[one.job].user == *user);
@@ -164,15 +170,8 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
         which.push(format!("of {user}"));
     }
     if let Some(name) = &options.job {
-        let is_named = |job: usize| is_named(jobs, job, name);
-        if !(0..jobs.len()).any(is_named) {
-            return Err(miette!(
-                "--job {name}: the queue has no such job that waits or runs; `makespan queue` lists what it has, and what ended a short \
-                 time ago is not among it"
-            ));
-        }
-        waiting.retain(|one| is_named(one.job));
-        running.retain(|one| is_named(one.0));
+        waiting.retain(|one| is_named(jobs, one.job, name));
+        running.retain(|one| is_named(jobs, one.0, name));
         which.push(format!("with the number {name}"));
     }
     Ok(Chosen { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })

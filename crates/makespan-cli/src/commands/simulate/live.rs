@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use makespan::Simulated;
-use makespan_core::{Actual, Instance, ProcSet, Profile, TaskId, Time};
+use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time};
 use makespan_formats::{Clock, Past};
-use makespan_slurm::forecast::{Forecast, Known, Options, RunTimes, forecast};
+use makespan_slurm::forecast::{Expected, Forecast, Known, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
@@ -85,7 +84,7 @@ fn log(queue: Queue, present: Present) -> Log {
     remarks.extend(Clock::unknown_here());
     let past = Past { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
     let week = past.clock.as_ref().map(Clock::week);
-    let start = |one: &makespan_slurm::forecast::Expected| {
+    let start = |one: &Expected| {
         let from_now = one.start?.saturating_sub(queue.now);
         Some((queue.jobs[one.job].shown.clone(), Time::from_seconds(from_now)))
     };
@@ -111,15 +110,13 @@ impl Live {
         Some(format!("each further node is like {}: {}{homes}", like.name, parts.join(", ")))
     }
 
-    /// How far the starts of a simulation are from those that are expected, where some are.
-    pub fn differs(&self, instance: &Instance, one: &Simulated, running: &[(TaskId, ProcSet)]) -> Option<String> {
-        let ran: HashSet<TaskId> = running.iter().map(|run| run.0).collect();
-        let runs = one.simulation.trace.runs.iter().filter(|run| !ran.contains(&run.task));
-        let apart = |run: &makespan_core::Run| {
+    /// How far the starts of what waited are from those that are expected, where some are.
+    pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {
+        let apart = |run: &&Run| {
             let expected = *self.expected.get(instance.name(run.task).as_ref())?;
             Some((run.start - expected).seconds().abs())
         };
-        let all: Vec<f64> = runs.filter_map(apart).collect();
+        let all: Vec<f64> = waited.iter().filter_map(apart).collect();
         let (mean, most) = (all.iter().sum::<f64>() / all.len().max(1) as f64, all.iter().copied().fold(0.0, f64::max));
         let other = all.iter().filter(|apart| **apart > 1.0).count();
         (other > 0).then(|| {
@@ -144,7 +141,7 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     for &(job, end) in &forecast.ends {
         lasts[job] = Some((end - queue.now).max(1));
     }
-    let there: std::collections::HashSet<usize> = present.jobs.iter().copied().collect();
+    let there: HashSet<usize> = present.jobs.iter().copied().collect();
     for one in forecast.expected.iter().filter(|one| there.contains(&one.job)) {
         match one.known {
             Known::Limit => {}

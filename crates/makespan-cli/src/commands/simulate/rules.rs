@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use makespan::policy::{Unheeded, unheeded};
 use makespan_core::{Instance, TaskId};
 
-use super::scenario::change::counted;
+use super::scenario::change::{counted, named};
 use super::scene::Log;
 
 /// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
@@ -54,12 +54,9 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
 
 /// That jobs are left out, some by name.
 pub fn left_out(never: &BTreeSet<String>) -> String {
-    const NAMED: usize = 4;
-    let named: Vec<&str> = never.iter().take(NAMED).map(String::as_str).collect();
-    let more = never.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names: Vec<&str> = never.iter().map(String::as_str).collect();
     let what = "left out, held or never to start under the rules of the cluster";
-    format!("{}: {}{more}", counted(never.len(), what), named.join(", "))
+    format!("{}: {}", counted(never.len(), what), named(&names))
 }
 
 /// The jobs of tasks that can never start, and all jobs that wait for one of them.

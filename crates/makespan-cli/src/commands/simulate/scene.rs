@@ -35,6 +35,11 @@ pub struct Log {
 }
 
 impl Log {
+    /// Whether it is the present of a cluster, and time 0 is now.
+    pub fn is_present(&self) -> bool {
+        self.usual.is_some()
+    }
+
     /// Leaves out jobs; how many.
     pub fn keep(&mut self, keep: impl Fn(&Instance, &Job<Rows>) -> bool) -> Result<usize, String> {
         let instance = &self.instance;
@@ -184,16 +189,16 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, mut remarks, week, past, running, usual, live, .. } = log;
+    let mut remarks = log.remarks;
     // What is drawn is not what was logged.
-    let past = Past { starts: Vec::new(), ..past };
+    let past = Past { starts: Vec::new(), ..log.past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
         options.seed
     ));
-    let actual = deviation.draw(instance.tasks() as usize);
-    Ok(Log { instance, actual, remarks, week, past, running, usual, live })
+    let actual = deviation.draw(log.instance.tasks() as usize);
+    Ok(Log { actual, remarks, past, ..log })
 }
 
 /// The same log where nobody tells the times, if that is asked for.
@@ -201,7 +206,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
     }
-    let Log { instance, actual, mut remarks, week, past, running, usual, .. } = log;
+    let Log { instance, actual, mut remarks, .. } = log;
     let before: Vec<String> = instance.notes().iter().map(|note| note.describe(&instance)).collect();
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
@@ -209,7 +214,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
     // What would be read of the queue anew knows its times.
-    Ok(Log { instance, actual, remarks, week, past, running, usual, live: None })
+    Ok(Log { instance, actual, remarks, live: None, ..log })
 }
 
 /// What learns times while the simulation goes on, if that is asked for.

@@ -12,7 +12,7 @@ use place::{Part, Placeholder, placeholder, refused, safe};
 const MOST: usize = 10_000_000;
 
 /// Most bytes of all commands together.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// A shell command with places for arguments: `{}`, `{.}` without ending, `{/}` without folders, `{//}` the folder, `{/.}` without
 /// both, `{#}` the number of the command, and `{1}`, `{2.}` .. for the argument of one source.
@@ -87,7 +87,7 @@ pub enum TemplateError {
     #[error("the arguments make {0} commands; at most {MOST} are run at once")]
     TooMany(u128),
     /// Commands of too many bytes in all.
-    #[error("the commands are more than {MOST_BYTES} bytes in all; run fewer at once")]
+    #[error("the commands are more than {MAX_BYTES} bytes in all; run fewer at once")]
     TooLarge,
 }
 
@@ -177,7 +177,7 @@ impl Template {
                 return Err(TemplateError::TooLong { number: number + 1 });
             }
             bytes += line.len();
-            if bytes > MOST_BYTES {
+            if bytes > MAX_BYTES {
                 return Err(TemplateError::TooLarge);
             }
             lines.push(line);

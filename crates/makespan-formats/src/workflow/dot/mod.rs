@@ -21,7 +21,7 @@ use tokens::{Token, Tokens, shown};
 const DEEPEST: usize = 100;
 
 /// Most edges between groups.
-const MOST_EDGES: usize = 1 << 20;
+const MAX_EDGES: usize = 1 << 20;
 
 /// Whether a text begins like one.
 pub(super) fn begins(text: &[u8]) -> bool {
@@ -135,8 +135,8 @@ impl Parts {
         for pair in chain.windows(2) {
             let made = pair[0].len().saturating_mul(pair[1].len());
             self.between_groups = self.between_groups.saturating_add(if made > 1 { made } else { 0 });
-            if self.between_groups > MOST_EDGES {
-                return Err(tokens.wrong(format!("the groups make more than {MOST_EDGES} edges")));
+            if self.between_groups > MAX_EDGES {
+                return Err(tokens.wrong(format!("the groups make more than {MAX_EDGES} edges")));
             }
             let mut own = self.usual_edge.clone();
             own.extend(stated.clone());

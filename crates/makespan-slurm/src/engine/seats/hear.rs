@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use makespan_exec::engine::Notice;
 
-use super::{Life, MOST_FRUITLESS, Seat, Wants};
+use super::{Life, MAX_FRUITLESS, Seat, Wants};
 use crate::engine::watch::{Became, FORGOTTEN, Report, Waiting};
 use crate::engine::{Allocation, Pilots};
 
@@ -110,7 +110,7 @@ impl Pilots {
         // What a controller forgot that died is no sign of anything.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
-        let again = fruitless < MOST_FRUITLESS;
+        let again = fruitless < MAX_FRUITLESS;
         let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
         self.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
     }

@@ -24,7 +24,7 @@ const DRIFT: Duration = Duration::from_secs(3);
 const REVIEW: Duration = Duration::from_secs(1);
 
 /// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
-const MOST_FRUITLESS: u32 = 3;
+const MAX_FRUITLESS: u32 = 3;
 
 /// Between two attempts at a submission that Slurm refused for now.
 const PAUSE: Duration = Duration::from_secs(15);

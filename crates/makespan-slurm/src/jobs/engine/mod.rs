@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
 /// Most tasks that were taken and are not submitted: what a planner that dies leaves to be begun anew.
-const MOST_WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 
 /// How jobs are submitted.
 #[derive(Clone, Debug)]
@@ -286,7 +286,7 @@ impl Engine for Jobs<'_> {
     }
 
     fn takes_more(&self) -> bool {
-        self.waiting.len() < MOST_WAITING && self.again.is_none()
+        self.waiting.len() < MAX_WAITING && self.again.is_none()
     }
 
     fn wants_new_plan(&mut self) -> bool {

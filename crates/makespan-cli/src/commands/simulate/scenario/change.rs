@@ -155,11 +155,12 @@ fn is_of_nodes(change: &Change) -> bool {
 }
 
 /// Some of the names, and how many more.
-pub fn named(names: &[String]) -> String {
+pub fn named<S: AsRef<str>>(names: &[S]) -> String {
     const NAMED: usize = 4;
-    let more = names.len().saturating_sub(NAMED);
-    let some = names[..names.len() - more].join(", ");
-    if more > 0 { format!("{some} and {more} more") } else { some }
+    let some: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    let more = names.len() - some.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    some.join(", ") + &more
 }
 
 /// `1 job is left out`, `4 jobs are left out`.

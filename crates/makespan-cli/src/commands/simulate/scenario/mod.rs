@@ -78,16 +78,17 @@ pub fn simulate(
     let title = options.title();
     outputs::write(&instances, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
+    let ran: Vec<HashSet<TaskId>> =
+        variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()).collect();
     // The baseline is the present of the cluster under its own policy.
-    let apart: Vec<String> = scenarios
-        .iter()
-        .zip(variants.iter().zip(&simulated))
-        .filter(|(scenario, _)| scenario.changes.is_empty())
-        .filter_map(|(_, (variant, one))| {
-            let told = variant.log.live.as_ref()?.differs(&variant.log.instance, one, &variant.log.running)?;
-            Some(format!("{}: {told}", variant.name))
-        })
-        .collect();
+    let baselines = scenarios.iter().zip(&variants).zip(simulated.iter().zip(&ran));
+    let baselines = baselines.filter(|((scenario, _), _)| scenario.changes.is_empty());
+    let apart = baselines.filter_map(|((_, variant), (one, ran))| {
+        let told = variant.log.live.as_ref()?.differs(&variant.log.instance, &waited(one, ran))?;
+        Some(format!("{}: {told}", variant.name))
+    });
+    let mut remarks = log.remarks.clone();
+    remarks.extend(apart);
     let (mut all, mut of, mut running) = (vec![], vec![], vec![]);
     if let Some(logged) = as_logged(log) {
         all.push(logged);
@@ -96,9 +97,7 @@ pub fn simulate(
     }
     all.extend(simulated);
     of.extend(instances);
-    running.extend(variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()));
-    let mut remarks = log.remarks.clone();
-    remarks.extend(apart);
+    running.extend(ran);
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
     remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
     let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
@@ -174,8 +173,7 @@ impl Outcome<'_> {
 
     /// When each job starts, where the present of a cluster is played.
     fn starts(&self) -> Option<Starts<'_>> {
-        let is_live = self.log.usual.is_some();
-        is_live.then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
+        self.log.is_present().then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
     }
 
     fn names(&self) -> Vec<String> {
@@ -186,7 +184,7 @@ impl Outcome<'_> {
     fn text(&self, width: usize) -> String {
         let mut text = summary::instance(&self.log.instance) + "; times in seconds\n";
         if let Some(clock) = &self.log.past.clock {
-            let begins = if self.log.usual.is_some() { "time 0, which is now:" } else { "the log begins" };
+            let begins = if self.log.is_present() { "time 0, which is now:" } else { "the log begins" };
             text += &format!("{begins} {}\n", clock.shows(makespan_core::Time::ZERO));
         }
         text += &(summary::remarks(&self.remarks) + "\n");

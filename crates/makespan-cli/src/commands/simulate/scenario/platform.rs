@@ -4,11 +4,15 @@ use makespan_core::{Link, Node, Platform, Site};
 
 use super::parse::Amount;
 
+/// How many nodes have processors.
+fn computing(platform: &Platform) -> u32 {
+    platform.nodes().iter().filter(|node| node.processors > 0).count() as u32
+}
+
 /// How many nodes more than there are, if it is more.
 pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
-    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count() as u32;
     match amount {
-        Amount::All(all) => all.checked_sub(computing).filter(|&more| more > 0),
+        Amount::All(all) => all.checked_sub(computing(platform)).filter(|&more| more > 0),
         Amount::More(more) => Some(more),
         Amount::Fewer(_) => None,
     }
@@ -17,7 +21,7 @@ pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
 /// The platform with another number of nodes; processors, where it is one node. New nodes are like the last one, and in all partitions in
 /// which that is; nodes are taken from the end.
 pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
-    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count() as u32;
+    let computing = computing(platform);
     let flat = computing == 1 && platform.node_count() == 1;
     let before = if flat { platform.processors() } else { computing };
     let after = match amount {
