@@ -7,6 +7,7 @@ pub(crate) mod mapping;
 mod moldable_graphs;
 mod optimise;
 mod spec;
+mod spec_list;
 
 use std::sync::LazyLock;
 
@@ -16,6 +17,7 @@ pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
 pub(crate) use spec::objective_named;
 pub use spec::{Spec, SpecError};
+pub use spec_list::{spec_title, split_specs};
 
 pub(crate) use entry::Build;
 

@@ -33,6 +33,7 @@ mod needs;
 #[cfg(test)]
 mod packing;
 mod paje;
+pub mod performance_profile;
 pub mod picture;
 mod plan_file;
 pub mod plot;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use makespan_core::{InstanceError, ProfileError};
+use makespan_core::InstanceError;
+use makespan_generate::GenerateError;
 use thiserror::Error;
 
-/// Why an experiment or an instance cannot be made.
+/// The reason why a campaign stops.
 #[derive(Debug, Error)]
 pub enum LabError {
     /// A figure that no experiment can use.
@@ -29,23 +30,15 @@ pub enum LabError {
         /// The sets that are there.
         there: String,
     },
-    /// A word that names no family.
-    #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
-    UnknownFamily(String),
+    /// A generator failed.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
     /// A spec that the catalogue refuses.
     #[error("{0}")]
     Algorithm(String),
     /// The drawn jobs do not make an instance.
     #[error("the drawn jobs make no instance: {0}")]
     Instance(#[from] InstanceError),
-    /// A drawn profile was refused.
-    #[error("job `{job}` cannot be drawn: {source}")]
-    Profile {
-        /// Name of the job.
-        job: String,
-        /// Why.
-        source: ProfileError,
-    },
     /// A scheduler failed.
     #[error("{algorithm} failed on {instance}: {reason}")]
     Scheduler {

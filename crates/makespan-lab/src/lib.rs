@@ -1,4 +1,4 @@
-//! The laboratory: instances drawn at random, campaigns of many runs, their statistics, and one module for each paper
+//! The laboratory: campaigns of many runs, their statistics, and one module for each paper
 //! whose experiments are reproduced.
 //!
 //! Everything that is drawn follows from a seed: the same seed gives the same bytes whatever the number of threads.
@@ -9,12 +9,10 @@ pub mod campaign;
 pub mod critical_jobs;
 pub mod demt;
 mod error;
-pub mod generate;
 pub mod hierarchical;
 pub mod mapping;
 pub mod optimiser;
 pub mod parallel_graphs;
-pub mod performance_profile;
 pub mod ptfs;
 pub mod rcpsp;
 pub mod statistics;

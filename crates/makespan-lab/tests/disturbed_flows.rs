@@ -2,7 +2,7 @@
 
 use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance};
-use makespan_lab::generate::{GraphOptions, Law, Shape, generate_graphs};
+use makespan_generate::{GraphOptions, Law, Shape, generate_graphs};
 
 /// As `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED` draws them.
 fn flow(gap: f64, seed: u64) -> Instance {

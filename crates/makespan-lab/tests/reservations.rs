@@ -7,7 +7,7 @@ use makespan_core::{
     Context, Instance, Job, Objective, Platform, ProcSet, Profile, Schedule, SpeedupLaw, Task, Time, Unavailable, Work,
     validate,
 };
-use makespan_lab::generate::{Family, MoldableOptions, generate};
+use makespan_generate::{Family, MoldableOptions, generate};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use makespan::formats::parse_bandwidth;
-use makespan_lab::LabError;
-use makespan_lab::generate::{
-    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, ProjectOptions, Shape,
-    TreeOptions, etc, flow, generate as moldable, generate_graphs, generate_tree, lublin, poisson, project,
+use makespan_generate::{
+    EtcOptions, FlowOptions, GenerateError, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions,
+    ProjectOptions, Shape, TreeOptions, etc, flow, generate as moldable, generate_graphs, generate_tree, lublin,
+    poisson, project,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -109,7 +109,7 @@ pub fn generate(py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyRe
     drawn.map(Instance::new).map_err(|error| errors::input(py, error))
 }
 
-fn tree(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError>> {
+fn tree(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, GenerateError>> {
     Ok(generate_tree(&TreeOptions {
         nodes: given.get("nodes")?,
         degree: given.get("degree")?,
@@ -123,7 +123,7 @@ fn tree(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError>>
     }))
 }
 
-fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, LabError>> {
+fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, GenerateError>> {
     let shape: Shape = given.word("shape")?;
     let shape = match shape {
         Shape::Layers { .. } => Shape::Layers { width: given.get("width")?, density: given.get("density")? },
@@ -158,7 +158,7 @@ pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log
     let given = Given(options);
     let requests: Option<String> = given.get("requests")?;
     let requests = requests.as_deref().map(str::parse).transpose();
-    let requests = requests.map_err(|error: LabError| {
+    let requests = requests.map_err(|error: GenerateError| {
         let problem = error.to_string().replace("requests is NaN; it", "it is no number; a factor");
         errors::at(py, "requests", problem)
     })?;

@@ -24,6 +24,7 @@ mod planning;
 mod simulation;
 mod unknown;
 
+pub use makespan_algos::catalogue::{spec_title, split_specs};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
 pub use makespan_bounds::tree::{Part, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};

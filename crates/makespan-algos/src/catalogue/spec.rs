@@ -3,6 +3,8 @@
 use makespan_core::Objective;
 use thiserror::Error;
 
+use super::spec_list::outside_brackets;
+
 /// The one of these objectives that a spec calls so, such as `mean-flow`.
 pub(crate) fn objective_named(text: &str, of: impl IntoIterator<Item = Objective>) -> Option<Objective> {
     of.into_iter().find(|objective| objective.name().replace('_', "-") == text)
@@ -85,12 +87,11 @@ impl Spec {
         };
         let is_word =
             |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        let parts = inside.map_or(Some(Vec::new()), split_outside_brackets).ok_or_else(fail)?;
-        if !is_word(name) {
+        if !is_word(name) || !inside.is_none_or(brackets_match) {
             return Err(fail());
         }
         let mut parameters: Vec<(String, String)> = Vec::new();
-        for part in parts {
+        for part in inside.into_iter().flat_map(outside_brackets) {
             let (key, value) = part.split_once('=').ok_or_else(fail)?;
             if parameters.iter().any(|(known, _)| known == key.trim()) {
                 return Err(SpecError::Repeated(key.trim().to_owned()));
@@ -132,20 +133,12 @@ impl Spec {
     }
 }
 
-/// The parts between the commas that are in no bracket; `None` where brackets do not match.
-fn split_outside_brackets(text: &str) -> Option<Vec<&str>> {
-    let (mut parts, mut depth, mut from) = (Vec::new(), 0_u32, 0);
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.checked_sub(1)?,
-            ',' if depth == 0 => {
-                parts.push(&text[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[from..]);
-    (depth == 0).then_some(parts)
+/// Returns whether every bracket is closed, and none is closed twice.
+fn brackets_match(text: &str) -> bool {
+    let depth = text.chars().try_fold(0_u32, |depth, c| match c {
+        '[' => Some(depth + 1),
+        ']' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0)
 }

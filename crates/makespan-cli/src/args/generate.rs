@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use makespan_lab::generate::{Consistency, Family, Requests};
+use makespan_generate::{Consistency, Family, Requests};
 
 use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateProjectOptions, GenerateTreeOptions, NeedsArguments};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use makespan_lab::generate::{Law, Shape};
+use makespan_generate::{Law, Shape};
 
 use super::NeedsArguments;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use makespan_formats::parse_amount;
-use makespan_lab::generate::NeedsOptions;
+use makespan_generate::NeedsOptions;
 
 #[derive(Args, Clone, Copy)]
 pub struct NeedsArguments {

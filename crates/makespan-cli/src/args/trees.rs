@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use makespan_lab::generate::{DATA, Latency, Unit};
+use makespan_generate::{DATA, Latency, Unit};
 
 /// A tree as in the paper.
 #[derive(Args)]

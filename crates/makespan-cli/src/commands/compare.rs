@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use makespan::{Planned, Planner};
+use makespan::{Planned, Planner, split_specs};
 use makespan_core::{Instance, Objective, Plan};
-use makespan_lab::campaign::split;
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -143,7 +142,7 @@ fn several(comparisons: &[Comparison]) -> serde_json::Value {
 
 /// The algorithms that are compared.
 fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
-    options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split)
+    options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
 /// What an algorithm makes of the instance. Of one instance only what the user did not ask for by name may be left out; over several

@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use makespan_core::Instance;
 use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
-use makespan_lab::LabError;
-use makespan_lab::generate::{
-    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, NeedsOptions, PoissonOptions,
+use makespan_generate::{
+    EtcOptions, FlowOptions, GenerateError, GraphOptions, LublinOptions, MoldableOptions, NeedsOptions, PoissonOptions,
     ProjectOptions, Shape, TreeOptions, etc, flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
     project, with_needs,
 };
@@ -21,7 +20,7 @@ use crate::args::{
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
-    let failed = |error: LabError| miette!("{error}");
+    let failed = |error: GenerateError| miette!("{error}");
     match options.kind {
         Generator::Moldable { family, jobs, processors, seed, arrival_rate, needs, ref output } => {
             some("jobs", jobs)?;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use clap::Args;
 use makespan_core::Instance;
+use makespan_generate::{Family, MoldableOptions, generate};
 use serde::{Deserialize, Serialize};
 
 use super::{positive, refuse};
 use crate::LabError;
-use crate::generate::{Family, MoldableOptions, generate};
 
 /// One instance of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Instances {
     /// Draws an instance.
     pub(crate) fn draw(&self, key: Key) -> Result<Instance, LabError> {
         let (family, jobs, processors, seed) = (key.family, key.jobs, self.processors, self.seed_of(key));
-        generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })
+        Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
 
     /// Refuses what draws nothing; the size of the platform is the generator's to judge.

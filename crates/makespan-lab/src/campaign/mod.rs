@@ -13,7 +13,6 @@ mod play;
 mod progress;
 mod search;
 mod shard;
-mod specs;
 
 pub use claim::{Claim, Verdict};
 pub use instances::{Instances, Key};
@@ -22,7 +21,6 @@ pub use play::{AnyCampaign, Campaign, Report, Summary, reproduce};
 pub use progress::{Progress, Silent};
 pub use search::{Limit, Limits, Search, Setting};
 pub use shard::{FOLDER as SHARDS, Shard, Size};
-pub use specs::{split, title};
 
 pub(crate) use check::{at_least, failed, valid, verified};
 pub(crate) use instances::stirred;

@@ -3,6 +3,7 @@
 use makespan_algos::kernel::chains::method::Method;
 use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
+use makespan_generate::{GraphOptions, Shape, generate_graphs};
 use serde::{Deserialize, Serialize};
 
 use super::deadlines::{DEADLINES, spec};
@@ -10,7 +11,6 @@ use super::outcome::{Key, Outcome, Served};
 use super::{Options, costs, flows};
 use crate::LabError;
 use crate::campaign::{failed, stirred, valid};
-use crate::generate::{GraphOptions, Shape, generate_graphs};
 
 /// Shapes of the first campaign: layers as wide as deep, and workflows.
 pub(super) const SHAPES: [(&str, Shape); 3] = [

@@ -1,12 +1,13 @@
 //! The paper's figures, drawn anew.
 
+use makespan::spec_title;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::plot::{Figure, Point, Series};
+use makespan_generate::{Family, MoldableOptions, generate};
 
 use super::{Criterion, Options, Points, algorithm};
 use crate::LabError;
-use crate::campaign::{File, failed, figure, in_memory, title, valid};
-use crate::generate::{Family, MoldableOptions, generate};
+use crate::campaign::{File, failed, figure, in_memory, valid};
 
 /// The families by the number of the paper's figure.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
@@ -68,7 +69,7 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
             Point { x: point.jobs as f64, y: ratio.of_sums, low: ratio.min, high: ratio.max }
         };
         let points = points.curve(family, algorithm).into_iter().map(point).collect();
-        Series { name: title(algorithm), points, ..Series::default() }
+        Series { name: spec_title(algorithm), points, ..Series::default() }
     };
     let drawn = points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec));
     Figure {

@@ -1,9 +1,10 @@
 //! What to run.
 
 use clap::Args;
+use makespan::split_specs;
 use makespan_core::{Context, Instance, Schedule};
 
-use crate::campaign::{Instances, split};
+use crate::campaign::Instances;
 
 /// The specs of the paper's algorithms.
 pub mod algorithm {
@@ -59,7 +60,7 @@ pub struct Options {
 impl Options {
     /// The specs, in the order of reports.
     pub fn algorithms(&self) -> Vec<String> {
-        self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split(list))
+        self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split_specs(list))
     }
 }
 

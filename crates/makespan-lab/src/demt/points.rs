@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use makespan_generate::Family;
+
 use super::{Outcome, Run};
-use crate::generate::Family;
 use crate::statistics::{RatioSummary, mean, ratio_of_sums};
 
 /// What an algorithm is measured by.

@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use makespan_core::Schedule;
+use makespan_generate::Family;
 
 use super::*;
 use crate::campaign::tests::refused;
 use crate::campaign::{Instances, Progress, Silent, reproduce};
-use crate::generate::Family;
 
 /// Counts the calls of a campaign.
 #[derive(Default)]
@@ -138,7 +138,7 @@ fn unusable_options_are_refused() {
 fn shuffling_batches_gains_on_cirne_instances() {
     use makespan_core::{Context, Objective};
 
-    use crate::generate::{MoldableOptions, generate};
+    use makespan_generate::{MoldableOptions, generate};
     let mut gains = 0;
     for seed in 1..=5 {
         let options = MoldableOptions { family: Family::Cirne, jobs: 100, processors: 200, seed, arrival_rate: None };

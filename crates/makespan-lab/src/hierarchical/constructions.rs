@@ -7,6 +7,7 @@ use makespan_algos::kernel::hierarchical::{Cluster, Construction, Part, Partitio
 use makespan_bounds::dual;
 use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Profile, Schedule, TaskId, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_generate::GenerateError;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -203,7 +204,10 @@ impl Plan {
                 let task = TaskId::at(jobs.len());
                 let profile = Profile::rigid(idle.len(), placed.end - placed.start);
                 let name = format!("idle {}", placed.task);
-                jobs.push(Job::new(&name, profile.map_err(|source| LabError::Profile { job: name.clone(), source })?));
+                jobs.push(Job::new(
+                    &name,
+                    profile.map_err(|source| GenerateError::Profile { job: name.clone(), source })?,
+                ));
                 drawn.push((Placement { task, processors: idle, ..placement(placed) }, Some("idle in its box".into())));
             }
         }

@@ -1,12 +1,13 @@
 //! Ratios against the size of the SMPs.
 
+use makespan::spec_title;
 use makespan_formats::plot::{Figure, Point, Series};
 
 use super::Options;
 use super::claims::promised;
 use super::points::{Gathered, Points};
 use crate::LabError;
-use crate::campaign::{File, figure, title as named};
+use crate::campaign::{File, figure};
 
 /// Names and contents.
 pub(super) fn all(options: &Options, points: &Points) -> Result<Vec<File>, LabError> {
@@ -34,7 +35,7 @@ fn ratios(options: &Options, points: &Points, title: &str, group: fn(u32) -> Gat
             let figures = points.get(&(group(each), at)).filter(|figures| figures.plans > 0)?;
             Some(Point { x: f64::from(each), y: figures.mean, low: figures.min, high: figures.max })
         };
-        Series { name: named(&name), points: each.iter().filter_map(point).collect(), ..Series::default() }
+        Series { name: spec_title(&name), points: each.iter().filter_map(point).collect(), ..Series::default() }
     };
     let mut series: Vec<Series> = options.algorithms().into_iter().enumerate().map(curve).collect();
     series.retain(|series| !series.points.is_empty());

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use makespan_algos::kernel::hierarchical::Cluster;
 use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_generate::{Family, GenerateError, MoldableOptions, generate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::generate::{Family, MoldableOptions, generate};
 
 /// How the times of an adversarial job fall with its processors. Each is monotone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<
         let sequential = LENGTH.ticks() / 100 * percent * width as i64;
         let name = index.to_string();
         let times = times(shape, sequential, processors, &mut random);
-        let profile = Profile::table(times).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+        let profile = Profile::table(times).map_err(|source| GenerateError::Profile { job: name.clone(), source })?;
         drawn.push(Job::new(name, profile));
     }
     Ok(drawn)

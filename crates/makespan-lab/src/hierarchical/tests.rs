@@ -3,11 +3,11 @@ use std::path::Path;
 
 use makespan_algos::kernel::hierarchical::{Cluster, Last, Part, Placed};
 use makespan_core::ProcSet;
+use makespan_generate::Family;
 
 use super::*;
 use crate::campaign::tests::refused;
 use crate::campaign::{Limit, Limits, Search, Silent, Verdict, reproduce};
-use crate::generate::Family;
 
 fn small() -> Options {
     Options {

@@ -1,11 +1,11 @@
 //! What is claimed about the heuristics and aimed at, beside what was measured.
 
 use makespan_core::Time;
+use makespan_generate::Consistency;
 
 use super::points::find;
 use super::{FILES, Group, Key, Options, Point, Run};
 use crate::campaign::Claim;
-use crate::generate::Consistency;
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";

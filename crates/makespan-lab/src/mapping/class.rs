@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use makespan_generate::Consistency;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::generate::Consistency;
 
 /// How the times of a matrix are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

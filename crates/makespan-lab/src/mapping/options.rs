@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use makespan_core::Instance;
 use makespan_formats::{ReadOptions, read_instance};
+use makespan_generate::{EtcOptions, etc};
 
 use super::{Class, FILES, Key};
 use crate::LabError;
 use crate::campaign::{Search, stirred};
-use crate::generate::{EtcOptions, etc};
 
 /// Where the files of the benchmark are looked for.
 const BENCHMARK: &str = "../shared/data/etc";
@@ -106,6 +106,6 @@ impl Options {
         };
         let Class { consistency, high_tasks, high_machines } = class;
         let (tasks, machines, seed) = (self.tasks, self.machines, self.seed_of(key));
-        etc(&EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed })
+        Ok(etc(&EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed })?)
     }
 }

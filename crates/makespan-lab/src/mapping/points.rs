@@ -1,7 +1,8 @@
 //! Runs summed up by group of matrices and algorithm.
 
+use makespan_generate::Consistency;
+
 use super::{Key, Run};
-use crate::generate::Consistency;
 use crate::statistics::mean;
 
 /// Matrices that are summed up together.

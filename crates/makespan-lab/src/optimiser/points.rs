@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use makespan_generate::Family;
+
 use super::Measurement;
 use crate::campaign::Setting;
-use crate::generate::Family;
 use crate::statistics::mean;
 
 /// The plans of one family and number of jobs in one setting.

@@ -3,11 +3,11 @@ use std::path::Path;
 use makespan::{Planned, Planner};
 use makespan_core::proof::Alone;
 use makespan_core::{Instance, JobId, Objective, Proof, Schedule};
+use makespan_generate::Family;
 
 use super::*;
 use crate::campaign::tests::refused;
 use crate::campaign::{Instances, Limit, Limits, Search, Setting, Silent, Verdict, reproduce};
-use crate::generate::Family;
 
 fn small() -> Options {
     let families = vec![Family::Weak, Family::Cirne];

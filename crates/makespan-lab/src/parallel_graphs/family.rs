@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use makespan_generate::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::generate::Shape;
 
 /// Graphs of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,10 +1,11 @@
 //! Ratios by processors, and their distribution over the graphs.
 
+use makespan::spec_title;
 use makespan_formats::plot::{self, Figure, Series};
 
 use super::{Group, Options, Point, Run};
 use crate::LabError;
-use crate::campaign::{File, figure, title};
+use crate::campaign::{File, figure};
 use crate::statistics::quantile;
 
 /// What is drawn of the literature, beside every limit of `optimise`. M-HEFT, two to three times the bound, would leave the others a flat line.
@@ -41,7 +42,7 @@ fn by_processors(algorithm: &str, points: &[Point]) -> Series {
         }
         _ => None,
     };
-    Series { name: title(algorithm), points: points.iter().filter_map(point).collect(), ..Series::default() }
+    Series { name: spec_title(algorithm), points: points.iter().filter_map(point).collect(), ..Series::default() }
 }
 
 fn distribution(algorithm: &str, runs: &[Run]) -> Series {
@@ -50,5 +51,5 @@ fn distribution(algorithm: &str, runs: &[Run]) -> Series {
         let y = quantile(&ratios, f64::from(step) / f64::from(STEPS))?;
         Some(plot::Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
     };
-    Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
+    Series { name: spec_title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
 }

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use makespan_core::Instance;
+use makespan_generate::{GraphOptions, Law, generate_graphs};
 
 use super::{Family, Key};
 use crate::LabError;
 use crate::campaign::{Search, stirred};
-use crate::generate::{GraphOptions, Law, generate_graphs};
 
 /// The algorithms beside `optimise`, each as the catalogue names it.
 pub const ALGORITHMS: [&str; 12] = [
@@ -71,7 +71,7 @@ impl Options {
 
     /// One compound job on one node, where data take no time.
     pub(super) fn instance(&self, key: Key) -> Result<Instance, LabError> {
-        generate_graphs(&GraphOptions {
+        Ok(generate_graphs(&GraphOptions {
             shape: key.family.shape(key.tasks),
             tasks: key.tasks,
             jobs: 1,
@@ -83,6 +83,6 @@ impl Options {
             fastest: 1.0,
             seed: self.seed_of(key),
             ..GraphOptions::default()
-        })
+        })?)
     }
 }

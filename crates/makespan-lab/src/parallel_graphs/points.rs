@@ -1,7 +1,8 @@
 //! Runs summed up by group of graphs and algorithm.
 
+use makespan_generate::Law;
+
 use super::{Family, Run};
-use crate::generate::Law;
 use crate::statistics::mean;
 
 /// Graphs that are summed up together.

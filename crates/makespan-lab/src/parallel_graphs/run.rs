@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use makespan::Planner;
 use makespan_core::Objective;
+use makespan_generate::Law;
 use serde::{Deserialize, Serialize};
 
 use super::options::BASELINES;
 use super::{Family, Options};
 use crate::LabError;
 use crate::campaign::{at_least, failed, valid, verified};
-use crate::generate::Law;
 
 /// Which graph, on how many processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
+use makespan_generate::Law;
+
 use super::*;
 use crate::campaign::tests::refused;
 use crate::campaign::{Limit, Limits, Search, Silent, Verdict, reproduce};
-use crate::generate::Law;
 
 fn small() -> Options {
     let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };

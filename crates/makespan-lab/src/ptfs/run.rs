@@ -4,13 +4,13 @@ use std::fmt;
 
 use makespan::{Scene, simulate};
 use makespan_core::{Actual, Objective, Phase, Time, release_area_bound};
+use makespan_generate::{FlowOptions, flow};
 use makespan_sim::{Silent, SimulationOptions};
 use serde::{Deserialize, Serialize};
 
 use super::{Options, SCHEDULERS};
 use crate::LabError;
 use crate::campaign::{at_least, failed, stirred, valid};
-use crate::generate::{FlowOptions, flow};
 
 /// Which flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,12 +1,13 @@
 //! How the gaps are distributed over the projects of a set.
 
+use makespan::spec_title;
 use makespan_formats::plot::{Figure, Point, Series};
 
 use super::points::over;
 use super::run::ticks;
 use super::{KnownValues, Options, Run};
 use crate::LabError;
-use crate::campaign::{File, figure, title};
+use crate::campaign::{File, figure};
 use crate::statistics::quantile;
 
 /// What is drawn beside every limit of `optimise`.
@@ -40,7 +41,7 @@ fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
             let y = quantile(&gaps, f64::from(step) / f64::from(STEPS))?;
             Some(Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
         };
-        Series { name: title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
+        Series { name: spec_title(algorithm), points: (0..=STEPS).filter_map(point).collect(), ..Series::default() }
     };
     let algorithms: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
     let reference = if is_known { "the best known makespan" } else { "the verified bound" };

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use makespan_core::Instance;
 use makespan_formats::{ReadOptions, read_instance};
+use makespan_generate::{ProjectOptions, project};
 
 use super::known;
 use crate::LabError;
-use crate::generate::{ProjectOptions, project};
 
 /// A project of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl File {
     pub(super) fn instance(&self) -> Result<Instance, LabError> {
         match &self.source {
             Source::File(path) => Ok(read_instance(path, &ReadOptions::default())?.instance),
-            Source::Drawn(options) => project(options),
+            Source::Drawn(options) => Ok(project(options)?),
         }
     }
 }

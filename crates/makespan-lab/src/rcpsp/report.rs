@@ -1,7 +1,9 @@
 //! Gaps for people to read.
 
+use makespan::spec_title;
+
 use super::{Options, Point, Run};
-use crate::campaign::{cores, text_table, title};
+use crate::campaign::{cores, text_table};
 
 /// Makespans of the table that are said to be false, at most, by name.
 const NAMED: usize = 5;
@@ -50,7 +52,7 @@ fn row(point: &Point) -> [String; 9] {
     let percent = |figure: f64| format!("{figure:.2}");
     let optional = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.3}"));
     [
-        title(&point.algorithm),
+        spec_title(&point.algorithm),
         point.planned.to_string(),
         percent(point.over_path),
         optional(point.over_best),

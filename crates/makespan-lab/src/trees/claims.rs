@@ -1,10 +1,11 @@
 //! What the paper claims and what is aimed at, beside what was measured.
 
+use makespan_generate::Unit;
+
 use super::points::Group;
 use super::statements::{Evidence, STATEMENTS, percent};
 use super::{Reading, Setting};
 use crate::campaign::Claim;
-use crate::generate::Unit;
 
 /// Geometric means of LP over back-pressure that are aimed at.
 fn target(reading: Reading) -> f64 {

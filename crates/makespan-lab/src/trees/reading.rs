@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::Args;
+use makespan_generate::{DATA, Latency, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::generate::{DATA, Latency, Unit};
 
 /// What section 5.1 of the paper does not print.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -7,13 +7,13 @@ use makespan_algos::policy::tree::{Heuristic, data_centric_rates};
 use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::Network;
 use makespan_core::tree::{TreeProblem, float_of};
+use makespan_generate::{Latency, TreeOptions, generate_tree};
 use makespan_sim::network::{NetworkOptions, Until};
 use serde::{Deserialize, Serialize};
 
 use super::{LatencyReading, Options, Reading};
 use crate::LabError;
 use crate::campaign::{failed, stirred};
-use crate::generate::{Latency, TreeOptions, generate_tree};
 
 /// Which instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use makespan::spec_title;
 use makespan_core::Objective;
 use makespan_formats::CsvNames;
+use makespan_formats::performance_profile::{PerformanceProfile, figure};
 use makespan_formats::plot::{tex, write_figure, write_figure_pgf};
-use makespan_lab::campaign::title;
-use makespan_lab::performance_profile::{PerformanceProfile, figure};
 use miette::Result;
 
 use super::comparison::Comparison;
@@ -38,7 +38,7 @@ pub fn write_profile(
     (names, profiles): &(Vec<String>, Vec<PerformanceProfile>),
     by: Objective,
 ) -> Result<()> {
-    let named: Vec<String> = names.iter().map(|name| title(name)).collect();
+    let named: Vec<String> = names.iter().map(|name| spec_title(name)).collect();
     let figure = || figure(&named, profiles, &by.to_string());
     match ending(path).as_str() {
         "csv" => write_file(path, |out| steps(out, names, profiles)),
@@ -105,7 +105,7 @@ fn cells(totals: &Totals) -> Vec<Vec<String>> {
                 |sum| [format!("{:.4}", sum.mean), format!("{:.4}", sum.largest), sum.best.to_string()],
             )
         });
-        [title(&total.algorithm), total.planned.to_string()].into_iter().chain(sums).collect()
+        [spec_title(&total.algorithm), total.planned.to_string()].into_iter().chain(sums).collect()
     };
     totals.rows.iter().map(row).collect()
 }

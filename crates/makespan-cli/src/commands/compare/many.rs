@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use makespan::spec_title;
 use makespan_core::Objective;
-use makespan_lab::campaign::title;
-use makespan_lab::performance_profile::{PerformanceProfile, performance_profiles};
+use makespan_formats::performance_profile::{PerformanceProfile, performance_profiles};
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -100,7 +100,7 @@ impl Totals {
             .rows
             .iter()
             .filter(|total| total.planned < self.instances)
-            .map(|total| format!("{} over {}", title(&total.algorithm), total.planned))
+            .map(|total| format!("{} over {}", spec_title(&total.algorithm), total.planned))
             .collect();
         (!fewer.is_empty()).then(|| {
             format!(

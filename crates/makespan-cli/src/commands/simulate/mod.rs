@@ -150,7 +150,7 @@ fn stated_policies<'a>(specs: &'a [String], scenarios: &'a [scenario::Scenario])
 
 /// The policies, each once.
 fn specs(list: &str) -> Result<Vec<String>> {
-    let specs = makespan_lab::campaign::split(list);
+    let specs = makespan::split_specs(list);
     for (index, spec) in specs.iter().enumerate() {
         if specs[..index].contains(spec) {
             return Err(miette!("--policy names `{spec}` twice; name each policy once"));

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use makespan_core::{Context, Instance, Objective};
 use makespan_formats::{ReadOptions, read_instance};
+use makespan_generate::{GraphOptions, Shape, generate_graphs};
 use serde::{Deserialize, Serialize};
 
 use super::Options;
 use crate::LabError;
 use crate::campaign::{at_least, failed, stirred, valid, verified};
-use crate::generate::{GraphOptions, Shape, generate_graphs};
 
 /// What is drawn: layers of two kinds and four workflows.
 pub(super) const SHAPES: [(&str, Shape); 6] = [

@@ -1,8 +1,9 @@
 //! The yes-or-no questions of which claims are made.
 
+use makespan_generate::Family;
+
 use super::Claim;
 use crate::demt::{Criterion, Points};
-use crate::generate::Family;
 use crate::statistics::mean;
 
 /// "Around" a ratio: at most this far from it.

@@ -1,11 +1,12 @@
 //! What the paper concludes from all figures, and the time of Figure 7.
 
+use makespan_generate::Family;
+
 use super::Claim;
 use super::check::{Curve, Evidence, around, curve, is_stable, level};
 use crate::demt::Criterion::{self, Makespan, MinsumPrinted};
 use crate::demt::Points;
 use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
-use crate::generate::Family;
 
 /// The observations after the figures.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {

@@ -1,11 +1,12 @@
 //! Mixed jobs and the model of Cirne and Berman: Figures 5 and 6.
 
+use makespan_generate::Family;
+
 use super::Claim;
 use super::check::{Evidence, around, curve, grows_greatly, is_stable};
 use crate::demt::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::Points;
 use crate::demt::algorithm::{DEMT, GANG, LPTF, SAF, SEQUENTIAL, SHELF};
-use crate::generate::Family;
 
 /// What the paper says of mixed jobs.
 pub(super) fn mixed(points: &Points) -> Vec<Claim> {

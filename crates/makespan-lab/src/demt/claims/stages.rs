@@ -1,11 +1,12 @@
 //! Compaction and shuffling: section 3.2.
 
+use makespan_generate::Family;
+
 use super::Claim;
 use super::check::{Evidence, curve};
 use crate::demt::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::Points;
 use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
-use crate::generate::Family;
 
 /// "Small improvements": at most this share of the minsum.
 const SMALL: f64 = 0.05;

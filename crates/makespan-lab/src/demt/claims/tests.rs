@@ -1,8 +1,9 @@
+use makespan_generate::Family;
+
 use super::*;
 use crate::campaign::Verdict;
 use crate::demt::Point;
 use crate::demt::algorithm::{self, DEMT, GANG, LPTF};
-use crate::generate::Family;
 use crate::statistics::RatioSummary;
 
 /// Points at 25 and 400 jobs; each average ratio (makespan, minsum) from a function of family, algorithm and size.

@@ -1,11 +1,12 @@
 //! Weakly and highly parallel jobs: Figures 3 and 4.
 
+use makespan_generate::Family;
+
 use super::Claim;
 use super::check::{Evidence, around, curve, growth, is_stable};
 use crate::demt::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::Points;
 use crate::demt::algorithm::{DEMT, GANG, LPTF, SAF, SEQUENTIAL, SHELF};
-use crate::generate::Family;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const LISTS: [&str; 3] = [SHELF, LPTF, SAF];

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::LabError;
+use crate::GenerateError;
 
 /// Which speed-up laws are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,10 +53,10 @@ impl fmt::Display for Law {
 }
 
 impl FromStr for Law {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        Self::ALL.into_iter().find(|law| law.name() == text).ok_or_else(|| LabError::Option {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|law| law.name() == text).ok_or_else(|| GenerateError::Option {
             name: "law",
             value: text.to_owned(),
             expected: "write downey or amdahl",

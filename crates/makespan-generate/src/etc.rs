@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_ENTRIES, at_most};
-use crate::LabError;
+use crate::GenerateError;
 
 /// How the machines of a matrix compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -33,12 +33,12 @@ impl Consistency {
 }
 
 impl FromStr for Consistency {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
         let all = [Self::Consistent, Self::SemiConsistent, Self::Inconsistent];
         let found = all.into_iter().find(|each| text.chars().eq([each.letter()]));
-        found.ok_or_else(|| LabError::Option {
+        found.ok_or_else(|| GenerateError::Option {
             name: "consistency",
             value: format!("`{text}`"),
             expected: "write c (consistent), s (semi-consistent) or i (inconsistent)",
@@ -70,9 +70,9 @@ pub struct EtcOptions {
 /// generator.
 ///
 /// # Errors
-/// [`LabError`] when there are no tasks or machines, or too many.
-pub fn etc(options: &EtcOptions) -> Result<Instance, LabError> {
-    let wrong = |name, value: String, expected| LabError::Option { name, value, expected };
+/// [`GenerateError`] when there are no tasks or machines, or too many.
+pub fn etc(options: &EtcOptions) -> Result<Instance, GenerateError> {
+    let wrong = |name, value: String, expected| GenerateError::Option { name, value, expected };
     if options.tasks == 0 {
         return Err(wrong("tasks", "0".into(), "give at least 1"));
     }
@@ -103,7 +103,7 @@ pub fn etc(options: &EtcOptions) -> Result<Instance, LabError> {
         let profile = Profile::on_machines(row).map_err(|error| wrong("tasks", error.to_string(), "report this"))?;
         Ok(Job::new(format!("t{task}"), profile))
     };
-    let jobs = (0..options.tasks).map(job).collect::<Result<Vec<_>, LabError>>()?;
+    let jobs = (0..options.tasks).map(job).collect::<Result<Vec<_>, GenerateError>>()?;
     Instance::new(platform, jobs, Vec::new())
         .map_err(|error| wrong("tasks", error.to_string(), "give fewer tasks, so that the times add up to less"))
 }

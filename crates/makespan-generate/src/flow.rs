@@ -7,7 +7,7 @@ use rand_distr::{Distribution, Exp1};
 use std::f64::consts::TAU;
 
 use super::at_most;
-use crate::LabError;
+use crate::GenerateError;
 
 /// Sequential tasks for nodes of different speeds.
 ///
@@ -45,9 +45,9 @@ impl FlowOptions {
         self.rate * capacity / f64::from(self.mean_size)
     }
 
-    fn check(&self) -> Result<(), LabError> {
+    fn check(&self) -> Result<(), GenerateError> {
         at_most("number of tasks", self.tasks as u64)?;
-        let refuse = |name, value: String, expected| Err(LabError::Option { name, value, expected });
+        let refuse = |name, value: String, expected| Err(GenerateError::Option { name, value, expected });
         if self.capacities.is_empty() || self.capacities.contains(&0) {
             return refuse("capacities", format!("{:?}", self.capacities), "give at least one, each positive");
         }
@@ -78,8 +78,8 @@ impl FlowOptions {
 /// the sizes do not depend on the rate.
 ///
 /// # Errors
-/// [`LabError`] names the option that is out of range.
-pub fn flow(options: &FlowOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] names the option that is out of range.
+pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     options.check()?;
     let digits = options.tasks.saturating_sub(1).to_string().len();
     let arrivals = Swing::of(options);
@@ -91,18 +91,18 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, LabError> {
         let gap: f64 = Exp1.sample(&mut stream);
         expected += gap;
         let name = format!("t{index:0digits$}");
-        let too_late = |_| LabError::Option {
+        let too_late = |_| GenerateError::Option {
             name: "rate",
             value: options.rate.to_string(),
             expected: "it must be such that the last task arrives within 146 years",
         };
         let release = Time::from_seconds_f64(arrivals.when(expected)).map_err(too_late)?;
         let profile = Profile::rigid(1, Time::from_seconds(size))
-            .map_err(|source| LabError::Profile { job: name.clone(), source })?;
+            .map_err(|source| GenerateError::Profile { job: name.clone(), source })?;
         jobs.push(Job::new(name, profile).with_release(release));
     }
     let platform = Platform::new(options.capacities.iter().enumerate().map(node).collect());
-    let platform = platform.map_err(|error| LabError::Option {
+    let platform = platform.map_err(|error| GenerateError::Option {
         name: "capacities",
         value: format!("{} of them ({error})", options.capacities.len()),
         expected: "give as many as a platform can have",

@@ -17,7 +17,7 @@ use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload,
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::LabError;
+use crate::GenerateError;
 use network::Network;
 
 /// Most activities of a project.
@@ -72,14 +72,14 @@ struct Activity {
 /// Draws a project.
 ///
 /// # Errors
-/// [`LabError`] when a figure is out of its range.
-pub fn project(options: &ProjectOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] when a figure is out of its range.
+pub fn project(options: &ProjectOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let network = Network::draw(options.activities, options.complexity, &mut random);
     let activities = activities(options, &mut random);
     let amounts = amounts(options, &network, &activities);
-    let refused = |error: String| LabError::Option {
+    let refused = |error: String| GenerateError::Option {
         name: "project",
         value: error,
         expected: "this project cannot be drawn; please report it",
@@ -89,8 +89,8 @@ pub fn project(options: &ProjectOptions) -> Result<Instance, LabError> {
     Ok(Instance::new(platform, vec![Job::compound("project", graph)], Vec::new())?)
 }
 
-fn check(options: &ProjectOptions) -> Result<(), LabError> {
-    let wrong = |name, value: String, expected| Err(LabError::Option { name, value, expected });
+fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
+    let wrong = |name, value: String, expected| Err(GenerateError::Option { name, value, expected });
     let ProjectOptions { activities, modes, renewable, nonrenewable, complexity, factor, strength, .. } = *options;
     if activities == 0 || activities > MOST {
         return wrong("activities", activities.to_string(), "it must be from 1 to 1000");

@@ -6,7 +6,7 @@
 //! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s), and infinite where s failed.
 //! The profile of s at a factor t is the share of the instances with r(p, s) <= t.
 
-use makespan_formats::plot::{Figure, Line, Point, Series};
+use crate::plot::{Figure, Line, Point, Series};
 
 /// Of one algorithm: for which share of the instances it is within a factor of the best.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,7 +38,7 @@ impl PerformanceProfile {
 /// better; `None` is a failure. An instance on which all failed counts for nobody.
 ///
 /// ```
-/// use makespan_lab::performance_profile::performance_profiles;
+/// use makespan_formats::performance_profile::performance_profiles;
 ///
 /// let profiles = performance_profiles(&[vec![Some(2.0), Some(3.0)], vec![None, Some(5.0)]]);
 /// assert_eq!(profiles[0].share(1.0), 0.5);

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::at_most;
-use crate::LabError;
+use crate::GenerateError;
 
 /// Speeds in millions of operations a second: an old Pentium Pro and an Athlon.
 const SPEED: RangeInclusive<f64> = 22.151..=171.667;
@@ -111,10 +111,10 @@ impl fmt::Display for Latency {
 }
 
 impl FromStr for Latency {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        Self::ALL.into_iter().find(|latency| latency.to_string() == text).ok_or_else(|| LabError::Option {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|latency| latency.to_string() == text).ok_or_else(|| GenerateError::Option {
             name: "latency",
             value: format!("`{text}`"),
             expected: "write none, plain or window",
@@ -123,10 +123,10 @@ impl FromStr for Latency {
 }
 
 impl FromStr for Unit {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        Self::ALL.into_iter().find(|unit| unit.to_string() == text).ok_or_else(|| LabError::Option {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|unit| unit.to_string() == text).ok_or_else(|| GenerateError::Option {
             name: "unit",
             value: format!("`{text}`"),
             expected: "write bits or bytes",
@@ -142,8 +142,8 @@ impl FromStr for Unit {
 /// operations; all weights are 1.
 ///
 /// # Errors
-/// [`LabError`] when an option draws nothing.
-pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] when an option draws nothing.
+pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let parents = parents(options);
     let bits = if options.unit == Unit::Bits { 8.0 } else { 1.0 };
@@ -165,23 +165,23 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
         Node { speed, parent, link, ..Node::new(format!("n{at:0digits$}"), 1) }
     };
     let platform = Platform::new(parents.into_iter().enumerate().map(node).collect()).map_err(|error| {
-        LabError::Option { name: "nodes", value: format!("{} ({error})", options.nodes), expected: "give fewer" }
+        GenerateError::Option { name: "nodes", value: format!("{} ({error})", options.nodes), expected: "give fewer" }
     })?;
     let jobs = (0..options.applications).map(|at| application(options, at)).collect::<Result<_, _>>()?;
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
 
-fn application(options: &TreeOptions, at: usize) -> Result<Job, LabError> {
+fn application(options: &TreeOptions, at: usize) -> Result<Job, GenerateError> {
     let name = format!("app{}", at + 1);
     let place = if options.applications == 1 { 1.0 } else { at as f64 / (options.applications - 1) as f64 };
     let ratio = LEAST_RATIO + (options.largest_ratio - LEAST_RATIO) * place;
     let work = Time::from_seconds_f64(options.data as f64 / ratio / 1e6);
-    let work = work.map_err(|error| LabError::Option {
+    let work = work.map_err(|error| GenerateError::Option {
         name: "largest ratio",
         value: format!("{} ({error})", options.largest_ratio),
         expected: "give one between 0.001 and 1000",
     })?;
-    let profile = Profile::rigid(1, work).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+    let profile = Profile::rigid(1, work).map_err(|source| GenerateError::Profile { job: name.clone(), source })?;
     let count = NonZeroU64::new(options.tasks).unwrap_or(NonZeroU64::MIN);
     Ok(Job::new(name, profile).with_weight(Weight::ONE).with_count(count).with_data(options.data))
 }
@@ -210,7 +210,7 @@ fn log_uniform(range: RangeInclusive<f64>, stream: &mut ChaCha8Rng) -> f64 {
     stream.random_range(range.start().ln()..=range.end().ln()).exp()
 }
 
-fn check(options: &TreeOptions) -> Result<(), LabError> {
+fn check(options: &TreeOptions) -> Result<(), GenerateError> {
     let counts = [
         ("nodes", options.nodes as u64),
         ("degree", options.degree as u64),
@@ -220,13 +220,13 @@ fn check(options: &TreeOptions) -> Result<(), LabError> {
     ];
     for (name, value) in counts {
         if value == 0 {
-            return Err(LabError::Option { name, value: "0".into(), expected: "it must be at least 1" });
+            return Err(GenerateError::Option { name, value: "0".into(), expected: "it must be at least 1" });
         }
     }
     at_most("number of nodes", options.nodes as u64)?;
     at_most("number of applications", options.applications as u64)?;
     if !(LEAST_RATIO..=1000.0).contains(&options.largest_ratio) {
-        return Err(LabError::Option {
+        return Err(GenerateError::Option {
             name: "largest ratio",
             value: options.largest_ratio.to_string(),
             expected: "give one between 0.001 and 1000 bytes an operation",
@@ -300,7 +300,7 @@ mod tests {
             TreeOptions { largest_ratio: 0.0, ..OPTIONS },
             TreeOptions { largest_ratio: f64::NAN, ..OPTIONS },
         ] {
-            assert!(matches!(generate_tree(&bad), Err(LabError::Option { .. })));
+            assert!(matches!(generate_tree(&bad), Err(GenerateError::Option { .. })));
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use makespan_core::{Context, Instance, Job, Platform, Time};
 
-use crate::LabError;
+use crate::GenerateError;
 
 /// Gives a job a deadline so many times HEFT's makespan for it alone on idle processors after its release. The time between
 /// them is rounded up to a millisecond, which is exact in files.
-pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(), LabError> {
-    let failed = |reason: String| LabError::Algorithm(format!("heft: {reason}"));
+pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(), GenerateError> {
+    let failed = |reason: String| GenerateError::Algorithm(format!("heft: {reason}"));
     let alone = Instance::new(platform.clone(), vec![job.clone().with_release(Time::ZERO)], Vec::new())?;
     let heft = makespan_algos::scheduler("heft").map_err(|error| failed(error.to_string()))?;
     let plan = heft.schedule(&alone, &mut Context::default()).map_err(|error| failed(error.to_string()))?;

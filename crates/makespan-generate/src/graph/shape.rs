@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::random::{chain, fork_join, layers, series_parallel, stages};
 use super::tiles::{cholesky, lu};
 use super::workflow::{blast, bwa, cyber_shake, epigenomics, genomes, montage, seismology, soy_kb, sra_search};
-use crate::LabError;
+use crate::GenerateError;
 
 /// The form of a graph.
 ///
@@ -151,10 +151,10 @@ impl fmt::Display for Shape {
 }
 
 impl FromStr for Shape {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        Self::ALL.into_iter().find(|shape| shape.name() == text).ok_or_else(|| LabError::Option {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|shape| shape.name() == text).ok_or_else(|| GenerateError::Option {
             name: "shape",
             value: text.to_owned(),
             expected: "write layers, chain, fork-join, stages, series-parallel, cholesky, lu, montage, epigenomics, cybershake, \

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1};
 
 use super::{Family, MoldableOptions, generate};
-use crate::LabError;
+use crate::GenerateError;
 
 /// The stream of the gaps, which no job has.
 const GAPS: u64 = u64::MAX;
@@ -31,10 +31,10 @@ pub struct PoissonOptions {
 /// jobs over the processors and the load.
 ///
 /// # Errors
-/// [`LabError`] as [`generate`] does, or when the load is not positive.
-pub fn poisson(options: &PoissonOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] as [`generate`] does, or when the load is not positive.
+pub fn poisson(options: &PoissonOptions) -> Result<Instance, GenerateError> {
     let PoissonOptions { family, jobs, processors, seed, load } = *options;
-    let wrong = || LabError::Option {
+    let wrong = || GenerateError::Option {
         name: "load",
         value: load.to_string(),
         expected: "it must be positive, such as 0.7, and such that the last job arrives within 146 years",
@@ -53,7 +53,7 @@ pub fn poisson(options: &PoissonOptions) -> Result<Instance, LabError> {
         arrival += gap * mean;
         Ok(job.with_release(Time::from_seconds_f64(arrival).map_err(|_| wrong())?))
     };
-    let jobs = instance.all_submitted().into_iter().map(released).collect::<Result<_, LabError>>()?;
+    let jobs = instance.all_submitted().into_iter().map(released).collect::<Result<_, GenerateError>>()?;
     Ok(Instance::new(instance.platform().clone(), jobs, Vec::new())?)
 }
 

@@ -1,22 +1,26 @@
-//! Lists of specs.
+//! Lists of specs, and the titles of specs in figures and tables.
 
 /// Splits a list of specs at the commas outside brackets.
-pub fn split(list: &str) -> Vec<String> {
+pub fn split_specs(list: &str) -> Vec<String> {
+    outside_brackets(list).map(|part| part.trim().to_owned()).collect()
+}
+
+/// Returns the parts between the commas outside brackets. A bracket that closes nothing is an ordinary character.
+pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
-    let parts = list.split(|c: char| {
+    text.split(move |c: char| {
         match c {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ',' && depth == 0
-    });
-    parts.map(|part| part.trim().to_owned()).collect()
+    })
 }
 
-/// A spec as a figure or a table names it: the algorithm, and the values that it is given, `list, saf` for `list[order=saf]`.
-/// Of a parameter that is only on or off the key is named as well.
-pub fn title(spec: &str) -> String {
+/// Returns the title of a spec in figures and tables: the algorithm with the values of its parameters, `list, saf` for
+/// `list[order=saf]`. A parameter that is only on or off keeps its key.
+pub fn spec_title(spec: &str) -> String {
     let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
     let part = |part: String| match part.split_once('=') {
         Some(("time-limit", value)) if value.parse::<f64>().is_ok() => format!("{value} s"),
@@ -26,12 +30,12 @@ pub fn title(spec: &str) -> String {
         None => part,
     };
     let inside = inside.strip_suffix(']').unwrap_or(inside);
-    std::iter::once(name.to_owned()).chain(split(inside).into_iter().map(part)).collect::<Vec<_>>().join(", ")
+    std::iter::once(name.to_owned()).chain(split_specs(inside).into_iter().map(part)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{split, title};
+    use super::{spec_title, split_specs};
 
     #[test]
     fn titles_are_read_aloud() {
@@ -42,13 +46,13 @@ mod tests {
             ("demt[compaction=raw,shuffles=3]", "demt, raw, 3 shuffles"),
             ("batch[scheduler=list[order=saf,x=1]]", "batch, list[order=saf,x=1]"),
         ] {
-            assert_eq!(title(spec), expected);
+            assert_eq!(spec_title(spec), expected);
         }
     }
 
     #[test]
     fn commas_inside_brackets_do_not_split() {
-        assert_eq!(split("demt[compaction=raw,shuffles=3], gang"), ["demt[compaction=raw,shuffles=3]", "gang"]);
-        assert_eq!(split("demt"), ["demt"]);
+        assert_eq!(split_specs("demt[compaction=raw,shuffles=3], gang"), ["demt[compaction=raw,shuffles=3]", "gang"]);
+        assert_eq!(split_specs("demt"), ["demt"]);
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use makespan_core::Time;
 use rand::{Rng, RngExt};
 
-use crate::LabError;
+use crate::GenerateError;
 
 /// Five minutes, to which requests are rounded up.
 const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
@@ -27,13 +27,13 @@ impl Requests {
     /// Requests of up to `factor` times the run time.
     ///
     /// # Errors
-    /// [`LabError`] when the factor is not from 1 to 1000.
-    pub fn up_to(factor: f64) -> Result<Self, LabError> {
+    /// [`GenerateError`] when the factor is not from 1 to 1000.
+    pub fn up_to(factor: f64) -> Result<Self, GenerateError> {
         if (1.0..=1000.0).contains(&factor) {
             return Ok(Self { factor });
         }
         let expected = "it must be from 1 to 1000: how many times their run time users ask for at most";
-        Err(LabError::Option { name: "requests", value: factor.to_string(), expected })
+        Err(GenerateError::Option { name: "requests", value: factor.to_string(), expected })
     }
 
     /// The request for a run time, never below it.
@@ -47,9 +47,9 @@ impl Requests {
 }
 
 impl FromStr for Requests {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
         Self::up_to(text.parse().unwrap_or(f64::NAN))
     }
 }

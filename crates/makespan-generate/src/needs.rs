@@ -4,7 +4,7 @@ use makespan_core::{Graph, Instance, Job, NamedTask, Need, Needs, Node, Platform
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::LabError;
+use crate::GenerateError;
 
 /// Of the memory of a processor the least and the most that a task asks for on each of its processors.
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
@@ -33,14 +33,14 @@ pub struct NeedsOptions {
 /// The instance with resources and needs. Those of job 7 of a seed are the same whatever the number of jobs.
 ///
 /// # Errors
-/// [`LabError`] when there is more of something than can be counted.
-pub fn with_needs(instance: Instance, options: NeedsOptions, seed: u64) -> Result<Instance, LabError> {
+/// [`GenerateError`] when there is more of something than can be counted.
+pub fn with_needs(instance: Instance, options: NeedsOptions, seed: u64) -> Result<Instance, GenerateError> {
     if options == NeedsOptions::default() {
         return Ok(instance);
     }
     if options.memory.is_some_and(|memory| memory < STEP) {
         let expected = "it must be at least 1 MiB for each processor";
-        return Err(LabError::Option { name: "memory", value: options.memory.unwrap_or(0).to_string(), expected });
+        return Err(GenerateError::Option { name: "memory", value: options.memory.unwrap_or(0).to_string(), expected });
     }
     let platform = equipped(instance.platform(), options)?;
     let most = Most::of(&platform, options);
@@ -49,11 +49,11 @@ pub fn with_needs(instance: Instance, options: NeedsOptions, seed: u64) -> Resul
         random.set_stream(STREAMS + at as u64);
         needy(job, |task| most.needs(task, &mut random))
     };
-    let jobs = instance.all_submitted().into_iter().enumerate().map(each).collect::<Result<_, LabError>>()?;
+    let jobs = instance.all_submitted().into_iter().enumerate().map(each).collect::<Result<_, GenerateError>>()?;
     Ok(Instance::new(platform, jobs, instance.unavailable().to_vec())?)
 }
 
-fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, LabError>) -> Result<Job, LabError> {
+fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, GenerateError>) -> Result<Job, GenerateError> {
     job.work = match job.work {
         Work::Task(task) => Work::Task(Task { needs: needs(&task)?, ..task }),
         Work::Bag(task, count) => Work::Bag(Task { needs: needs(&task)?, ..task }, count),
@@ -61,7 +61,7 @@ fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, LabError>) 
             let each = |NamedTask { name, task }: NamedTask| {
                 Ok(NamedTask { name, task: Task { needs: needs(&task)?, ..task } })
             };
-            let tasks = graph.tasks().iter().cloned().map(each).collect::<Result<_, LabError>>()?;
+            let tasks = graph.tasks().iter().cloned().map(each).collect::<Result<_, GenerateError>>()?;
             Work::Graph(Graph::new(tasks, graph.edges().to_vec()).map_err(|error| refused(error.to_string()))?)
         }
     };
@@ -69,7 +69,7 @@ fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, LabError>) 
 }
 
 /// The platform with these resources on its nodes.
-fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, LabError> {
+fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, GenerateError> {
     let nodes = platform.nodes();
     let computing = nodes.iter().filter(|node| node.processors > 0).count().max(1) as u32;
     let gpus = options.gpus.unwrap_or(0);
@@ -86,7 +86,7 @@ fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, LabE
         return platform.clone().with_node_resources(&resources).map_err(|error| refused(error.to_string()));
     }
     let nodes = nodes.iter().map(|node| Ok(Node { resources: resources(node)?, ..node.clone() }));
-    let nodes = nodes.collect::<Result<Vec<Node>, LabError>>()?;
+    let nodes = nodes.collect::<Result<Vec<Node>, GenerateError>>()?;
     let joined = |equipped: Platform| match platform.interconnect() {
         Some(link) => equipped.with_interconnect(link),
         None => Ok(equipped),
@@ -94,9 +94,9 @@ fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, LabE
     Platform::new(nodes).and_then(joined).map_err(|error| refused(error.to_string()))
 }
 
-fn refused(problem: String) -> LabError {
+fn refused(problem: String) -> GenerateError {
     let expected = "give amounts of memory and GPUs that a platform can have";
-    LabError::Option { name: "resources", value: problem, expected }
+    GenerateError::Option { name: "resources", value: problem, expected }
 }
 
 /// What a platform has, to draw from.
@@ -124,7 +124,7 @@ impl Most {
     }
 
     /// What a task needs; as many figures are drawn for each, so that what one gets does not depend on another.
-    fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, LabError> {
+    fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());
         let memory = self.memory.map(|memory| (Resource::MEMORY, self.memory(memory, task, [factor, whole, width])));
@@ -164,7 +164,7 @@ mod tests {
     use makespan_core::TaskId;
 
     use super::*;
-    use crate::generate::{Family, GraphOptions, MoldableOptions, generate, generate_graphs};
+    use crate::{Family, GraphOptions, MoldableOptions, generate, generate_graphs};
 
     const SOME: NeedsOptions = NeedsOptions { memory: Some(4 << 30), gpus: Some(6) };
 

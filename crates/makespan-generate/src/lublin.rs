@@ -21,7 +21,7 @@ use rand_distr::{Distribution, Gamma};
 
 use super::day::Day;
 use super::requests::Requests;
-use crate::LabError;
+use crate::GenerateError;
 
 /// Jobs of a log; twice as many would need more than 1 GiB.
 const MAX_JOBS: usize = 2_000_000;
@@ -85,15 +85,15 @@ struct Drawn {
 /// Draws a log.
 ///
 /// # Errors
-/// [`LabError`] when there are no jobs or fewer than 8 processors, or the load is not positive.
+/// [`GenerateError`] when there are no jobs or fewer than 8 processors, or the load is not positive.
 ///
 /// ```
-/// use makespan_lab::generate::{LublinOptions, lublin};
+/// use makespan_generate::{LublinOptions, lublin};
 /// let options = LublinOptions { jobs: 100, processors: 128, seed: 1, load: None, requests: None };
 /// assert_eq!(lublin(&options)?.instance.jobs().len(), 100);
-/// # Ok::<(), makespan_lab::LabError>(())
+/// # Ok::<(), makespan_generate::GenerateError>(())
 /// ```
-pub fn lublin(options: &LublinOptions) -> Result<DrawnLog, LabError> {
+pub fn lublin(options: &LublinOptions) -> Result<DrawnLog, GenerateError> {
     check(options)?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut day = Day::new();
@@ -112,8 +112,8 @@ pub fn lublin(options: &LublinOptions) -> Result<DrawnLog, LabError> {
     log(options, &jobs, &mut random)
 }
 
-fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Result<DrawnLog, LabError> {
-    let platform = Platform::flat(options.processors).map_err(|error| LabError::Option {
+fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Result<DrawnLog, GenerateError> {
+    let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {
         name: "processors",
         value: format!("{} ({error})", options.processors),
         expected: "give a number of processors that a platform can have",
@@ -126,7 +126,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
         let run = Time::from_seconds((*run as i64).max(1));
         let request = options.requests.map_or(run, |requests| requests.draw(run, random));
         let profile =
-            |time| Profile::rigid(*size, time).map_err(|source| LabError::Profile { job: name.clone(), source });
+            |time| Profile::rigid(*size, time).map_err(|source| GenerateError::Profile { job: name.clone(), source });
         let mut job = Job::new(name.clone(), profile(request)?).with_release(Time::from_seconds(*submit as i64));
         job.walltime = options.requests.map(|_| request);
         jobs.push(job);
@@ -134,7 +134,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     }
     let actual = if options.requests.is_some() { Actual::Profiles(real) } else { Actual::AsEstimated };
     let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| match error {
-        InstanceError::TooLong => LabError::Option {
+        InstanceError::TooLong => GenerateError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
             expected: "together they ask for more than the 146 years that times may span; draw fewer, or use smaller \
@@ -206,8 +206,8 @@ fn limited(gamma: &Gamma<f64>, most: f64, random: &mut impl Rng) -> f64 {
     }
 }
 
-fn check(options: &LublinOptions) -> Result<(), LabError> {
-    let wrong = |name, value: String, expected| Err(LabError::Option { name, value, expected });
+fn check(options: &LublinOptions) -> Result<(), GenerateError> {
+    let wrong = |name, value: String, expected| Err(GenerateError::Option { name, value, expected });
     if options.jobs == 0 || options.jobs > MAX_JOBS {
         return wrong("jobs", options.jobs.to_string(), "it must be at least 1 and at most 2000000");
     }

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 pub use law::Law;
 pub use shape::Shape;
 
-use crate::LabError;
+use crate::GenerateError;
 
 /// Tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
@@ -86,10 +86,10 @@ impl Default for GraphOptions {
 /// Draws an instance; job 7 of a seed is the same whatever the number of jobs.
 ///
 /// # Errors
-/// [`LabError`] when a figure is out of its range.
-pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] when a figure is out of its range.
+pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, GenerateError> {
     check(options)?;
-    let platform = platform(options).map_err(|error| LabError::Option {
+    let platform = platform(options).map_err(|error| GenerateError::Option {
         name: "platform",
         value: error.to_string(),
         expected: "give processors, speeds and a bandwidth that a platform can have",
@@ -101,7 +101,7 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
         let mut random = ChaCha8Rng::seed_from_u64(options.seed);
         random.set_stream(index as u64 + 1);
         let name = format!("j{index:0digits$}");
-        let graph = graph(options, &mut random).map_err(|error| LabError::Option {
+        let graph = graph(options, &mut random).map_err(|error| GenerateError::Option {
             name: "graph",
             value: error.to_string(),
             expected: "this shape cannot be drawn; please report it",
@@ -117,20 +117,20 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
 
-fn check(options: &GraphOptions) -> Result<(), LabError> {
+fn check(options: &GraphOptions) -> Result<(), GenerateError> {
     let tasks = options.tasks.saturating_mul(options.jobs);
     if tasks == 0 || tasks > MAX_TASKS {
         let expected = "jobs and tasks must be at least 1, and at most 1000000 tasks in all";
-        return Err(LabError::Option { name: "number of tasks", value: tasks.to_string(), expected });
+        return Err(GenerateError::Option { name: "number of tasks", value: tasks.to_string(), expected });
     }
     if options.processors == 0 || options.processors > 100_000 {
         let expected = "it must be from 1 to 100000";
-        return Err(LabError::Option { name: "processors", value: options.processors.to_string(), expected });
+        return Err(GenerateError::Option { name: "processors", value: options.processors.to_string(), expected });
     }
     for (name, value) in [("cores", options.cores), ("parallel", options.parallel)] {
         if value == 0 || value > 10_000 {
             let expected = "it must be from 1 to 10000";
-            return Err(LabError::Option { name, value: value.to_string(), expected });
+            return Err(GenerateError::Option { name, value: value.to_string(), expected });
         }
     }
     if let Shape::Layers { width, density } = options.shape
@@ -142,7 +142,7 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
         && tasks as f64 * width.min(options.tasks) as f64 * density > MAX_EDGES
     {
         let expected = "tasks times width times density, about twice the number of edges, must be at most 10000000";
-        return Err(LabError::Option { name: "width", value: width.to_string(), expected });
+        return Err(GenerateError::Option { name: "width", value: width.to_string(), expected });
     }
     let (volume, fastest) = (options.volume, options.fastest);
     let positive = |value: f64| value.is_finite() && value > 0.0 && value < 1e9;
@@ -157,7 +157,7 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
     }
     if let Some(factor) = options.deadline.filter(|&factor| !positive(factor)) {
         let expected = "it is a positive multiple of HEFT's makespan";
-        return Err(LabError::Option { name: "deadline", value: factor.to_string(), expected });
+        return Err(GenerateError::Option { name: "deadline", value: factor.to_string(), expected });
     }
     match options.gap {
         Some(gap) if !positive(gap) => Err(out_of_range("gap", gap)),
@@ -165,10 +165,10 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
     }
 }
 
-fn out_of_range(name: &'static str, value: f64) -> LabError {
+fn out_of_range(name: &'static str, value: f64) -> GenerateError {
     let expected = "volumes and gaps are positive and ranges ascend, the fastest speed is at least 1, a density is from 0 \
                     to 1 and a width at least 1";
-    LabError::Option { name, value: value.to_string(), expected }
+    GenerateError::Option { name, value: value.to_string(), expected }
 }
 
 fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {

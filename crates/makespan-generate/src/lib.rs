@@ -7,6 +7,7 @@
 //! [`project`] activities that share resources. [`with_needs`] gives any of them memory and GPUs.
 
 mod day;
+mod error;
 mod etc;
 mod family;
 mod flow;
@@ -17,6 +18,8 @@ mod parallelism;
 mod poisson;
 mod project;
 mod requests;
+#[cfg(test)]
+mod samples;
 mod tree;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
@@ -24,6 +27,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
+pub use error::GenerateError;
 pub use etc::{Consistency, EtcOptions, etc};
 pub use family::Family;
 pub use flow::{FlowOptions, flow};
@@ -35,19 +39,17 @@ pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
-use crate::LabError;
-
 /// Entries of all tables of times, 8 bytes each.
 const MAX_ENTRIES: u64 = 50_000_000;
 /// Jobs, tasks or nodes of one instance.
 const MAX_PARTS: u64 = 1_000_000;
 
 /// Refuses what would not fit in the memory of any machine.
-fn at_most(name: &'static str, value: u64) -> Result<(), LabError> {
+fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());
     }
-    Err(LabError::Option { name, value: value.to_string(), expected: "it must be at most 1000000" })
+    Err(GenerateError::Option { name, value: value.to_string(), expected: "it must be at most 1000000" })
 }
 
 /// Moldable jobs on a flat cluster.
@@ -70,10 +72,10 @@ pub struct MoldableOptions {
 /// Weights are uniform on [1, 10]. With arrivals, the gaps between releases are exponential, the first one included.
 ///
 /// # Errors
-/// [`LabError`] when the platform has no processor, the rate is not positive, or the tables would not fit in memory.
-pub fn generate(options: &MoldableOptions) -> Result<Instance, LabError> {
+/// [`GenerateError`] when the platform has no processor, the rate is not positive, or the tables would not fit in memory.
+pub fn generate(options: &MoldableOptions) -> Result<Instance, GenerateError> {
     check(options)?;
-    let platform = Platform::flat(options.processors).map_err(|error| LabError::Option {
+    let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {
         name: "processors",
         value: format!("{} ({error})", options.processors),
         expected: "give a number of processors that a platform can have",
@@ -88,7 +90,7 @@ pub fn generate(options: &MoldableOptions) -> Result<Instance, LabError> {
         let name = format!("j{index:0digits$}");
         let weight = Weight::from_f64(stream.random_range(1.0..=10.0)).unwrap_or_default();
         let times = options.family.draw(options.processors, &mut stream);
-        let profile = Profile::table(times).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+        let profile = Profile::table(times).map_err(|source| GenerateError::Profile { job: name.clone(), source })?;
         arrival += gaps.map_or(0.0, |gaps| gaps.sample(&mut stream));
         let release = Time::from_seconds_f64(arrival).map_err(|_| bad_rate(options.arrival_rate))?;
         jobs.push(Job::new(name, profile).with_weight(weight).with_release(release));
@@ -96,13 +98,13 @@ pub fn generate(options: &MoldableOptions) -> Result<Instance, LabError> {
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
 
-fn check(options: &MoldableOptions) -> Result<(), LabError> {
+fn check(options: &MoldableOptions) -> Result<(), GenerateError> {
     if options.processors == 0 {
-        return Err(LabError::Option { name: "processors", value: "0".into(), expected: "it must be at least 1" });
+        return Err(GenerateError::Option { name: "processors", value: "0".into(), expected: "it must be at least 1" });
     }
     at_most("number of jobs", options.jobs as u64)?;
     if options.jobs as u64 > MAX_ENTRIES / u64::from(options.processors) {
-        return Err(LabError::Option {
+        return Err(GenerateError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
             expected: "jobs times processors must be at most 50000000, since each pair has a time",
@@ -114,8 +116,8 @@ fn check(options: &MoldableOptions) -> Result<(), LabError> {
     }
 }
 
-fn bad_rate(rate: Option<f64>) -> LabError {
-    LabError::Option {
+fn bad_rate(rate: Option<f64>) -> GenerateError {
+    GenerateError::Option {
         name: "arrival rate",
         value: rate.unwrap_or_default().to_string(),
         expected: "it must be a positive number of jobs a second, such that the last job arrives within 292 years",

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::parallelism::{self, Parallelism};
-use crate::LabError;
+use crate::GenerateError;
 
 /// How sequential times and speed-ups are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,10 +68,10 @@ impl fmt::Display for Family {
 }
 
 impl FromStr for Family {
-    type Err = LabError;
+    type Err = GenerateError;
 
-    fn from_str(text: &str) -> Result<Self, LabError> {
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
         let found = Self::ALL.into_iter().find(|family| family.name() == text);
-        found.ok_or_else(|| LabError::UnknownFamily(text.to_owned()))
+        found.ok_or_else(|| GenerateError::UnknownFamily(text.to_owned()))
     }
 }
