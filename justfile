@@ -18,11 +18,11 @@ kill *ARGS:
 
 # The paper's experiments, on all cores
 reproduce:
-    cargo run --release --bin makespan -- reproduce demt
+    cargo run --release -p makespan-lab -- demt
 
 # How near to its bounds the optimiser comes, and how fast: 40 minutes, on a machine that does nothing else
 optimiser *ARGS:
-    cargo run --release --bin makespan -- reproduce optimiser {{ARGS}}
+    cargo run --release -p makespan-lab -- optimiser {{ARGS}}
 
 # OR-Tools CP-SAT beside makespan on the same instances (benches/peers/README.md); the first run needs the network
 peers-cpsat *ARGS:

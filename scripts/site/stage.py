@@ -190,17 +190,22 @@ def wrapped(text: str) -> str:
 
 
 def command_line(makespan: Path) -> str:
-    text = "# The command line\n\nWhat `makespan COMMAND --help` prints.\n"
+    text = "# The command line\n\nWhat `makespan COMMAND --help` and `makespan-lab NAME --help` print.\n"
     names = re.findall(r"^  ([a-z][a-z-]*)  ", printed(makespan, "--help").split("Options:")[0], re.M)
     for name in names:
-        if name == "help":
-            continue
-        page = printed(makespan, name, "--help")
-        text += f"\n## {name}\n\n```text\n{wrapped(page.rstrip())}\n```\n"
-        inner = page.split("Commands:\n")[1].split("\n\n")[0] if "Commands:\n" in page else ""
-        for sub in re.findall(r"^  ([a-z][a-z-]*)  ", inner, re.M):
-            if sub != "help":
-                text += f"\n### {name} {sub}\n\n```text\n{wrapped(printed(makespan, name, sub, '--help').rstrip())}\n```\n"
+        if name != "help":
+            text += help_of(name, makespan, name)
+    return text + help_of("makespan-lab", makespan.with_name("makespan-lab"))
+
+
+def help_of(title: str, program: Path, *words: str) -> str:
+    """The help of a command, and below it that of each of its own commands."""
+    page = printed(program, *words, "--help")
+    text = f"\n## {title}\n\n```text\n{wrapped(page.rstrip())}\n```\n"
+    inner = page.split("Commands:\n")[1].split("\n\n")[0] if "Commands:\n" in page else ""
+    for name in re.findall(r"^  ([a-z][a-z-]*)  ", inner, re.M):
+        if name != "help":
+            text += f"\n### {title} {name}\n\n```text\n{wrapped(printed(program, *words, name, '--help').rstrip())}\n```\n"
     return text
 
 

@@ -21,7 +21,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
-use makespan_lab::campaign::Named;
 
 pub use doctor::{DoctorOptions, SlurmAction, SlurmCommands};
 pub use failures::FailureOptions;
@@ -98,7 +97,7 @@ pub enum Command {
     Token(TokenCommands),
     /// Serve a node of a pilot: `run --on slurm` starts it there
     Agent(AgentOptions),
-    /// Compute a shard of `reproduce` or `compare`: these start it with --on or --shards
+    /// Compute a shard of `compare`, which starts it with --on or --shards
     Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
@@ -110,8 +109,6 @@ pub enum Command {
     Generate(GenerateOptions),
     /// Convert an instance to another format
     Convert(ConvertOptions),
-    /// Repeat the experiments of a paper, or measure the optimiser
-    Reproduce(ReproduceOptions),
     /// List the algorithms, or explain one
     Algorithms(AlgorithmsOptions),
     /// Print the completions of a shell
@@ -123,6 +120,7 @@ pub enum Command {
     Setup(SetupOptions),
 }
 
+/// The options of `setup`.
 #[derive(Args)]
 pub struct SetupOptions {
     /// Write below share in this folder, such as /usr/local for everybody [default: this user's, ~/.local]
@@ -333,6 +331,7 @@ pub struct RunOptions {
     pub is_part: bool,
 }
 
+/// The options of `agent`.
 #[derive(Args)]
 pub struct AgentOptions {
     /// The folder of the run
@@ -383,17 +382,6 @@ pub struct ConvertOptions {
     pub input: InstanceOptions,
     /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
-}
-
-#[derive(Args)]
-#[command(
-    after_help = "Options of the shards stand before the campaign: makespan reproduce --on slurm --nodes 4 demt --runs 40"
-)]
-pub struct ReproduceOptions {
-    #[command(flatten)]
-    pub shards: ShardOptions,
-    #[command(subcommand)]
-    pub campaign: Named,
 }
 
 #[derive(Args)]

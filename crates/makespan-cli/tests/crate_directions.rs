@@ -26,6 +26,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "makespan-generate",
             "makespan-sim",
             "makespan",
+            "makespan-cli",
         ],
     ),
     (
@@ -43,7 +44,6 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "makespan-formats",
             "makespan-generate",
             "makespan",
-            "makespan-lab",
             "makespan-service",
         ],
     ),

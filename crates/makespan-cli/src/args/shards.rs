@@ -8,7 +8,7 @@ use super::SlurmOptions;
 #[derive(Args)]
 pub struct ShardOptions {
     #[command(flatten)]
-    pub slurm: SlurmOptions,
+    pub(crate) slurm: SlurmOptions,
     /// Split the work into so many shards, processes of this program that leave their parts in the folder; without --on they run on
     /// this machine [default with --on: 4 for each processor]
     #[arg(long, value_name = "N", value_parser = super::machines::positive)]
@@ -16,12 +16,13 @@ pub struct ShardOptions {
 }
 
 impl ShardOptions {
-    /// Whether the work is to be split.
+    /// Returns whether the work is to be split.
     pub const fn are_asked(&self) -> bool {
         self.shards.is_some() || self.slurm.on.is_some()
     }
 }
 
+/// The arguments of `shard`.
 #[derive(Args)]
 pub struct ShardCommand {
     /// The folder of the work

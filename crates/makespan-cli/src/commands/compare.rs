@@ -5,7 +5,7 @@ mod files;
 mod many;
 mod sharded;
 
-pub use sharded::work;
+pub use sharded::shard;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

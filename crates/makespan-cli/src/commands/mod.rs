@@ -10,7 +10,6 @@ pub mod history;
 pub mod plan;
 pub mod profile;
 pub mod queue;
-pub mod reproduce;
 pub mod run;
 pub mod serve;
 pub mod service;

@@ -1,24 +1,25 @@
-//! `makespan setup`, `makespan completions`
+//! `makespan setup`, `makespan completions`, and the setup of another program
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use makespan_history::data_folder;
 use miette::{Result, miette};
 
-use crate::args::{Arguments, SetupOptions};
+use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
-/// Shells that load completions from a folder for data: where, and what the file is called.
-const SHELLS: [(Shell, &str, &str); 3] = [
-    (Shell::Bash, "bash-completion/completions", "makespan"),
-    (Shell::Fish, "fish/vendor_completions.d", "makespan.fish"),
-    (Shell::Zsh, "zsh/site-functions", "_makespan"),
+/// Shells that load completions from a folder for data: the folder, and the beginning and end of the name of the file around
+/// the name of the program.
+const SHELLS: [(Shell, &str, &str, &str); 3] = [
+    (Shell::Bash, "bash-completion/completions", "", ""),
+    (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),
+    (Shell::Zsh, "zsh/site-functions", "_", ""),
 ];
 
 const MANUAL: &str = "man/man1";
@@ -31,14 +32,14 @@ struct Part {
     files: Vec<(String, Vec<u8>)>,
 }
 
-/// Prints the completions of a shell.
-pub fn completions(shell: Shell) -> Result<ExitCode> {
-    emit(&String::from_utf8_lossy(&completion(shell)))?;
+/// Prints the completions of a program for a shell.
+pub fn completions(program: &Command, shell: Shell) -> Result<ExitCode> {
+    emit(&String::from_utf8_lossy(&completion(program, shell)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes manual pages and completions to where programs look for them, or removes them.
-pub fn setup(options: &SetupOptions) -> Result<ExitCode> {
+/// Writes the manual pages and completions of a program to where other programs look for them, or removes them.
+pub fn setup(program: &Command, options: &SetupOptions) -> Result<ExitCode> {
     let share = match &options.prefix {
         Some(prefix) => {
             std::path::absolute(prefix).map_err(|error| miette!("{}: {error}", prefix.display()))?.join("share")
@@ -46,7 +47,8 @@ pub fn setup(options: &SetupOptions) -> Result<ExitCode> {
         None => data_folder().ok_or_else(|| miette!("this user has no home folder; name a folder: --prefix FOLDER"))?,
     };
     let mut rows = Vec::new();
-    for Part { what, folder, files } in parts(&share)? {
+    let name = program.get_name().to_owned();
+    for Part { what, folder, files } in parts(program, &share)? {
         let mut count = 0;
         for (name, content) in files {
             let path = folder.join(name);
@@ -56,50 +58,52 @@ pub fn setup(options: &SetupOptions) -> Result<ExitCode> {
     }
     let done = if options.remove { "removed" } else { "written" };
     let rows = table(&[done, "files", ""], 1, rows);
-    let advice = if options.remove { String::new() } else { advice(&share) };
+    let advice = if options.remove { String::new() } else { advice(&name, &share) };
     emit(&(rows + &advice))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn parts(share: &Path) -> Result<Vec<Part>> {
-    let mut parts = vec![Part { what: "manual pages", folder: share.join(MANUAL), files: manual()? }];
-    for (shell, folder, name) in SHELLS {
+fn parts(program: &Command, share: &Path) -> Result<Vec<Part>> {
+    let pages = manual(program)?;
+    let mut parts = vec![Part { what: "manual pages", folder: share.join(MANUAL), files: pages }];
+    for (shell, folder, begin, end) in SHELLS {
         let what = match shell {
             Shell::Bash => "bash completions",
             Shell::Fish => "fish completions",
             _ => "zsh completions",
         };
-        parts.push(Part { what, folder: share.join(folder), files: vec![(name.to_owned(), completion(shell))] });
+        let name = format!("{begin}{}{end}", program.get_name());
+        parts.push(Part { what, folder: share.join(folder), files: vec![(name, completion(program, shell))] });
     }
     Ok(parts)
 }
 
 /// How programs find what is not in a folder that they search anyway.
-fn advice(share: &Path) -> String {
+fn advice(program: &str, share: &Path) -> String {
     let zsh = share.join(SHELLS[2].1);
     format!(
         "\nbash and fish find their completions; zsh does with this in ~/.zshrc, before `compinit`:\n    fpath+=({})\n\
-         `man makespan` finds the pages where {} is on the PATH; elsewhere:\n    man -M {} makespan\n",
+         `man {program}` finds the pages where {} is on the PATH; elsewhere:\n    man -M {} {program}\n",
         zsh.display(),
         share.with_file_name("bin").display(),
         share.join("man").display()
     )
 }
 
-fn completion(shell: Shell) -> Vec<u8> {
+fn completion(program: &Command, shell: Shell) -> Vec<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "makespan", &mut text);
+    clap_complete::generate(shell, &mut program.clone(), program.get_name(), &mut text);
     text
 }
 
-/// A page for the program and one for each of its commands: names and contents.
-fn manual() -> Result<Vec<(String, Vec<u8>)>> {
-    let mut program = Arguments::command().disable_help_subcommand(true);
+/// Returns a page for the program and one for each of its commands that is not hidden: names and contents.
+fn manual(program: &Command) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut program = program.clone().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();
     let mut open = vec![program];
     while let Some(command) = open.pop() {
-        open.extend(command.get_subcommands().cloned());
+        open.extend(command.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
         let source = format!("makespan {}", env!("CARGO_PKG_VERSION"));
         let page = Man::new(command).source(source).manual("Makespan");
         let mut text = Vec::new();

@@ -232,19 +232,8 @@ fn completions_and_help_exist() {
         assert!(sandbox.makespan(&format!("completions {shell}")).succeeds().contains("makespan"));
     }
     let whole = sandbox.makespan("--help").succeeds();
-    let commands = [
-        "plan",
-        "bound",
-        "verify",
-        "compare",
-        "simulate",
-        "run",
-        "profile",
-        "generate",
-        "convert",
-        "reproduce",
-        "algorithms",
-    ];
+    let commands =
+        ["plan", "bound", "verify", "compare", "simulate", "run", "profile", "generate", "convert", "algorithms"];
     for command in commands {
         assert!(whole.contains(&format!("\n  {command} ")), "{command} is missing in\n{whole}");
         let help = sandbox.makespan(&format!("{command} --help")).succeeds();
@@ -253,65 +242,6 @@ fn completions_and_help_exist() {
     }
     assert!(sandbox.makespan("--version").succeeds().starts_with("makespan "));
     sandbox.makespan("").misused(&["Usage: makespan <COMMAND>"]);
-}
-
-#[test]
-fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
-    let sandbox = Sandbox::new();
-    let first = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
-    assert!(first.contains("20 instances (0 from an earlier campaign)"), "{first}");
-    let names: Vec<_> = fs::read_dir(sandbox.path("results")).unwrap().map(|e| e.unwrap().file_name()).collect();
-    for name in [
-        "results.csv",
-        "summary.csv",
-        "claims.md",
-        "figure2.svg",
-        "figure2.pdf",
-        "figure3a.svg",
-        "figure3a.tex",
-        "figure7.pdf",
-    ] {
-        assert!(names.iter().any(|known| known == name), "{name} is missing in {names:?}");
-    }
-    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{names:?}");
-    let (results, claims) = (sandbox.read("results/results.csv"), sandbox.read("results/claims.md"));
-    let second = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
-    assert!(second.contains("20 instances (20 from an earlier campaign)"), "{second}");
-    assert_eq!((results, claims), (sandbox.read("results/results.csv"), sandbox.read("results/claims.md")));
-}
-
-#[test]
-fn reproduce_demt_takes_families_sizes_processors_and_algorithms() {
-    let sandbox = Sandbox::new();
-    let line =
-        "reproduce demt --runs 2 --families high --jobs 5,6 --processors 8 -a 'gang,demt[compaction=raw,shuffles=0]'";
-    let said = sandbox.makespan(&format!("{line} --output few")).succeeds();
-    assert!(said.contains("4 instances (0 from an earlier campaign)"), "{said}");
-    let results = sandbox.read("few/results.csv");
-    assert_eq!(results.lines().count(), 1 + 4 * 2);
-    assert_eq!(results.matches("demt[compaction=raw,shuffles=0]").count(), 4);
-    assert!(sandbox.read("few/figure2.svg").contains("batches of doubling length"));
-    sandbox.makespan("reproduce demt --algorithms demt,,gang --output r").refused(&["does not name an algorithm"]);
-    sandbox.makespan("reproduce demt --jobs 0 --output r").refused(&["sizes", "positive"]);
-}
-
-#[test]
-fn reproduce_measures_the_optimiser() {
-    let sandbox = Sandbox::new();
-    let line = "reproduce optimiser --runs 2 --families weak,cirne --jobs 4,6 --limits steps=30 --output results";
-    let first = sandbox.makespan(line).succeeds();
-    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "worst mean"] {
-        assert!(first.contains(part), "{part} is missing in\n{first}");
-    }
-    assert!(first.contains("16 plans (0 from an earlier campaign)"), "{first}");
-    let results = sandbox.read("results/results.csv");
-    assert_eq!(results.lines().count(), 1 + 16);
-    for name in ["summary.csv", "report.txt", "makespan-steps-30.svg", "weighted_completion-steps-30.svg"] {
-        assert!(!sandbox.read(&format!("results/{name}")).is_empty());
-    }
-    let second = sandbox.makespan(line).succeeds();
-    assert!(second.contains("16 plans (16 from an earlier campaign)"), "{second}");
-    assert_eq!(results, sandbox.read("results/results.csv"));
 }
 
 #[test]
@@ -368,18 +298,4 @@ fn a_changed_front_is_rejected() {
     other(&mut file);
     sandbox.write("changed.json", file.to_string());
     assert!(sandbox.makespan("verify jobs.json changed.json").succeeds().starts_with("valid"), "without a front");
-}
-
-#[test]
-fn reproduce_hierarchical_checks_the_guarantee_and_draws_the_figures() {
-    let sandbox = Sandbox::new();
-    let line = "reproduce hierarchical --families weak,steps --processors-per-node 4 --nodes 2 --jobs-per-node 1 \
-                --limits steps=20 --searches 1 --output results";
-    let first = sandbox.makespan(line).succeeds();
-    assert!(first.contains("2 instances (0 from an earlier campaign)"), "{first}");
-    assert!(first.contains("2 - 2/k") && first.contains("figure7.svg"), "{first}");
-    for name in ["results.csv", "summary.csv", "guesses.csv", "figure2.svg", "figure9.svg", "ratio-families.svg"] {
-        assert!(sandbox.path("results").join(name).exists(), "{name} is missing");
-    }
-    assert!(sandbox.makespan(line).succeeds().contains("2 instances (2 from an earlier campaign)"));
 }

@@ -1,4 +1,4 @@
-//! Flows of tasks: generated, simulated, and the campaign of their paper.
+//! Flows of tasks: generated and simulated.
 
 use serde_json::Value;
 
@@ -60,24 +60,4 @@ fn other_logs_have_no_phases() {
     sandbox.makespan("simulate small.toml --report page.html").succeeds();
     assert!(!sandbox.read("page.html").contains("legend phases"));
     sandbox.makespan("simulate small.toml --policy flow").refused(&["flow"]);
-}
-
-#[test]
-fn the_campaign_goes_on_where_it_stopped() {
-    let sandbox = Sandbox::new();
-    let line = "reproduce ptfs --output r --tasks 40 --sizes 5000 --rates 0.5,2 --swings 0.5 --runs 1 --threads 1";
-    let text = sandbox.makespan(line).succeeds();
-    assert!(
-        text.contains("Mean size 5000, swing 0.5: makespan over its bound, %") && text.contains("Claims"),
-        "{text}"
-    );
-    assert!(text.contains("2 flows (0 from an earlier campaign)"), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    for name in ["results.csv", "report.txt", "figure10.svg", "figure12.svg"] {
-        assert!(sandbox.read(&format!("r/{name}")).len() > 100, "{name}");
-    }
-    let again = sandbox.makespan(line).succeeds();
-    assert!(again.contains("2 flows (2 from an earlier campaign)"), "{again}");
-    sandbox.makespan("reproduce ptfs --output r --rates 0").refused(&["rates"]);
-    sandbox.makespan("reproduce ptfs --output r --threads 0").refused(&["threads"]);
 }

@@ -105,22 +105,3 @@ fn the_second_signal_gives_up() {
         status => assert_eq!(status, Some(0)),
     }
 }
-
-#[test]
-fn an_interrupted_campaign_says_where_it_goes_on() {
-    let sandbox = Sandbox::new();
-    let line = "reproduce demt --runs 100000 --families weak --jobs 4 --processors 4 --output results";
-    let child = started(&sandbox, line);
-    listens(&child, Signal::SIGINT);
-    let begin = Instant::now();
-    let finished =
-        || std::fs::read_to_string(sandbox.path("results/journal.jsonl")).map_or(0, |text| text.lines().count());
-    while finished() < 3 && begin.elapsed() < Duration::from_mins(1) {
-        sleep(Duration::from_millis(10));
-    }
-    send(&child, Signal::SIGINT);
-    let said = Said::new(line, &child.wait_with_output().unwrap());
-    assert_eq!(said.status, Some(130), "{said:?}");
-    assert!(said.err.contains("kept in results, and the same command goes on there"), "{said:?}");
-    assert!(finished() >= 3);
-}

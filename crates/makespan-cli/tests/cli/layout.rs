@@ -31,8 +31,6 @@ fn texts_fit_a_terminal() {
         "simulate small.toml --policy easy,fcfs --start-time-of law",
         "convert small.toml small.json",
         "profile --allotments 1,2 --repetitions 1 -- true",
-        "reproduce demt --runs 1 --output results",
-        "reproduce optimiser --runs 1 --families weak --jobs 3 --limits steps=5 --output optimiser",
     ];
     for line in lines {
         tidy(line, &sandbox.makespan(line).succeeds());

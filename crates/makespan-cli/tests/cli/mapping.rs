@@ -1,4 +1,4 @@
-//! Times of tasks on machines: generated, planned, reproduced.
+//! Times of tasks on machines: generated and planned.
 
 use crate::sandbox::Sandbox;
 
@@ -24,21 +24,4 @@ fn matrices_are_generated_and_planned() {
     sandbox.makespan("generate etc --consistency x").misused(&["consistency is `x`", "c (consistent)"]);
     sandbox.makespan("generate etc --tasks 0").refused(&["tasks is 0", "at least 1"]);
     sandbox.makespan("generate etc -o m.foo").refused(&["m.foo"]);
-}
-
-#[test]
-fn the_mapping_benchmark_is_reproduced_and_goes_on() {
-    let sandbox = Sandbox::new();
-    let line = "reproduce mapping --classes c_hihi,i_lolo --tasks 12 --machines 3 --time steps=30 --output results";
-    let text = sandbox.makespan(line).succeeds();
-    for part in ["Skipped files of the benchmark: u_c_hihi.0", "no folder of files (--data)", "min-min", "not measured"]
-    {
-        assert!(text.contains(part), "`{part}` is missing in\n{text}");
-    }
-    assert!(text.contains("2 matrices (0 from an earlier campaign)"), "{text}");
-    assert_eq!(sandbox.read("results/results.csv").lines().count(), 1 + 2 * 14);
-    assert!(sandbox.makespan(line).succeeds().contains("2 matrices (2 from an earlier campaign)"));
-    sandbox.makespan("reproduce mapping --data none --output r").refused(&["none", "name a folder"]);
-    sandbox.makespan("reproduce mapping --seeds 0 --output r").refused(&["seeds is 0"]);
-    sandbox.makespan("reproduce mapping --classes c --output r").misused(&["`c`", "such as c_hilo"]);
 }

@@ -1,4 +1,4 @@
-//! Bags of tasks on trees: generated, simulated, reproduced.
+//! Bags of tasks on trees: generated and simulated.
 
 use serde_json::Value;
 
@@ -79,7 +79,6 @@ fn what_does_not_fit_is_refused_once_and_clearly() {
         ("simulate log.swf --processors 4 --buffer 3", "--buffer is for bags of tasks on a tree"),
         ("generate tree --nodes 0", "nodes is 0; it must be at least 1"),
         ("generate tree --nodes 5 --largest-ratio 0", "largest ratio is 0"),
-        ("reproduce trees --trees 0", "trees is 0; it must be at least 1"),
     ] {
         sandbox.makespan(arguments).refused(&[reason]);
     }

@@ -1,7 +1,6 @@
 //! What every campaign is, and how all are played: instances drawn by key, runs on several threads with a journal of what is
 //! finished, checks of plans and bounds, claims with verdicts, and the writing of tables and figures.
 
-mod build;
 mod check;
 mod claim;
 mod finish;
@@ -20,14 +19,13 @@ pub use named::Named;
 pub use play::{AnyCampaign, Campaign, Report, Summary, reproduce};
 pub use progress::{Progress, Silent};
 pub use search::{Limit, Limits, Search, Setting};
-pub use shard::{FOLDER as SHARDS, Shard, Size};
+pub use shard::Size;
 
 pub(crate) use check::{at_least, failed, valid, verified};
 pub(crate) use instances::stirred;
 pub(crate) use output::{File, cores, figure, histogram, in_memory, table, text_table};
 pub(crate) use play::{positive, refuse};
 
-pub use build::build;
 use claim::{claims_markdown, claims_text};
 use finish::finish;
 use output::{write, write_result};

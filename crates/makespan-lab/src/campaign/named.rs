@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
+use makespan_cli::shards::Shard;
 
-use super::{AnyCampaign, Campaign, Progress, Shard, Size, Summary};
+use super::{AnyCampaign, Campaign, Progress, Size, Summary};
 use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees};
 
 /// Every campaign.

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Args, Command};
+use makespan_cli::shards::{Shard, build};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::finish::Finished;
-use super::shard::{self, Shard, Size};
-use super::{Claim, Progress, build, claims_markdown, claims_text, finish, write, write_result};
+use super::shard::{self, Size};
+use super::{Claim, Progress, claims_markdown, claims_text, finish, write, write_result};
 use crate::LabError;
 
 /// What is said of wall times that were not measured on one machine alone.
@@ -197,7 +198,8 @@ pub fn reproduce<C: Campaign>(
 
 /// What runs depend on besides their keys.
 pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
-    Ok(format!("build {:016x}; journal 3; {}", build()?, campaign.version()))
+    let build = build().map_err(LabError::file("the running program".as_ref()))?;
+    Ok(format!("build {build:016x}; journal 3; {}", campaign.version()))
 }
 
 /// Makes a folder, with those above it.

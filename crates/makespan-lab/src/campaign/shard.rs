@@ -4,23 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use makespan_cli::shards::{SHARDS, Shard};
+
 use super::Campaign;
 use super::journal::{Journal, Lock, finished};
 use super::play::{made, version};
 use crate::LabError;
-
-/// The folder of the shards in that of the results.
-pub const FOLDER: &str = "shards";
-
-/// One of so many parts of the runs of a campaign: each `count`-th, from the run with this index on. The first runs are the longest where campaigns
-/// know that, so that all shards have some of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Which, from 0.
-    pub index: usize,
-    /// How many there are.
-    pub count: usize,
-}
 
 /// How much there is to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,19 +22,17 @@ pub struct Size {
     pub processors: usize,
 }
 
-impl Shard {
-    /// Its journal, in the folder of the results.
-    fn journal(self, folder: &Path) -> PathBuf {
-        folder.join(FOLDER).join(format!("{:04}.jsonl", self.index))
-    }
+/// Returns the journal of a shard in the folder of the results.
+fn journal_of(shard: Shard, folder: &Path) -> PathBuf {
+    folder.join(SHARDS).join(format!("{:04}.jsonl", shard.index))
 }
 
 /// Does the runs of a shard that nobody has finished, one after another. Another process that does the same shard is waited for.
 pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Result<(), LabError> {
     campaign.check()?;
     let version = version(campaign)?;
-    made(&folder.join(FOLDER))?;
-    let (mut journal, own) = Journal::open(&shard.journal(folder), &version, C::key, Lock::Wait)?;
+    made(&folder.join(SHARDS))?;
+    let (mut journal, own) = Journal::open(&journal_of(shard, folder), &version, C::key, Lock::Wait)?;
     let earlier = finished(&super::journal::path(folder), &version, C::key)?;
     for key in campaign.keys().into_iter().skip(shard.index).step_by(shard.count) {
         if !own.contains_key(&key) && !earlier.contains_key(&key) {
@@ -57,7 +44,7 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
 
 /// The runs that shards have finished in a folder, by key.
 pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<C::Key, C::Run>, LabError> {
-    let shards = folder.join(FOLDER);
+    let shards = folder.join(SHARDS);
     let mut paths = Vec::new();
     if shards.is_dir() {
         for entry in fs::read_dir(&shards).map_err(LabError::file(&shards))? {

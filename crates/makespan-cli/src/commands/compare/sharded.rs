@@ -2,23 +2,27 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use clap::Parser;
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Front, Instance, Plan};
 use makespan_exec::fingerprint;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, ReadOptions, read_instance, write_instance};
-use makespan_lab::campaign::{SHARDS, Shard, build};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
 use super::{Outcome, Row, outcome, specs};
-use crate::args::CompareOptions;
-use crate::commands::shards::{self, ShardPlan, Work};
+use crate::args::{Arguments, Command, CompareOptions, ShardCommand};
+use crate::commands::shards::{self, SHARDS, Shard, ShardPlan, Work, build};
 use crate::output::{shown, write_file};
 
 /// The instance, with all that the options say of it.
 const INSTANCE: &str = "instance.json";
+
+/// The name of this program.
+const PROGRAM: &str = "makespan";
 
 /// The key of what the part of a comparison depends on.
 const IDENTITY: &str = "identity";
@@ -37,8 +41,14 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     }
     let identity = identity(options, instance, specs)?;
     let parts: Vec<PathBuf> = (0..specs.len()).map(|index| part(&folder, index)).collect();
-    let work =
-        Work { folder: &folder, identity: identity.clone(), parts: specs.len(), processors: 1, option: "--folder" };
+    let work = Work {
+        folder: &folder,
+        identity: identity.clone(),
+        parts: specs.len(),
+        processors: 1,
+        option: "--folder",
+        program: PROGRAM,
+    };
     shards::refuse_other(&work)?;
     if !parts.iter().all(|part| is_done(part, &identity)) {
         keep(instance, &folder)?;
@@ -49,8 +59,20 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     parts.iter().map(|part| read(part, instance)).collect::<Result<_>>().map(Some)
 }
 
+/// Does the work of a shard: `makespan shard`.
+pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
+    let folder = &options.folder;
+    shards::shard(options, |plan, shard| {
+        let words = std::iter::once(PROGRAM).chain(plan.words.iter().map(String::as_str));
+        match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
+            Ok(Command::Compare(options)) => work(&options, plan, folder, shard),
+            _ => Err(shards::not_split(folder)),
+        }
+    })
+}
+
 /// Plans by the algorithms of a shard that are not done.
-pub fn work(options: &CompareOptions, plan: &ShardPlan, folder: &Path, shard: Shard) -> Result<()> {
+fn work(options: &CompareOptions, plan: &ShardPlan, folder: &Path, shard: Shard) -> Result<()> {
     let instance = kept(folder)?;
     let specs = specs(options, &instance);
     let identity = identity(options, &instance, &specs)?;
@@ -75,7 +97,7 @@ fn usual(instance: &Path) -> PathBuf {
 }
 
 fn identity(options: &CompareOptions, instance: &Instance, specs: &[String]) -> Result<String> {
-    let build = build().map_err(|error| miette!("{error}"))?;
+    let build = build().map_err(|error| miette!("the running program: {error}"))?;
     let named = if options.algorithms.is_some() { "named" } else { "all" };
     Ok(format!(
         "compare; build {build:016x}; seed {}; {named}: {}; instance {}",

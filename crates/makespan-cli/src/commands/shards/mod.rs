@@ -1,9 +1,15 @@
 //! Work that is split into shards: jobs of a run, each of which is a process of this program that computes a part and leaves it in the
 //! folder of the work. Whoever gives the command gathers the parts.
+//!
+//! What a shard computes is the caller's: [`shard`] is given a function for it.
 
+mod build;
 mod plan;
+mod shard;
 
+pub use build::build;
 pub use plan::ShardPlan;
+pub use shard::{SHARDS, Shard};
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -12,11 +18,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use makespan_exec::cores;
 use makespan_formats::list::quoted;
-use makespan_lab::campaign::{SHARDS, Shard};
 use makespan_slurm::engine::this_program;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 
-use super::{compare, run};
+use super::run;
 use crate::args::{Arguments, Command, RunOptions, ShardCommand, ShardOptions};
 use crate::output::{complain, shown, write_file};
 
@@ -41,6 +46,8 @@ pub struct Work<'a> {
     pub processors: usize,
     /// The option that names the folder.
     pub option: &'static str,
+    /// Name of this program.
+    pub program: &'static str,
 }
 
 /// Refuses a folder that holds shards of other work.
@@ -162,12 +169,12 @@ fn last_line(log: &Path) -> String {
     last.map_or_else(String::new, |line| format!(" (`{}`)", shown(line)))
 }
 
-/// `makespan shard`
-pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
+/// Does the work of a shard: goes to the folder in which the command of the whole work was given, and calls `compute` there.
+pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> Result<()>) -> Result<ExitCode> {
     let (folder, index) = (&options.folder, options.index);
     let name = folder.display();
     let plan = ShardPlan::read(folder)?
-        .ok_or_else(|| miette!("{name}: no work is split there; `reproduce` and `compare` do so with --on"))?;
+        .ok_or_else(|| miette!("{name}: no work is split there; a command with --on or --shards does so"))?;
     if index >= plan.shards {
         return Err(miette!("{name} has shards 0 to {}, and no {index}", plan.shards - 1));
     }
@@ -175,16 +182,11 @@ pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
     std::env::set_current_dir(directory).map_err(|error| {
         miette!("{}: {error}; the folder of the command must be one that all nodes share", directory.display())
     })?;
-    let shard = Shard { index, count: plan.shards };
-    let words = std::iter::once("makespan").chain(plan.words.iter().map(String::as_str));
-    match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
-        Ok(Command::Reproduce(options)) => {
-            let identity = options.campaign.identity().map_err(|error| miette!("{error}"))?;
-            plan.is_of(&identity, folder)?;
-            options.campaign.work(shard).map_err(|error| miette!("{error}"))?;
-        }
-        Ok(Command::Compare(options)) => compare::work(&options, &plan, folder, shard)?,
-        _ => return Err(miette!("{name}: its command is none that is split; remove the folder {SHARDS} there")),
-    }
+    compute(&plan, Shard { index, count: plan.shards })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the error about a plan whose command line is none of this program that can be split.
+pub fn not_split(folder: &Path) -> Report {
+    miette!("{}: its command is none that is split; remove the folder {SHARDS} there", folder.display())
 }

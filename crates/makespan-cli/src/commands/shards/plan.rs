@@ -4,11 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use makespan_lab::campaign::SHARDS;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::Work;
+use super::{SHARDS, Work};
 use crate::output::{shown, write_file};
 
 /// Its name, in the folder of the shards.
@@ -81,7 +80,8 @@ impl ShardPlan {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
             return Err(miette!(
-                "{folder} holds shards of another command, or of another build of makespan: `makespan {}`; name another folder with {}",
+                "{folder} holds shards of another command, or of another build of makespan: `{} {}`; name another folder with {}",
+                work.program,
                 shown(&self.words.join(" ")),
                 work.option
             ));

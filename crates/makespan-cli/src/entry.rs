@@ -1,0 +1,89 @@
+//! The way of a program from its command line to its exit status.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use miette::Result;
+
+use crate::output::{complain, shown};
+
+/// What Rust says of a number that cannot be read, and the remedy that is printed instead.
+const NUMBERS: [(&str, &str); 6] = [
+    ("invalid digit found in string", "write a whole number"),
+    ("cannot parse integer from empty string", "write a whole number"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+    ("invalid float literal", "write a number such as 0.5"),
+    ("cannot parse float from empty string", "write a number such as 0.5"),
+];
+
+/// Carries out the command line of this process and returns the exit status. An error is printed on one line.
+///
+/// `explain` gets a refusal of the command line and its words, and returns a message with a remedy if it knows a better one.
+///
+/// If this process was started as the shim of a job, the function does the work of the shim and does not return.
+pub fn enter<A: Parser>(
+    explain: fn(&clap::Error, &[String]) -> Option<String>,
+    carry_out: fn(&A) -> Result<ExitCode>,
+) -> ExitCode {
+    makespan_exec::serve();
+    let arguments = A::try_parse().unwrap_or_else(|error| misused(&error, explain));
+    // Messages keep their lines whole, so that they can be searched and copied.
+    let hook = miette::set_hook(Box::new(|_| {
+        Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())
+    }));
+    debug_assert!(hook.is_ok(), "the hook is set once");
+    carry_out(&arguments).unwrap_or_else(|report| {
+        // One error is one line, whatever the names in it are.
+        let message = report.to_string();
+        complain(&format!("{:?}", miette::miette!("{}", shown(&message))));
+        ExitCode::FAILURE
+    })
+}
+
+/// Ends the program with a message about its command line, or with the help that was asked for.
+fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<String>) -> ! {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let message = explain(error, &words).or_else(|| general(error)).unwrap_or_else(|| error.exit());
+    complain(message.trim_end());
+    std::process::exit(error.exit_code());
+}
+
+/// Returns a message that is clearer than clap's for refusals that any command has.
+fn general(error: &clap::Error) -> Option<String> {
+    let message = error.to_string();
+    match error.kind() {
+        ErrorKind::ValueValidation if message.contains(" is not in ") => Some(between(&message)),
+        ErrorKind::ValueValidation if NUMBERS.iter().any(|(rust, _)| message.contains(rust)) => {
+            Some(NUMBERS.iter().fold(message, |message, (rust, remedy)| message.replace(rust, remedy)))
+        }
+        ErrorKind::InvalidUtf8 => {
+            let word = std::env::args_os().find(|word| word.to_str().is_none()).unwrap_or_default();
+            let word = word.to_string_lossy().into_owned();
+            Some(format!(
+                "error: the argument `{word}` is no text in UTF-8, which names and commands are; rename the file"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the message about a number out of its range, with the range in words.
+fn between(message: &str) -> String {
+    let Some((before, range)) = message.split_once(" is not in ") else { return message.to_owned() };
+    let (range, rest) = range.split_once('\n').unwrap_or((range, ""));
+    match range.split_once("..=") {
+        Some((least, most)) if !least.is_empty() => format!("{before} is not between {least} and {most}\n{rest}"),
+        Some((_, most)) => format!("{before} is more than {most}\n{rest}"),
+        None => format!("{before} is less than {}\n{rest}", range.trim_end_matches("..")),
+    }
+}
+
+/// Returns the argument that clap does not know, if that is why it refuses the command line.
+pub fn unknown_argument(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => Some(word),
+        _ => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! The program `makespan`, and the parts of it that another program of the workspace shares: the way from a command line to an exit
+//! status, what is printed, work in shards, the agents of Slurm, and the installation of manual pages.
+
+mod args;
+mod cluster;
+mod commands;
+mod decisions;
+mod entry;
+mod input;
+mod machine;
+mod makefile;
+mod output;
+mod past;
+mod present;
+mod program;
+mod progress;
+mod snakefile;
+mod summary;
+
+pub use args::{AgentOptions, SetupOptions, ShardCommand, ShardOptions};
+pub use commands::agent::agent;
+pub use commands::setup::setup;
+pub use commands::shards;
+pub use entry::{enter, unknown_argument};
+pub use output::{INTERRUPTED, complain, emit};
+pub use program::main;
+pub use progress::bar;

@@ -1,0 +1,108 @@
+//! The program `makespan`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use miette::Result;
+
+use crate::args::{Arguments, Command};
+use crate::entry::{enter, unknown_argument};
+use crate::{commands, makefile};
+
+/// Carries out the command line of `makespan` and returns its exit status.
+pub fn main() -> ExitCode {
+    enter(explain, carry_out)
+}
+
+fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.command {
+        Command::Plan(options) => commands::plan::plan(options),
+        Command::Bound(options) => commands::bound::bound(options),
+        Command::Verify(options) => commands::verify::verify(options),
+        Command::Compare(options) => commands::compare::compare(options),
+        Command::Simulate(options) => commands::simulate::simulate(options),
+        Command::Run(options) => commands::run::run(options),
+        Command::Serve(options) => commands::serve::serve(options),
+        Command::Submit(options) => commands::service::submit(options),
+        Command::Queue(options) => commands::queue::queue(options),
+        Command::Job(options) => commands::service::job(options),
+        Command::Cancel(options) => commands::service::change(options, "cancel"),
+        Command::Hold(options) => commands::service::change(options, "hold"),
+        Command::Release(options) => commands::service::change(options, "release"),
+        Command::Logs(options) => commands::service::logs(options),
+        Command::Wait(options) => commands::service::wait(options),
+        Command::Token(options) => commands::service::token(options),
+        Command::Agent(options) => commands::agent::agent(options),
+        Command::Shard(options) => commands::compare::shard(options),
+        Command::Profile(options) => commands::profile::profile(options),
+        Command::History(options) => commands::history::history(options),
+        Command::Slurm(options) => commands::slurm::slurm(options),
+        Command::Generate(options) => commands::generate::generate(options),
+        Command::Convert(options) => commands::convert::convert(options),
+        Command::Algorithms(options) => commands::algorithms::algorithms(options),
+        Command::Completions { shell } => commands::setup::completions(&Arguments::command(), *shell),
+        Command::Setup(options) => commands::setup::setup(&Arguments::command(), options),
+    }
+}
+
+/// Returns the message for a refusal whose remedy depends on the command.
+fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
+    let command = words.first().map_or("", String::as_str);
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && name == "reproduce"
+    {
+        return Some(
+            "error: unrecognized subcommand 'reproduce'; it is a program of its own, which `cargo build --release -p \
+             makespan-lab` builds: write makespan-lab NAME, such as: makespan-lab demt"
+                .into(),
+        );
+    }
+    match command {
+        "run" => explain_run(error, words),
+        "queue" => explain_queue(error),
+        _ => None,
+    }
+}
+
+fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
+    let goal = unknown_argument(error).filter(|word| !word.starts_with('-'));
+    if let Some((file, goal)) = makefile_of(words).zip(goal) {
+        return Some(format!(
+            "error: unexpected argument '{goal}' found; another goal than the first of a makefile is written behind --: \
+             makespan run {file} -- {goal}"
+        ));
+    }
+    let message = error.to_string();
+    match error.kind() {
+        ErrorKind::UnknownArgument if message.contains("':::'") => {
+            Some("error: a command with arguments stands behind --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into())
+        }
+        ErrorKind::MissingRequiredArgument
+            if message.split("Usage:").next().is_some_and(|missing| missing.contains("<INSTANCE")) =>
+        {
+            Some(
+                "error: there is nothing to run; name a list of commands, - for one on \
+                standard input, or a command: makespan run -- 'gzip -9 {}' ::: *.txt\n\nFor more information, try '--help'."
+                    .into(),
+            )
+        }
+        _ => None,
+    }
+}
+
+fn explain_queue(error: &clap::Error) -> Option<String> {
+    let message = error.to_string();
+    (error.kind() == ErrorKind::ArgumentConflict && message.contains("'--state")).then(|| {
+        format!(
+            "{}: states are those of a service's jobs, and the queue of a cluster tells of what waits and what runs; leave --state out",
+            message.lines().next().unwrap_or_default()
+        )
+    })
+}
+
+/// Returns the makefile among the words of a command line.
+fn makefile_of(words: &[String]) -> Option<&str> {
+    words.iter().map(String::as_str).find(|word| makefile::is_makefile(Path::new(word)))
+}

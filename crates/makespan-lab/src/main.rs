@@ -1,0 +1,152 @@
+//! The program `makespan-lab`: plays a campaign, or one of its shards.
+
+use std::process::{self, ExitCode};
+
+use clap::{CommandFactory, Parser, Subcommand};
+use indicatif::ProgressBar;
+use makespan_cli::shards::{self, Work};
+use makespan_cli::{
+    AgentOptions, INTERRUPTED, SetupOptions, ShardCommand, ShardOptions, agent, bar, complain, emit, enter, setup,
+    unknown_argument,
+};
+use makespan_lab::campaign::{Named, Progress};
+use miette::{Result, miette};
+
+/// The name of this program.
+const PROGRAM: &str = "makespan-lab";
+
+/// Repeat the experiments of a paper, or measure the optimiser
+#[derive(Parser)]
+#[command(
+    name = PROGRAM,
+    version,
+    after_help = "Options of the shards stand before the campaign: makespan-lab --on slurm --nodes 4 demt --runs 40"
+)]
+struct Arguments {
+    #[command(flatten)]
+    shards: ShardOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Campaign(Named),
+    /// Compute a shard of a campaign, which starts it with --on or --shards
+    #[command(hide = true)]
+    Shard(ShardCommand),
+    /// Serve a node of a pilot: a campaign with --on slurm starts it there
+    #[command(hide = true)]
+    Agent(AgentOptions),
+    /// Install manual pages and the completions of shells for this user
+    #[command(hide = true)]
+    Setup(SetupOptions),
+}
+
+fn main() -> ExitCode {
+    enter(explain, carry_out)
+}
+
+fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.command {
+        Command::Campaign(campaign) => play(campaign, &arguments.shards),
+        Command::Shard(options) => shard(options),
+        Command::Agent(options) => agent(options),
+        Command::Setup(options) => setup(&Arguments::command(), options),
+    }
+}
+
+/// Returns the message for an option of the shards that stands behind the campaign.
+fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
+    const OPTIONS: [&str; 8] =
+        ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
+    let option = unknown_argument(error).filter(|word| OPTIONS.contains(word))?;
+    Some(format!(
+        "error: unexpected argument '{option}' found; options of the shards stand before the campaign, such as: {PROGRAM} \
+         --on slurm --nodes 4 demt"
+    ))
+}
+
+/// Plays a campaign with a progress bar, and prints its text, the number of its runs and how many of them were done before.
+fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
+    match carried_out(campaign, options)? {
+        Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
+        // What is left is short, and the signals are those of the run.
+        Some(true) => {}
+        None => listen(campaign)?,
+    }
+    let mut progress = Bar(bar(0, campaign.unit));
+    let summary = campaign.reproduce(&mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n\n{} {} ({} from an earlier campaign); the results are in {}\n",
+        summary.text.trim_end(),
+        summary.runs,
+        campaign.unit,
+        summary.reused,
+        campaign.folder.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has shards do the runs, if that is asked for and any are to be done. Returns whether all are done.
+fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
+    if !options.are_asked() {
+        return Ok(None);
+    }
+    let size = campaign.size().map_err(|error| miette!("{error}"))?;
+    if size.missing == 0 {
+        return Ok(None);
+    }
+    let work = Work {
+        folder: &campaign.folder,
+        identity: campaign.identity().map_err(|error| miette!("{error}"))?,
+        parts: size.runs,
+        processors: size.processors,
+        option: "--output",
+        program: PROGRAM,
+    };
+    shards::carry_out(&work, options).map(Some)
+}
+
+/// Does the runs of a shard that nobody has finished.
+fn shard(options: &ShardCommand) -> Result<ExitCode> {
+    let folder = &options.folder;
+    shards::shard(options, |plan, shard| {
+        let words = std::iter::once(PROGRAM).chain(plan.words.iter().map(String::as_str));
+        let Ok(Arguments { command: Command::Campaign(campaign), .. }) = Arguments::try_parse_from(words) else {
+            return Err(shards::not_split(folder));
+        };
+        plan.is_of(&campaign.identity().map_err(|error| miette!("{error}"))?, folder)?;
+        campaign.work(shard).map_err(|error| miette!("{error}"))
+    })
+}
+
+/// Ends the process at Ctrl-C. What is finished is in the journal whenever that is.
+fn listen(campaign: &Named) -> Result<()> {
+    let kept = format!(
+        "interrupted; the {} that were finished are kept in {}, and the same command goes on there",
+        campaign.unit,
+        campaign.folder.display()
+    );
+    let stop = move || {
+        complain(&kept);
+        process::exit(INTERRUPTED)
+    };
+    ctrlc::set_handler(stop).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))
+}
+
+/// A progress bar over the runs.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn started(&mut self, total: usize, reused: usize) {
+        self.0.set_length(total as u64);
+        self.0.set_position(reused as u64);
+    }
+
+    fn finished(&mut self, done: usize, _total: usize) {
+        self.0.set_position(done as u64);
+    }
+}

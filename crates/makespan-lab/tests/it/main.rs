@@ -1,0 +1,14 @@
+//! The program `makespan-lab` as its users meet it, and plans of drawn and published instances.
+
+#[path = "../../../makespan-slurm/tests/cluster/mod.rs"]
+mod cluster;
+
+mod campaigns;
+mod disturbed_flows;
+mod interrupt;
+mod program;
+mod reservations;
+mod sandbox;
+mod shards;
+mod slurm;
+mod workflows;
