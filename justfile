@@ -1,8 +1,8 @@
 # Recipes for those who have `just`; `./check` and cargo do without it.
 
-# What continuous integration runs
-check:
-    ./check
+# All that a change must pass, or one of the forms `quick` and `long` (`./check --help`)
+check *FORM:
+    ./check {{FORM}}
 
 # The documentation site, with every example run and every figure drawn: target/site/html/index.html
 site *ARGS:
@@ -10,7 +10,7 @@ site *ARGS:
 
 # Criterion benchmarks of readers, bounds and schedulers
 bench *ARGS:
-    cargo bench --workspace -- {{ARGS}}
+    cargo bench --workspace --exclude makespan-fuzz -- {{ARGS}}
 
 # Random kills of runs with an independent check, such as: just kill --kills 1000 --seed 1
 kill *ARGS:

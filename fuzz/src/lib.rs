@@ -2,7 +2,7 @@
 //! refuse anything, in one line; it may not panic, and not take more than 256 MB for less than 1 MB.
 
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Instance, Job, Platform, Profile, ProcSet, Time};
+use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
@@ -64,7 +64,8 @@ pub fn list(bytes: &[u8]) {
     }
     outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
-    let lines = Template::parse(template).and_then(|template| template.lines(&[vec![argument.to_owned()], vec!["b".into()]]));
+    let lines =
+        Template::parse(template).and_then(|template| template.lines(&[vec![argument.to_owned()], vec!["b".into()]]));
     if let Ok(lines) = lines {
         assert_eq!(lines.len(), 1);
     }

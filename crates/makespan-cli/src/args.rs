@@ -9,6 +9,8 @@ mod history;
 mod machines;
 mod needs;
 mod project;
+mod queue;
+#[cfg(feature = "service")]
 mod service;
 mod shards;
 mod simulate;
@@ -34,9 +36,11 @@ pub use history::{
 pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
 pub use project::GenerateProjectOptions;
+pub use queue::{KnownTimes, QueueOptions};
+#[cfg(feature = "service")]
 pub use service::{
-    AnyState, ConnectionOptions, JobOptions, JobsOptions, KnownTimes, LogsOptions, QueueOptions, ServeHttpOptions,
-    ServeOptions, SubmitOptions, TokenAction, TokenCommands,
+    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, ServeHttpOptions, ServeOptions, SubmitOptions,
+    TokenAction, TokenCommands,
 };
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
@@ -76,24 +80,33 @@ pub enum Command {
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     Run(RunOptions),
     /// Run jobs that come at any time, from several people, and show them on a page
+    #[cfg(feature = "service")]
     Serve(ServeOptions),
     /// Submit jobs to a service
+    #[cfg(feature = "service")]
     Submit(SubmitOptions),
     /// Show what waits and runs, of a service or of a cluster that Slurm runs, and when it will start
     Queue(QueueOptions),
     /// Show a job of a service, and why it does not run now
+    #[cfg(feature = "service")]
     Job(JobOptions),
     /// Take jobs of a service back
+    #[cfg(feature = "service")]
     Cancel(JobsOptions),
     /// Let jobs of a service wait until they are released
+    #[cfg(feature = "service")]
     Hold(JobsOptions),
     /// Let jobs of a service start that are held
+    #[cfg(feature = "service")]
     Release(JobsOptions),
     /// Print what a job of a service prints
+    #[cfg(feature = "service")]
     Logs(LogsOptions),
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
+    #[cfg(feature = "service")]
     Wait(JobsOptions),
     /// Make, list and remove the tokens of a service
+    #[cfg(feature = "service")]
     Token(TokenCommands),
     /// Serve a node of a pilot: `run --on slurm` starts it there
     Agent(AgentOptions),

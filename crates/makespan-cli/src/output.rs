@@ -189,9 +189,16 @@ pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
 
-/// Refuses charts whose endings are those of no picture.
+/// Refuses charts whose file names end in no picture format, or in one that this build does not write.
 pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
-    paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))
+    paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))?;
+    match paths.iter().find(|path| !PictureFormat::of(path).is_available()) {
+        None => Ok(()),
+        Some(path) => Err(miette!(
+            "{}: this makespan was built without the feature `pictures` and writes SVG only; name a file that ends in .svg",
+            path.display()
+        )),
+    }
 }
 
 /// Refuses output files that would overwrite the instance or each other, besides what [`check_target`] refuses.

@@ -17,7 +17,9 @@ use crate::args::HistoryChoice;
 use crate::input::Loaded;
 use crate::output::complain;
 
-pub use kinds::{kinds, of_command};
+pub use kinds::kinds;
+#[cfg(feature = "service")]
+pub use kinds::of_command;
 pub use memory::Memory;
 
 /// The history that is read and written, if there is one.
@@ -106,6 +108,7 @@ impl Past {
         }
     }
 
+    #[cfg(feature = "service")]
     /// Puts what the history knows in the place of guesses, and says nothing of it.
     pub fn learn(&self, mut jobs: Vec<Job>) -> Vec<Job> {
         let has_guesses = |job: &mut Job| job.work.tasks_mut().any(|task| task.estimate.is_guess());
@@ -120,6 +123,7 @@ impl Past {
         }
     }
 
+    #[cfg(feature = "service")]
     /// What adds to the history what runs, whatever was learned.
     pub fn recorder(self) -> Memory {
         Memory::new(self.history.map(Recorder::new), self.place, BTreeSet::new())

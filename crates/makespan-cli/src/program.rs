@@ -24,15 +24,24 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         Command::Compare(options) => commands::compare::compare(options),
         Command::Simulate(options) => commands::simulate::simulate(options),
         Command::Run(options) => commands::run::run(options),
+        #[cfg(feature = "service")]
         Command::Serve(options) => commands::serve::serve(options),
+        #[cfg(feature = "service")]
         Command::Submit(options) => commands::service::submit(options),
         Command::Queue(options) => commands::queue::queue(options),
+        #[cfg(feature = "service")]
         Command::Job(options) => commands::service::job(options),
+        #[cfg(feature = "service")]
         Command::Cancel(options) => commands::service::change(options, "cancel"),
+        #[cfg(feature = "service")]
         Command::Hold(options) => commands::service::change(options, "hold"),
+        #[cfg(feature = "service")]
         Command::Release(options) => commands::service::change(options, "release"),
+        #[cfg(feature = "service")]
         Command::Logs(options) => commands::service::logs(options),
+        #[cfg(feature = "service")]
         Command::Wait(options) => commands::service::wait(options),
+        #[cfg(feature = "service")]
         Command::Token(options) => commands::service::token(options),
         Command::Agent(options) => commands::agent::agent(options),
         Command::Shard(options) => commands::compare::shard(options),
@@ -58,6 +67,14 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
              makespan-lab` builds: write makespan-lab NAME, such as: makespan-lab demt"
                 .into(),
         );
+    }
+    #[cfg(not(feature = "service"))]
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && ["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"].contains(&name.as_str())
+    {
+        return Some(format!(
+            "error: this makespan was built without the feature `service`, which `{name}` belongs to; build it with the default features"
+        ));
     }
     match command {
         "run" => explain_run(error, words),

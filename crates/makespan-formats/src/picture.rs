@@ -1,22 +1,17 @@
-//! Pictures as SVG, PNG or PDF: what is drawn is SVG, and the other two are made of it.
+//! Pictures as SVG, PNG or PDF. Charts are drawn as SVG; PNG and PDF are converted from it.
 //!
-//! Their text is set in `DejaVu Sans`, which is compiled in, so that a picture looks the same on every machine. A PDF keeps text as text.
-//! The same SVG makes the same bytes.
+//! PNG and PDF need the feature `pictures`, which is on by default.
 
+#[cfg(feature = "pictures")]
+mod convert;
+#[cfg(feature = "pictures")]
 mod pdf;
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
 
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{self, Tree, fontdb};
-use svg2pdf::{ConversionOptions, PageOptions};
-
-/// Pixels of a PNG for each unit of the SVG, so that text stays sharp on a dense screen and in print.
-const SCALE: f32 = 2.0;
-/// Largest PNG: 256 MiB in memory.
-const MAX_PIXELS: f32 = 64.0 * 1024.0 * 1024.0;
+#[cfg(all(test, feature = "pictures"))]
+pub(crate) use convert::pixels;
 
 /// What a picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,67 +37,37 @@ impl PictureFormat {
             _ => Self::Svg,
         }
     }
+
+    /// Returns whether this build writes the format: SVG always, PNG and PDF with the feature `pictures`.
+    pub const fn is_available(self) -> bool {
+        matches!(self, Self::Svg) || cfg!(feature = "pictures")
+    }
 }
 
 /// Writes a picture, given as SVG, in this format.
 ///
 /// # Errors
-/// Those of the writer; and [`io::ErrorKind::InvalidData`] when the SVG cannot be converted, which is a defect of whoever drew it, or
-/// would have too many pixels.
+/// Those of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted, which is a defect of the code that drew it, or
+/// would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not [available](PictureFormat::is_available).
 pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> io::Result<()> {
     match format {
         PictureFormat::Svg => out.write_all(svg.as_bytes()),
-        PictureFormat::Png => out.write_all(&png(&tree(svg)?)?),
-        PictureFormat::Pdf => {
-            let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), PageOptions::default());
-            out.write_all(&pdf::canonical(&pdf.map_err(|error| failed(&error))?)?)
-        }
+        #[cfg(feature = "pictures")]
+        PictureFormat::Png => out.write_all(&convert::png(svg)?),
+        #[cfg(feature = "pictures")]
+        PictureFormat::Pdf => out.write_all(&convert::pdf(svg)?),
+        #[cfg(not(feature = "pictures"))]
+        PictureFormat::Png | PictureFormat::Pdf => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this program was built without the feature `pictures`; write the picture as SVG",
+        )),
     }
 }
 
-/// The fonts that text is set in.
-static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_data(dejavu::sans::regular().to_vec());
-    fonts.load_font_data(dejavu::sans::bold().to_vec());
-    fonts.set_sans_serif_family("DejaVu Sans");
-    Arc::new(fonts)
-});
-
-fn tree(svg: &str) -> io::Result<Tree> {
-    let options =
-        usvg::Options { font_family: "DejaVu Sans".into(), fontdb: Arc::clone(&FONTS), ..usvg::Options::default() };
-    Tree::from_str(svg, &options).map_err(|error| failed(&error))
-}
-
-fn png(tree: &Tree) -> io::Result<Vec<u8>> {
-    let size = tree.size();
-    let largest = (MAX_PIXELS / (size.width() * size.height())).sqrt();
-    let scale = SCALE.min(largest);
-    let pixels = |length: f32| (length * scale).round().max(1.0) as u32;
-    let pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()));
-    let mut pixmap =
-        pixmap.ok_or_else(|| failed(&"the picture has too many pixels for a PNG; write it as SVG or PDF"))?;
-    resvg::render(tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    pixmap.encode_png().map_err(|error| failed(&error))
-}
-
-/// The pixels of a picture, one for each unit of the SVG.
-#[cfg(test)]
-pub(crate) fn pixels(svg: &str) -> io::Result<Pixmap> {
-    let tree = tree(svg)?;
-    let mut pixmap = Pixmap::new(tree.size().width() as u32, tree.size().height() as u32)
-        .ok_or_else(|| failed(&"the picture has too many pixels"))?;
-    resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
-    Ok(pixmap)
-}
-
-fn failed(reason: &dyn ToString) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "pictures"))]
 mod tests {
+    use resvg::tiny_skia::Pixmap;
+
     use super::*;
 
     fn bytes(svg: &str, format: PictureFormat) -> Vec<u8> {

@@ -29,11 +29,8 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
     let mut scan = Scan { text: text.as_bytes(), at: 0, depth: 0, namespaces: 0, document_type: false };
     scan.all().map_err(|problem| scan.broken(problem))?;
     let nodes = (text.len() / BYTES_PER_NODE).max(MIN_NODES);
-    let options = ParsingOptions {
-        allow_dtd: scan.document_type,
-        nodes_limit: u32::try_from(nodes).unwrap_or(u32::MAX),
-        ..ParsingOptions::default()
-    };
+    let options =
+        ParsingOptions { allow_dtd: scan.document_type, nodes_limit: u32::try_from(nodes).unwrap_or(u32::MAX) };
     Document::parse_with_options(text, options).map_err(|error| {
         let at = error.pos();
         Broken { line: at.row as usize, column: at.col as usize, problem: format!("the XML is broken: {error}") }

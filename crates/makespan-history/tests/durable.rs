@@ -30,7 +30,7 @@ fn record(number: u64) -> Record {
 /// What the children of the other tests do: they append one record after the other, and say so.
 #[test]
 #[ignore = "a part of the other tests, which start it"]
-fn writer() {
+fn writer_for_other_tests() {
     let (Ok(path), Ok(count)) = (std::env::var(FILE), std::env::var(COUNT)) else { return };
     let mut out = std::io::stdout();
     let mut history = match History::open(Path::new(&path)) {
@@ -50,7 +50,7 @@ fn start(before: &[&str], path: &Path, count: u64) -> Child {
     let exe = std::env::current_exe().unwrap();
     let words = before.iter().map(|word| (*word).to_owned()).chain([exe.to_str().unwrap().to_owned()]);
     let words: Vec<String> =
-        words.chain(["writer", "--exact", "--ignored", "--nocapture"].map(str::to_owned)).collect();
+        words.chain(["writer_for_other_tests", "--exact", "--ignored", "--nocapture"].map(str::to_owned)).collect();
     let mut program = Program::new(&words[0]);
     program.args(&words[1..]).env(FILE, path).env(COUNT, count.to_string());
     program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()

@@ -1,7 +1,7 @@
 //! A real Slurm on this machine, to try things on: `cargo run -p makespan-slurm --example cluster -- 4x4` starts 4 nodes of 4 processors,
 //! prints the variables of an environment that sees it, and ends it with its standard input.
 
-#[path = "../tests/cluster/mod.rs"]
+#[path = "../tests/it/cluster/mod.rs"]
 mod cluster;
 
 use std::io::Read;

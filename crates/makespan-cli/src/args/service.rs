@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use makespan_formats::parse_amount;
 use makespan_service::client::ClientOptions;
 use makespan_service::words::{Role, State};
-use makespan_slurm::forecast::RunTimes;
 
 use super::{Format, HistoryChoice, SlurmOptions};
 
@@ -98,73 +96,6 @@ pub struct SubmitOptions {
     pub connection: ConnectionOptions,
 }
 
-#[derive(Args)]
-pub struct QueueOptions {
-    /// Of a cluster that Slurm runs: slurm, or a folder with what its commands printed, instead of a service
-    #[arg(long, value_name = "slurm|FOLDER", conflicts_with_all = ["url", "token_file", "ca", "state"])]
-    pub from: Option<String>,
-    /// Of a cluster: this job alone, with all that is known of its start, such as 123 or `123_4`
-    #[arg(long, value_name = "JOB", conflicts_with = "state", value_parser = NonEmptyStringValueParser::new())]
-    pub job: Option<String>,
-    /// Of a cluster: again every so many seconds, at least 5
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30", conflicts_with = "state")]
-    pub watch: Option<u64>,
-    /// Of a cluster: write the queue as a page, too
-    #[arg(long, value_name = "FILE.html", conflicts_with = "state")]
-    pub report: Option<PathBuf>,
-    /// Of saved outputs: their instant, such as 2026-11-22T02:04:10 [default: as they say]
-    #[arg(long, value_name = "TIME", requires = "from")]
-    pub at: Option<String>,
-    /// Of --from slurm: learn run times from jobs of so many days, which its accounts are asked for [default: 7]
-    #[arg(long, value_name = "DAYS", conflicts_with = "state")]
-    pub past: Option<u32>,
-    /// Of a cluster: from what run times are known [default: learned]
-    #[arg(long, value_enum, conflicts_with = "state")]
-    pub times: Option<KnownTimes>,
-    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]
-    #[arg(long, value_name = "N", conflicts_with = "state", value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub draws: Option<u32>,
-    /// Jobs of this user
-    #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
-    pub user: Option<String>,
-    /// Of a service: jobs of these states, or all [default: held,waiting,running]
-    #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = state)]
-    pub state: Vec<AnyState>,
-    /// Show at most this many, on a page too [default: 1000; on a page and with --format json all]
-    #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
-    /// What is printed
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-    #[command(flatten)]
-    pub connection: ConnectionOptions,
-}
-
-impl QueueOptions {
-    /// An option that is for the queue of a cluster alone, if one is given.
-    pub fn of_cluster(&self) -> Option<&'static str> {
-        let given = [
-            (self.job.is_some(), "--job"),
-            (self.watch.is_some(), "--watch"),
-            (self.report.is_some(), "--report"),
-            (self.past.is_some(), "--past"),
-            (self.times.is_some(), "--times"),
-            (self.draws.is_some(), "--draws"),
-        ];
-        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
-    }
-
-    /// Whether no service is named, by an option or in the environment.
-    pub fn names_no_service(&self) -> bool {
-        let ConnectionOptions { url, token_file, ca } = &self.connection;
-        let variables = ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"];
-        url.is_none()
-            && token_file.is_none()
-            && ca.is_none()
-            && variables.iter().all(|name| std::env::var_os(name).is_none())
-    }
-}
-
 /// A state, or any.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AnyState {
@@ -172,7 +103,7 @@ pub enum AnyState {
     One(State),
 }
 
-fn state(text: &str) -> Result<AnyState, String> {
+pub fn state(text: &str) -> Result<AnyState, String> {
     if text == "all" {
         return Ok(AnyState::Any);
     }
@@ -248,28 +179,6 @@ pub enum TokenAction {
         /// What `list` calls it
         id: String,
     },
-}
-
-/// From what run times of a cluster's jobs are known.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum KnownTimes {
-    /// From jobs of this cluster that ended, and as `usual` where nothing is known of such jobs
-    #[default]
-    Learned,
-    /// Nothing is learned: jobs use their limits as those of public logs do
-    Usual,
-    /// Nothing is learned: every job takes its limit
-    Limits,
-}
-
-impl From<KnownTimes> for RunTimes {
-    fn from(times: KnownTimes) -> Self {
-        match times {
-            KnownTimes::Learned => Self::Learned,
-            KnownTimes::Usual => Self::Usual,
-            KnownTimes::Limits => Self::Limits,
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

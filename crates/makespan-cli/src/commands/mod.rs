@@ -11,7 +11,9 @@ pub mod plan;
 pub mod profile;
 pub mod queue;
 pub mod run;
+#[cfg(feature = "service")]
 pub mod serve;
+#[cfg(feature = "service")]
 pub mod service;
 pub mod setup;
 pub mod shards;

@@ -29,6 +29,7 @@ use crate::input::Loaded;
 use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;
+#[cfg(feature = "service")]
 pub use cluster::Cluster;
 use decider::Decider;
 use elsewhere::Elsewhere;

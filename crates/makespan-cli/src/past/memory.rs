@@ -32,6 +32,7 @@ impl Memory {
         }
     }
 
+    #[cfg(feature = "service")]
     /// A process ran to its end, in a folder of its own if one is named.
     pub fn measured_in(&mut self, folder: Option<&str>, measured: &Measured<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };

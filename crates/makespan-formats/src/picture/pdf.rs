@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::failed;
+use super::convert::failed;
 
 /// Objects by their number: what stands before a stream, and the stream with its keywords.
 type Objects<'a> = BTreeMap<usize, (String, &'a [u8])>;

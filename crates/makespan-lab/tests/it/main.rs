@@ -1,6 +1,6 @@
 //! The program `makespan-lab` as its users meet it, and plans of drawn and published instances.
 
-#[path = "../../../makespan-slurm/tests/cluster/mod.rs"]
+#[path = "../../../makespan-slurm/tests/it/cluster/mod.rs"]
 mod cluster;
 
 mod campaigns;

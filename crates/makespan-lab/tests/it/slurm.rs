@@ -85,6 +85,7 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
+#[ignore = "long: a real Slurm"]
 fn a_campaign_on_the_nodes_has_the_same_bytes_also_when_its_planner_is_killed() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "campaign");
@@ -114,6 +115,7 @@ fn a_campaign_on_the_nodes_has_the_same_bytes_also_when_its_planner_is_killed() 
 }
 
 #[test]
+#[ignore = "long: a real Slurm"]
 fn each_shard_can_be_a_job_of_slurm() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs");

@@ -300,6 +300,14 @@ def test_programs_of_files_and_of_standard_input(tmp_path: Path) -> None:
     assert ended.stdout == "9\n", ended.stderr
 
 
+def runs(process: int) -> bool:
+    """Returns whether a process exists and is no zombie. It may end at any moment, also between two looks at it."""
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1][:3]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_calls_end_with_a_program_that_is_killed(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "pid"
@@ -325,6 +333,6 @@ if __name__ == "__main__":
     running.send_signal(number)
     running.wait(60)
     limit = time.monotonic() + 30
-    while Path(f"/proc/{call}").exists() and "Z" not in Path(f"/proc/{call}/stat").read_text().split(")")[1][:3]:
+    while runs(call):
         assert time.monotonic() < limit, "the call goes on"
         time.sleep(0.05)

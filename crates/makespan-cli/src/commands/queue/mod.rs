@@ -18,7 +18,9 @@ use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 
 use crate::args::{Format, KnownTimes, QueueOptions};
-use crate::output::{check_kind, complain, emit, write_file};
+#[cfg(feature = "service")]
+use crate::output::complain;
+use crate::output::{check_kind, emit, write_file};
 use clock::Clock;
 
 /// A queue with what is expected of it.
@@ -60,27 +62,12 @@ const DRAWS: u32 = 20;
 
 pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     check_kind("--report", options.report.as_ref(), &["html", "htm"])?;
-    let from = match &options.from {
-        Some(from) => from.clone(),
-        None if asks_slurm(options) => source::SLURM.to_owned(),
-        None if options.of_cluster().is_some() => {
-            return Err(miette!(
-                "{} is for the queue of a cluster, and a service is named; add --from slurm, or leave it out",
-                options.of_cluster().unwrap_or_default()
-            ));
-        }
-        None => match super::service::queue(options) {
-            // A queue of a cluster has no such states.
-            Err(error) if !options.state.is_empty() => return Err(error),
-            // Nobody runs a service here, and there is a cluster: its queue is what is meant.
-            Err(error) if options.names_no_service() && source::has_slurm() => {
-                complain(&format!(
-                    "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"
-                ));
-                source::SLURM.to_owned()
-            }
-            answered => return answered,
-        },
+    #[cfg(not(feature = "service"))]
+    let from = options.from.clone().unwrap_or_else(|| source::SLURM.to_owned());
+    #[cfg(feature = "service")]
+    let from = match cluster(options)? {
+        Ok(from) => from,
+        Err(answered) => return Ok(answered),
     };
     if from == source::SLURM && options.at.is_some() {
         return Err(miette!("--at: the instant of a running Slurm is now; it is for saved outputs, --from FOLDER"));
@@ -113,9 +100,32 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
 }
 
-/// Whether options say that a cluster is asked for.
-fn asks_slurm(options: &QueueOptions) -> bool {
-    options.of_cluster().is_some() && options.names_no_service()
+/// Returns the cluster whose queue is asked for, or the exit status if a service has answered.
+#[cfg(feature = "service")]
+fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
+    let given = options.of_cluster();
+    match &options.from {
+        Some(from) => return Ok(Ok(from.clone())),
+        None if given.is_some() && options.names_no_service() => return Ok(Ok(source::SLURM.to_owned())),
+        None => {}
+    }
+    if let Some(option) = given {
+        return Err(miette!(
+            "{option} is for the queue of a cluster, and a service is named; add --from slurm, or leave it out"
+        ));
+    }
+    match super::service::queue(options) {
+        // A queue of a cluster has no such states.
+        Err(error) if !options.state.is_empty() => Err(error),
+        // No service runs here, and there is a cluster: its queue is meant.
+        Err(error) if options.names_no_service() && source::has_slurm() => {
+            complain(&format!(
+                "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"
+            ));
+            Ok(Ok(source::SLURM.to_owned()))
+        }
+        answered => answered.map(Err),
+    }
 }
 
 fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use makespan_slurm::Commands;
+#[cfg(feature = "service")]
+use makespan_slurm::Program;
 use makespan_slurm::queue::Queue;
-use makespan_slurm::{Commands, Program};
 use miette::{Result, miette};
 
 use crate::output::complain;
@@ -31,6 +33,7 @@ pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
     Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"))
 }
 
+#[cfg(feature = "service")]
 /// Whether Slurm's commands are on this machine.
 pub fn has_slurm() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,0 +1,103 @@
+//! The arguments of `makespan queue`.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+use makespan_slurm::forecast::RunTimes;
+
+use super::Format;
+
+#[derive(Args)]
+pub struct QueueOptions {
+    /// Of a cluster that Slurm runs: slurm, or a folder with what its commands printed, instead of a service
+    #[arg(long, value_name = "slurm|FOLDER")]
+    #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
+    pub from: Option<String>,
+    /// Of a cluster: this job alone, with all that is known of its start, such as 123 or `123_4`
+    #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
+    pub job: Option<String>,
+    /// Of a cluster: again every so many seconds, at least 5
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30")]
+    pub watch: Option<u64>,
+    /// Of a cluster: write the queue as a page, too
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Of saved outputs: their instant, such as 2026-11-22T02:04:10 [default: as they say]
+    #[arg(long, value_name = "TIME", requires = "from")]
+    pub at: Option<String>,
+    /// Of --from slurm: learn run times from jobs of so many days, which its accounts are asked for [default: 7]
+    #[arg(long, value_name = "DAYS")]
+    pub past: Option<u32>,
+    /// Of a cluster: from what run times are known [default: learned]
+    #[arg(long, value_enum)]
+    pub times: Option<KnownTimes>,
+    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub draws: Option<u32>,
+    /// Jobs of this user
+    #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
+    pub user: Option<String>,
+    /// Of a service: jobs of these states, or all [default: held,waiting,running]
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = super::service::state)]
+    #[arg(conflicts_with_all = ["from", "job", "watch", "report", "past", "times", "draws"])]
+    pub state: Vec<super::AnyState>,
+    /// Show at most this many, on a page too [default: 1000; on a page and with --format json all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    pub connection: super::ConnectionOptions,
+}
+
+#[cfg(feature = "service")]
+impl QueueOptions {
+    /// An option that is for the queue of a cluster alone, if one is given.
+    pub fn of_cluster(&self) -> Option<&'static str> {
+        let given = [
+            (self.job.is_some(), "--job"),
+            (self.watch.is_some(), "--watch"),
+            (self.report.is_some(), "--report"),
+            (self.past.is_some(), "--past"),
+            (self.times.is_some(), "--times"),
+            (self.draws.is_some(), "--draws"),
+        ];
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// Returns whether neither an option nor the environment names a service.
+    pub fn names_no_service(&self) -> bool {
+        let super::ConnectionOptions { url, token_file, ca } = &self.connection;
+        let variables = ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"];
+        url.is_none()
+            && token_file.is_none()
+            && ca.is_none()
+            && variables.iter().all(|name| std::env::var_os(name).is_none())
+    }
+}
+
+/// From what run times of a cluster's jobs are known.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum KnownTimes {
+    /// From jobs of this cluster that ended, and as `usual` where nothing is known of such jobs
+    #[default]
+    Learned,
+    /// Nothing is learned: jobs use their limits as those of public logs do
+    Usual,
+    /// Nothing is learned: every job takes its limit
+    Limits,
+}
+
+impl From<KnownTimes> for RunTimes {
+    fn from(times: KnownTimes) -> Self {
+        match times {
+            KnownTimes::Learned => Self::Learned,
+            KnownTimes::Usual => Self::Usual,
+            KnownTimes::Limits => Self::Limits,
+        }
+    }
+}

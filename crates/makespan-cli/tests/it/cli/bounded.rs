@@ -1,0 +1,188 @@
+//! Small files and short commands that would become gigabytes: one clear error, within 1 GiB, and an end.
+
+use std::io::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::cli::sandbox::{Said, Sandbox};
+
+/// Address space in KiB. A process that wants more is refused it, and aborts.
+const LIMIT: u32 = 1 << 20;
+/// No measure of speed, which a busy machine and a build without optimisation would spoil: what takes this long never ends.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+impl Sandbox {
+    /// Runs a command line under the limit.
+    #[track_caller]
+    fn bounded(&self, line: &str) -> Said {
+        let start = Instant::now();
+        let script = format!("ulimit -v {LIMIT}; exec '{}' {line}", assert_cmd::cargo_bin!("makespan").display());
+        let mut command = Command::new("sh");
+        // An arena of the allocator for each thread takes address space and no memory.
+        command
+            .args(["-c", &script])
+            .env("MALLOC_ARENA_MAX", "1")
+            .env("MAKESPAN_HISTORY", self.history())
+            .current_dir(self.path(""));
+        let said = Said::new(line, &command.output().unwrap());
+        assert!(start.elapsed() < PATIENCE, "makespan {line}: {:?}", start.elapsed());
+        said
+    }
+}
+
+/// `head`, then `part` until there are `bytes`, then `tail`, compressed.
+fn packed(head: &str, part: &str, bytes: usize, tail: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(head.as_bytes()).unwrap();
+    let block = part.repeat((1 << 16) / part.len() + 1);
+    for _ in 0..bytes / block.len() {
+        encoder.write_all(block.as_bytes()).unwrap();
+    }
+    encoder.write_all(tail.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn xml_that_expands_is_refused() {
+    let sandbox = Sandbox::with_small();
+    let entities: String =
+        (1..10).map(|at| format!("<!ENTITY e{at} '{}'>", format!("&e{};", at - 1).repeat(200))).collect();
+    let text = "x".repeat(1000);
+    let platform =
+        |inside: &str| format!("<platform version='4.1'><zone id='z' routing='Full'>{inside}</zone></platform>");
+    let laughs =
+        format!("<!DOCTYPE platform [<!ENTITY e0 '{text}'>{entities}]>{}", platform("<host id='&e9;' speed='1f'/>"));
+    let attributes: String = (0..100_000).map(|at| format!(" a{at}='1'")).collect();
+    let many = platform(&format!("<host{attributes}/>"));
+    let deep = platform(&"<zone>".repeat(1_000_000));
+    let cluster = "<platform><cluster id='c' radical='0-999999' speed='1f' bw='1Bps' lat='0'/></platform>";
+    for (content, part) in [
+        (laughs.as_str(), "declares entities"),
+        (many.as_str(), "more than 256 attributes"),
+        (deep.as_str(), "within each other"),
+        (cluster, "100000 hosts"),
+    ] {
+        sandbox.write("p.xml", content);
+        sandbox.bounded("plan small.toml --platform p.xml").refused(&["p.xml", part]);
+    }
+    for content in [laughs, format!("<adag{attributes}/>"), format!("<compound-jobs>{}", "<job>".repeat(1_000_000))] {
+        sandbox.write("w.xml", content);
+        sandbox.bounded("plan w.xml --processors 2").refused(&["w.xml"]);
+    }
+}
+
+#[test]
+fn compressed_files_that_expand_are_refused() {
+    let sandbox = Sandbox::new();
+    let job = r#"{"name": "a", "work": 1},"#;
+    let native = r#"{"version": 1, "platform": {"processors": 4}, "jobs": ["#;
+    let flow = r#"{"schemaVersion": "1.5", "workflow": {"specification": {"tasks": ["#;
+    for (head, part) in [
+        (native, job),
+        (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "tasks": ["#, job),
+        (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "time": ["#, "1,"),
+        (flow, r#"{"id": "a"},"#),
+        ("1 2\n", "1 "),
+        ("<compound-jobs version=\"1\">", "<job/>"),
+        ("digraph {", "a->b "),
+    ] {
+        for bytes in [15 << 20, 300 << 20] {
+            sandbox.write("x.gz", packed(head, part, bytes, ""));
+            sandbox.bounded("plan x.gz").refused(&["x.gz"]);
+        }
+    }
+}
+
+/// Empty files one behind the other cost time and become nothing.
+#[test]
+fn compressed_files_of_many_empty_parts_are_refused() {
+    let sandbox = Sandbox::new();
+    let gzip = GzEncoder::new(Vec::new(), Compression::fast()).finish().unwrap();
+    for part in [&gzip[..], b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"] {
+        sandbox.write("x", part.repeat(700_000 / part.len()));
+        sandbox.bounded("plan x").refused(&["x: cannot read", "compressed files that hold hardly anything"]);
+    }
+    sandbox.write("x.gz", packed("", " ", 40 << 20, ""));
+    sandbox.bounded("plan x.gz").refused(&["only white space"]);
+}
+
+/// Reservations of single processors are planned around; those that close each processor at other times than all others are
+/// too many, where their number is the square of that of the reservations.
+#[test]
+fn many_reservations_are_planned_around() {
+    let sandbox = Sandbox::new();
+    let instance = |processors: &dyn Fn(u32) -> String| {
+        let periods: Vec<String> = (0..20_000)
+            .map(|at| {
+                let (processors, start) = (processors(at), 2 * at);
+                format!(r#"{{"processors": "{processors}", "start": {start}, "end": {}}}"#, start + 1)
+            })
+            .collect();
+        format!(
+            r#"{{"version": 1, "platform": {{"processors": 1000000}}, "jobs": [{{"name": "a", "work": 3}},
+              {{"name": "b", "time": 500, "processors": 999900}}], "unavailable": [{}]}}"#,
+            periods.join(",\n")
+        )
+    };
+    sandbox.write("i.json", instance(&|at| (at * 49).to_string()));
+    sandbox.bounded("plan i.json --algorithm list --output p.json").succeeds();
+    sandbox.bounded("verify i.json p.json").succeeds();
+    assert!(sandbox.bounded("plan i.json --output p.json").succeeds().contains("the plan is a list"));
+    sandbox.bounded("verify i.json p.json").succeeds();
+    sandbox.bounded("plan i.json --makespan-at-most 2").refused(&["closed at too many different times"]);
+    sandbox.write("i.json", instance(&|at| format!("{at}-999999")));
+    sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "closed more than 4194304 times"]);
+}
+
+/// One job of a log told again and again is one job, as long as the file is no larger than it may be.
+#[test]
+fn a_log_of_one_job_is_read_until_it_expands_too_far() {
+    let sandbox = Sandbox::new();
+    let record = "1 0 -1 1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+    sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 15 << 20, ""));
+    assert!(sandbox.bounded("plan x.gz --algorithm list").succeeds().contains("repeated job number"));
+    sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 300 << 20, ""));
+    sandbox.bounded("plan x.gz").refused(&["x.gz", "decompress it first"]);
+}
+
+#[test]
+fn nothing_is_drawn_that_fits_in_no_memory() {
+    let sandbox = Sandbox::new();
+    for line in [
+        "tree --nodes 1000000000",
+        "tree --nodes 9 --applications 1000000000",
+        "moldable --family weak --jobs 1000000000 --processors 1",
+        "moldable --family cirne --jobs 10000 --processors 16777216",
+        "poisson --family weak --jobs 1000000000 --processors 4 --load 0.7",
+        "lublin --jobs 1000000000 --processors 100",
+        "etc --tasks 1000000000",
+        "etc --tasks 100000 --machines 16777216",
+        "flow --tasks 1000000000",
+        "graphs --tasks 1000000000",
+        "graphs --tasks 1000000 --width 1000000 --density 1",
+    ] {
+        sandbox.bounded(&format!("generate {line}")).refused(&["at most"]);
+    }
+}
+
+#[test]
+fn equal_nodes_are_stored_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "i.json",
+        r#"{"version": 1, "platform": {"nodes": 16777216, "processors_per_node": 1}, "jobs": [{"name": "a", "work": 3}]}"#,
+    );
+    for line in [
+        "plan i.json --algorithm list --output p.json",
+        "verify i.json p.json",
+        "plan i.json --algorithm optimise[steps=10]",
+        "bound i.json",
+        "convert i.json c.toml",
+        "plan c.toml --algorithm demt",
+    ] {
+        sandbox.bounded(line).succeeds();
+    }
+}

@@ -1,0 +1,142 @@
+//! `makespan run`: jobs that fail, files that are edited, and what is said of it.
+
+use crate::cli::run::shell_jobs;
+use crate::cli::sandbox::Sandbox;
+
+/// The words of the last line.
+#[track_caller]
+fn result(text: &str) -> std::collections::BTreeMap<String, String> {
+    let line = text.lines().last().unwrap().strip_prefix("result: ").unwrap();
+    line.split(' ').map(|word| word.split_once('=').unwrap()).map(|(key, value)| (key.into(), value.into())).collect()
+}
+
+const RUN: &str = "run i.toml --oversubscribe --folder f";
+
+#[test]
+fn outcomes_come_first_with_the_end_of_the_output() {
+    let sandbox = Sandbox::new();
+    let forge = "for i in 1 2 3 4 5 6 7 8; do echo line $i; done; printf '\\033[2Jforged\\n' >&2; exit 3";
+    let jobs = [("good", "0.05", "true"), ("quiet", "0.05", "echo only output; exit 4"), ("bad", "0.05", forge)];
+    let retried = ("flaky", "0.05", "test -e flag || { touch flag; exit 1; }");
+    sandbox.write(
+        "i.toml",
+        shell_jobs(2, &jobs)
+            + &shell_jobs(2, &[retried]).split_once("[[jobs]]").map(|(_, job)| format!("[[jobs]]{job}")).unwrap(),
+    );
+    let said = sandbox.makespan(&format!("{RUN} --retry 1"));
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert!(
+        said.err.contains("note: job `flaky` failed at attempt 1 and is tried again: it returned exit status 1"),
+        "{said:?}"
+    );
+    let text = &said.out;
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{text}"));
+    assert!(
+        at("2 of 4 jobs succeeded; 2 failed; 3 run more than once; makespan")
+            < at("job `quiet`: it returned exit status 4 (attempt 2)\n  | only output\n")
+    );
+    assert!(at("job `bad`: it returned exit status 3 (attempt 2)\n  | \\u{1b}[2Jforged\n") < at("outcome  "), "{text}");
+    assert!(at("outcome  ") < at("the 2 processors spent "), "{text}");
+    assert!(text.contains("succeeded, attempt 2") && !text.contains('\u{1b}'), "{text}");
+    assert!(text.contains("`makespan run i.toml --folder f --oversubscribe --retry 1 --resume`"), "{text}");
+    let result = result(text);
+    let expected = [
+        ("tasks", "4"),
+        ("succeeded", "2"),
+        ("failed", "2"),
+        ("killed", "0"),
+        ("timed_out", "0"),
+        ("retried", "3"),
+        ("status", "1"),
+        ("folder", "f"),
+    ];
+    for (key, value) in expected {
+        assert_eq!(result[key], value, "{key}: {text}");
+    }
+    let page = sandbox.read("f/report.html");
+    let (outcomes, schedule) = (page.find("<h2>Outcomes</h2>").unwrap(), page.find("chart-title\">Schedule").unwrap());
+    assert!(outcomes < schedule && page.contains("only output") && !page.contains('\u{1b}'));
+    let table = sandbox.read("f/jobs.csv");
+    assert!(table.lines().next().unwrap().ends_with(",cpu_time,peak_memory,memory_kill"), "{table}");
+    assert_eq!(table.lines().count(), 1 + 4 + 3, "a line for each attempt: {table}");
+}
+
+#[test]
+fn quiet_leaves_one_line_for_programs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "true")]));
+    let text = sandbox.makespan(&format!("{RUN} --quiet")).succeeds();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let result = result(&text);
+    assert_eq!((result["succeeded"].as_str(), result["status"].as_str()), ("1", "0"));
+    assert!(result["makespan"].parse::<f64>().unwrap() > 0.0);
+    sandbox.makespan(&format!("{RUN} --quiet")).refused(&["f holds a run"]);
+}
+
+#[test]
+fn a_typo_is_mended_and_the_run_goes_on() {
+    let sandbox = Sandbox::new();
+    let jobs = |second: &'static str, time: &'static str| {
+        shell_jobs(1, &[("a", time, "echo a >> log"), ("b", "0.05", second), ("c", "0.05", "echo c >> log")])
+    };
+    sandbox.write("i.toml", jobs("ehco b >> log", "0.05"));
+    let said = sandbox.makespan(RUN);
+    assert!(said.status == Some(1) && said.out.contains("not found"), "{said:?}");
+    sandbox.write("i.toml", jobs("echo b >> log", "0.07"));
+    let said = sandbox.makespan(&format!("{RUN} --resume"));
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert!(said.err.contains("2 jobs have ended and are not run again; 1 does something else now"), "{said:?}");
+    let mut lines: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["a", "b", "c"]);
+    sandbox.makespan("verify i.toml f/plan.json").succeeds();
+    // A job that is gone and one that is new.
+    sandbox.write("i.toml", shell_jobs(1, &[("c", "0.05", "echo c >> log"), ("d", "0.05", "echo d >> log")]));
+    let said = sandbox.makespan(&format!("{RUN} --resume"));
+    assert!(said.err.contains("1 is new: `d`; 2 were removed: `a`, `b`"), "{said:?}");
+    assert_eq!(sandbox.read("log").lines().count(), 4);
+}
+
+#[test]
+fn fail_fast_and_timeouts() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "exit 1"), ("b", "0.9", "echo b >> log")]));
+    let said = sandbox.makespan(&format!("{RUN} --fail-fast --policy fcfs"));
+    assert!(said.status == Some(1) && said.out.contains("0 of 2 jobs succeeded; 1 failed, 1 not run"), "{said:?}");
+    assert!(!sandbox.path("log").exists());
+    sandbox.makespan(&format!("{RUN} --fail-fast --keep-going")).misused(&["--keep-going"]);
+    sandbox.write("slow.toml", shell_jobs(1, &[("a", "0.05", "sleep 60")]));
+    let said = sandbox.makespan("run slow.toml --folder s --timeout 0.2s --quiet");
+    assert_eq!((said.status, result(&said.out)["timed_out"].as_str()), (Some(1), "1"), "{said:?}");
+    for wrong in ["0", "-3", "soon", "1e400"] {
+        sandbox.makespan(&format!("run slow.toml --folder s2 --timeout={wrong}")).refused(&["--timeout"]);
+    }
+    assert!(!sandbox.path("s2").exists());
+    sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
+}
+
+/// Where control groups cannot limit memory it is said, and the run goes on.
+#[test]
+fn memory_is_limited_or_it_is_said_why_not() {
+    let sandbox = Sandbox::new();
+    let hungry = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); echo ${#x} >> log";
+    let instance = shell_jobs(1, &[("hungry", "0.05", hungry)]);
+    let instance = instance.replacen("processors = 1\n", "processors = 1\nresources = { memory = \"4GiB\" }\n", 1);
+    sandbox.write("i.toml", instance + "needs = { memory = \"16MiB\" }\n");
+    let said = sandbox.makespan(&format!("{RUN} --limit-memory --retry 3"));
+    let result = result(&said.out);
+    assert_eq!(result["succeeded"], "1", "{said:?}");
+    if said.err.contains("note: the memory of jobs is not limited: ") {
+        assert!(said.err.contains("control group"), "{said:?}");
+        assert!(
+            said.out.contains("job `hungry` held ") && said.out.contains("of memory, and states 16.0 MiB"),
+            "{said:?}"
+        );
+    } else {
+        // 16 MiB are doubled until what it needs fits.
+        assert!(
+            result["retried"] == "1" && said.err.contains("it was killed since it used more memory than it may"),
+            "{said:?}"
+        );
+    }
+}

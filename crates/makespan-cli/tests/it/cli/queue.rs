@@ -1,0 +1,569 @@
+//! `makespan queue --from FOLDER`: the queue of a cluster from outputs that were saved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cli::sandbox::{Said, Sandbox};
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../makespan-slurm/tests/data/queue-22.05")
+}
+
+/// What the command says on a terminal of so many columns, with nothing of Slurm on `PATH`.
+fn said(sandbox: &Sandbox, arguments: &[&str], columns: usize) -> Said {
+    let mut command = Command::new(assert_cmd::cargo_bin!("makespan"));
+    command.arg("queue").args(arguments).current_dir(sandbox.path("")).env("PATH", sandbox.path(""));
+    command.env("TZ", "UTC").env("COLUMNS", columns.to_string());
+    for name in ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"] {
+        command.env_remove(name);
+    }
+    command.env("HOME", sandbox.path("")).env_remove("XDG_DATA_HOME");
+    Said::new(&arguments.join(" "), &command.output().unwrap())
+}
+
+/// A file of the folder `saved`.
+fn save(sandbox: &Sandbox, name: &str, text: &str) {
+    fs::create_dir_all(sandbox.path("saved")).unwrap();
+    fs::write(sandbox.path("saved").join(name), text).unwrap();
+}
+
+#[test]
+fn the_queue_fits_on_80_columns_and_uses_160() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let (narrow, wide) = (said(&sandbox, &["--from", from], 80), said(&sandbox, &["--from", from], 160));
+    for (said, columns) in [(&narrow, 80), (&wide, 160)] {
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        assert!(said.out.lines().all(|line| line.chars().count() <= columns), "{}", said.out);
+    }
+    assert!(wide.out.lines().any(|line| line.chars().count() > 120), "{}", wide.out);
+    assert!(
+        wide.out.contains("partition") && wide.out.contains("mold") && narrow.out.contains("why not now"),
+        "{}",
+        wide.out
+    );
+    assert!(narrow.out.contains("4 nodes (1 away)"), "{}", narrow.out);
+    assert!(narrow.out.contains("note: sacct.history.txt is missing"), "{}", narrow.out);
+}
+
+#[test]
+fn every_verb_keeps_to_the_stated_columns() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    for columns in [60, 80] {
+        let job = said(&sandbox, &["--from", "saved", "--job", "15"], columns).out;
+        let mut simulate = sandbox.command("simulate --from saved --policy easy");
+        simulate.env("TZ", "UTC").env("COLUMNS", columns.to_string());
+        let notes = Said::new("simulate", &simulate.output().unwrap()).succeeds();
+        // Words go on in the next line; tables are as wide as they are.
+        let notes = notes.lines().skip_while(|line| !line.starts_with("note:")).take_while(|line| !line.is_empty());
+        for line in job.lines().chain(notes) {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn one_job_is_told_with_its_reason_and_what_would_help() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let huge = said(&sandbox, &["--from", from, "--job", "15"], 80);
+    assert!(huge.out.contains("would help") && huge.out.contains("disk fails"), "{}{}", huge.out, huge.err);
+    let mold = said(&sandbox, &["--from", from, "--job", "7"], 80);
+    assert!(mold.out.contains("other sizes") && mold.out.contains("1 node:"), "{}", mold.out);
+    let array = said(&sandbox, &["--from", from, "--job", "8", "--format", "json"], 80);
+    let document: serde_json::Value = serde_json::from_str(&array.out).unwrap();
+    assert_eq!(document["waiting"].as_array().unwrap().len(), 5, "{document:#}");
+    let nobody = said(&sandbox, &["--from", from, "--job", "999"], 80);
+    assert!(nobody.status == Some(1) && nobody.err.contains("no such job"), "{}", nobody.err);
+}
+
+#[test]
+fn run_times_are_learned_usual_or_limits() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let known = |times: &[&str]| {
+        let line = [&["--from", folder.to_str().unwrap(), "--job", "7"], times].concat();
+        let text = said(&sandbox, &line, 160).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let json = said(&sandbox, &[&line[..], &["--format", "json"]].concat(), 80).out;
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let job = document["waiting"][0].clone();
+        let (seconds, limit) = (job["run_seconds"].as_u64().unwrap(), job["limit_seconds"].as_u64().unwrap());
+        let spreads = !job["start_late"].is_null();
+        (job["run_time_from"]["what"].as_str().unwrap().to_owned(), seconds as f64 / limit as f64, spreads, text)
+    };
+    let (what, part, spreads, text) = known(&["--times", "limits"]);
+    assert!(what == "limit" && part > 0.999 && !spreads && text.contains(", its limit "), "{what} {part} {text}");
+    let (what, part, spreads, text) = known(&["--times", "usual"]);
+    assert!(what == "usual" && (0.43..0.46).contains(&part) && spreads, "{what} {part}");
+    assert!(text.contains("as jobs of public logs use their limits"), "{text}");
+    let (what, part, _, text) = known(&[]);
+    assert!(
+        what == "all" && part < 0.4 && text.contains("of anybody used, with what jobs of public logs use as one more"),
+        "{part} {text}"
+    );
+    let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);
+    assert!(wrong.status == Some(2) && wrong.err.contains("learned, usual, limits"), "{}", wrong.err);
+}
+
+#[test]
+fn what_is_learned_is_told_where_something_is_learned() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let told = |times: &[&str]| {
+        let said = said(&sandbox, &[&["--from", folder.to_str().unwrap()], times].concat(), 240);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.out.contains("times are learned from jobs that the controller remembers")
+    };
+    assert!(told(&[]) && told(&["--times", "learned"]));
+    assert!(!told(&["--times", "limits"]) && !told(&["--times", "usual"]));
+}
+
+#[test]
+fn json_of_which_no_job_can_be_read_is_an_error() {
+    let sandbox = Sandbox::with_small();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    fs::copy(recorded().join("scontrol.nodes-d.txt"), sandbox.path("saved/scontrol.nodes-d.txt")).unwrap();
+    fs::write(sandbox.path("saved/squeue.json"), r#"{"jobs": [{"id": 1, "state": "PENDING"}]}"#).unwrap();
+    let said = said(&sandbox, &["--from", "saved"], 80);
+    let words = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.status == Some(1) && said.out.is_empty(), "{:?} {}", said.status, said.out);
+    assert!(
+        words.contains("squeue.json: 1 of 1 records is left out") && words.contains("squeue --json --states=all"),
+        "{words}"
+    );
+}
+
+#[test]
+fn the_page_escapes_what_users_wrote() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let text = fs::read_to_string(folder.join("scontrol.jobs-d.txt")).unwrap();
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    let evil = text.replace("JobName=wide", "JobName=<script>alert(1)</script>");
+    assert!(evil != text);
+    fs::write(sandbox.path("saved/scontrol.jobs-d.txt"), evil).unwrap();
+    fs::copy(folder.join("scontrol.nodes-d.txt"), sandbox.path("saved/scontrol.nodes-d.txt")).unwrap();
+    let said = said(&sandbox, &["--from", "saved", "--report", "queue.html"], 80);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let page = fs::read_to_string(sandbox.path("queue.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script>alert"), "{page}");
+}
+
+#[test]
+fn what_is_wrong_is_one_clear_error() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    for (arguments, needle) in [
+        (&["--from", "nowhere"][..], "it is no folder"),
+        (&["--from", "empty"], "has no nodes"),
+        (&["--from", "slurm"], "scontrol"),
+        (&["--from", from, "--watch"], "do not change"),
+        (&["--from", from, "--at", "yesterday"], "is no instant"),
+        (&["--from", from, "--report", "page.txt"], "html"),
+        (&["--from", "slurm", "--at", "5"], "is now"),
+        (&["--from", from, "--past", "3"], "sacct.history.txt"),
+        (&["--from", from, "--at", "9999-12-31"], "beyond the calendar; state an instant"),
+        (&["--from", from, "--at", "9223372036854775807"], "beyond the calendar; state an instant"),
+        (&["--from", from, "--at", "1970-01-01"], "leave the instant out, or state a later one"),
+    ] {
+        let said = said(&sandbox, arguments, 80);
+        assert!(said.status == Some(1) && said.err.contains(needle), "{arguments:?}: {:?} {}", said.status, said.err);
+        assert!(said.out.is_empty(), "{}", said.out);
+    }
+}
+
+/// The recorded queue, in other verbs.
+fn of_queue(sandbox: &Sandbox, line: &str) -> Said {
+    let mut command = sandbox.command(&line.replace("FOLDER", "saved"));
+    Said::new(line, &command.env("TZ", "UTC").env("COLUMNS", "100").output().unwrap())
+}
+
+fn saved(sandbox: &Sandbox) {
+    fs::create_dir(sandbox.path("saved")).unwrap();
+    for file in fs::read_dir(recorded()).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), sandbox.path("saved").join(file.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn scenarios_are_played_over_the_queue_of_a_cluster() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=+2 --scenario policy=conservative";
+    let text = of_queue(&sandbox, line).succeeds();
+    assert!(text.contains("time 0, which is now: 20") && text.contains("\nstarts\n"), "{text}");
+    assert!(text.contains("jobs run and go on") && !text.contains("AS LOGGED"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("policy=conservative: `conservative` does not know the rules of the cluster"), "{text}");
+    assert!(!words.contains("now: `slurm"), "{text}");
+    let said: serde_json::Value =
+        serde_json::from_str(&of_queue(&sandbox, &format!("{line} --format json")).succeeds()).unwrap();
+    let policy = said["scenarios"][0]["policy"].as_str().unwrap();
+    assert!(policy.starts_with("slurm"), "{policy}");
+    let jobs = said["starts"].as_array().unwrap();
+    let waits = |column: usize| jobs.iter().filter_map(|job| job["starts"][column].as_f64()).sum::<f64>();
+    assert!(waits(1) < waits(0), "more nodes help: {} {}", waits(0), waits(1));
+    // What runs is in no list of starts.
+    let ran = said["jobs"].as_u64().unwrap() as usize - jobs.len();
+    assert!(ran >= 3, "{ran}");
+}
+
+/// Two nodes of four processors, two of which are held, with one job that fits, one that is wider than both nodes, and one that needs four
+/// processors of each of two nodes.
+#[test]
+fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    let node = |name: &str, held: u32| format!("NodeName={name} CPUTot=4 CPUAlloc={held} State=MIXED Partitions=p\n");
+    save("scontrol.nodes-d.txt", &(node("n0", 2) + &node("n1", 0)));
+    let job = |id: u32, state: &str, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState={state} SubmitTime=1000 TimeLimit=00:10:00 Partition=p {more}\n"
+        )
+    };
+    let runs = job(1, "RUNNING", "StartTime=1000 RunTime=00:01:00 NumNodes=1 NumCPUs=2 NodeList=n0");
+    let jobs = runs
+        + &job(2, "PENDING", "NumNodes=2-2 NumCPUs=8 MinCPUsNode=4")
+        + &job(3, "PENDING", "NumNodes=1 NumCPUs=10")
+        + &job(4, "PENDING", "NumNodes=1-1 NumCPUs=2");
+    save("scontrol.jobs-d.txt", &jobs);
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=+1 --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let starts = said["starts"].as_array().unwrap();
+    let start = |job: &str, column: usize| {
+        let own = starts.iter().find(|one| one["job"] == job).unwrap_or_else(|| panic!("{job}: {said:#}"));
+        own["starts"][column].as_f64()
+    };
+    // Job 2 waits for the end of job 1, and with another node for nothing.
+    assert!(start("2", 0).unwrap() > 60.0 && start("2", 1).unwrap() < 60.0, "{said:#}");
+    assert!(start("3", 0).is_none() && start("3", 1).is_some(), "{said:#}");
+    for part in ["job 3 can run there and not now", "each further node is like n1: 4 processors, in p"] {
+        assert!(said["remarks"].to_string().contains(&format!("nodes=+1: {part}")), "{part}: {said:#}");
+    }
+    for (column, scenario) in said["scenarios"].as_array().unwrap().iter().enumerate() {
+        let own: Vec<f64> = starts.iter().filter_map(|one| one["starts"][column].as_f64()).collect();
+        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        let told = scenario["metrics"]["wait"]["mean"].as_f64().unwrap();
+        assert!((told - mean).abs() < 1e-6, "{told} {mean} {said:#}");
+    }
+}
+
+/// The only node with much memory is taken away: then a job that needs it is left out, and the others are played.
+#[test]
+fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    let node =
+        |name: &str, memory: u32| format!("NodeName={name} CPUTot=4 RealMemory={memory} State=IDLE Partitions=p\n");
+    save("scontrol.nodes-d.txt", &(node("n0", 4000) + &node("n1", 8000)));
+    save("scontrol.config.txt", "SelectTypeParameters = CR_CPU_MEMORY\n");
+    let job = |id: u32, memory: u32| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 \
+             NumCPUs=2 MinMemoryNode={memory}M\n"
+        )
+    };
+    save("scontrol.jobs-d.txt", &(job(1, 7000) + &job(2, 3000)));
+    let line = "simulate --from FOLDER --scenario now --scenario nodes=-1 --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
+    assert_eq!(jobs, [2, 1], "{said:#}");
+    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, whose needs no node"), "{said:#}");
+    of_queue(&sandbox, "simulate --from FOLDER --policy slurm[weight_tres=foo:1]")
+        .refused(&["weight_tres=foo", "cpu, node, memory"]);
+}
+
+#[test]
+fn what_slurm_expects_of_a_job_that_waits_is_no_fact_in_a_simulation() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let job = |start: &str| {
+        format!(
+            "JobId=2 JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1970-01-01T00:16:40 StartTime={start} EndTime={start} \
+             TimeLimit=00:10:00 Partition=p NumNodes=1-1 NumCPUs=4\n"
+        )
+    };
+    let runs = "JobId=1 JobName=j UserId=u(1) Priority=9 JobState=RUNNING SubmitTime=1970-01-01T00:16:40 StartTime=1970-01-01T00:16:40 \
+                RunTime=00:01:00 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4 NodeList=n0\n";
+    let played = |start: &str| {
+        fs::write(
+            sandbox.path("saved/scontrol.nodes-d.txt"),
+            "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n",
+        )
+        .unwrap();
+        fs::write(sandbox.path("saved/scontrol.jobs-d.txt"), runs.to_owned() + &job(start)).unwrap();
+        fs::remove_file(sandbox.path("saved/squeue.json.gz")).ok();
+        of_queue(&sandbox, "simulate --from FOLDER --scenario now --scenario policy=easy --format json").succeeds()
+    };
+    assert_eq!(played("Unknown"), played("1970-01-02T00:00:00"));
+}
+
+#[test]
+fn the_queue_of_a_cluster_is_planned_and_bounded() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json").succeeds();
+    assert!(planned.contains("keep their processors until their limits"), "{planned}");
+    of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
+    of_queue(&sandbox, "bound FOLDER").succeeds();
+    of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    of_queue(&sandbox, "simulate --from slurm:long").refused(&["names machines"]);
+    of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
+    of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
+    of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
+}
+
+#[test]
+fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    fs::remove_file(sandbox.path("saved/squeue.json.gz")).ok();
+    let save = |name: &str, text: &str| fs::write(sandbox.path("saved").join(name), text).unwrap();
+    save(
+        "scontrol.nodes-d.txt",
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\n",
+    );
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=5 JobState=PENDING SubmitTime=1970-01-02T00:00:00 TimeLimit=00:10:00 Partition=p {more}\n"
+        )
+    };
+    let jobs = job(1, "NumNodes=3-3 NumCPUs=3")
+        + &job(2, "NumNodes=2-2 NumCPUs=2")
+        + &job(3, "NumNodes=1-1 NumCPUs=1 Dependency=afterany:1(unfulfilled)");
+    save("scontrol.jobs-d.txt", &jobs);
+    let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json");
+    let notes = planned.err.clone() + &planned.out;
+    let notes = notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(notes.contains("job 1: left out, it asks for more nodes than there are"), "{notes}");
+    assert!(notes.contains("job 3: left out, it waits for a job that is left out"), "{notes}");
+    assert!(!notes.contains("0 jobs run") && notes.contains("note: a plan keeps to nodes"), "{notes}");
+    let plan = fs::read_to_string(sandbox.path("plan.json")).unwrap();
+    assert!(plan.contains("\"2\"") && !plan.contains("\"1\"") && !plan.contains("\"3\""), "{plan}");
+}
+
+#[test]
+fn what_is_suspended_and_whose_a_job_is_are_said() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n");
+    let job = |id: u32, state: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=ann(1) Priority=5 JobState={state} StartTime=1970-01-02T00:00:00 RunTime=00:01:00 TimeLimit=00:10:00 \
+             Partition=p NodeList=n0 NumNodes=1 NumCPUs=1\n"
+        )
+    };
+    save("scontrol.jobs-d.txt", &(job(1, "RUNNING") + &job(2, "SUSPENDED")));
+    let text = said(&sandbox, &["--from", "saved"], 100).out;
+    let row = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap().to_owned();
+    assert!(row("2").contains("suspended") && !row("1").contains("suspended"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("as if they went on now: 1, such as job 2"), "{text}");
+    let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
+    assert!(said.status == Some(1) && said.err.contains("it is of ann, not of bob; leave --user out"), "{}", said.err);
+}
+
+/// A cluster of one node of four processors, with four jobs of one processor: one free, one in an array of which one runs at a time, one
+/// that wants a feature that no node has, one that waits for that one.
+#[test]
+fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    save(
+        "scontrol.nodes-d.txt",
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib ActiveFeatures=ib\n",
+    );
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 \
+             NumCPUs=1 {more}\n"
+        )
+    };
+    let jobs = job(1, "")
+        + &job(2, "ArrayJobId=2 ArrayTaskId=1-2%1")
+        + &job(3, "Features=arm")
+        + &job(4, "Dependency=afterany:3(unfulfilled)");
+    save("scontrol.jobs-d.txt", &jobs);
+    let line = "simulate --from FOLDER --scenario now --scenario policy=conservative --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    let remarks = said["remarks"].to_string();
+    assert!(remarks.contains("2 jobs have some (limits on tasks of an array: 2)"), "{remarks}");
+    assert!(remarks.contains("2 jobs are left out, held or never to start"), "{remarks}");
+    let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
+    assert_eq!(jobs, [5, 3], "{said:#}");
+    let plain = of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").succeeds();
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("2 jobs are left out, held or never to start under the rules of the cluster: 3, 4"),
+        "{plain}"
+    );
+    assert!(words.contains("`fcfs` does not know the rules of the cluster: 2 jobs have some"), "{plain}");
+    let both = "simulate --from FOLDER --policy slurm,fcfs --format json";
+    let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, both).succeeds()).unwrap();
+    assert_eq!(said["jobs"], 3, "{said:#}");
+    save("scontrol.jobs-d.txt", &job(3, "Features=arm"));
+    of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").refused(&["none is left"]);
+}
+
+#[test]
+fn what_is_listed_is_the_same_in_every_form() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let from = folder.to_str().unwrap();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let said = said(&sandbox, &[&["--from", from, "--format", "json"], arguments].concat(), 80);
+        serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}{}", said.out, said.err))
+    };
+    let count = |document: &serde_json::Value, what: &str| document[what].as_array().unwrap().len();
+    let all = json(&[]);
+    let (waiting, running) = (count(&all, "waiting"), count(&all, "running"));
+    assert!(waiting > 5 && running == 3 && all["more"] == 0, "{all:#}");
+    let some = json(&["--limit", "2"]);
+    assert_eq!((count(&some, "waiting"), some["more"].as_u64()), (2, Some(waiting as u64 - 2)));
+    let page = |arguments: &[&str]| {
+        let said = said(&sandbox, &[&["--from", from, "--report", "queue.html"], arguments].concat(), 80);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        (fs::read_to_string(sandbox.path("queue.html")).unwrap(), said.out)
+    };
+    let rows = |page: &str| page.matches("<td class=\"job\"").count();
+    assert_eq!(rows(&page(&[]).0), waiting + running);
+    let (html, text) = page(&["--limit", "2"]);
+    assert_eq!(rows(&html), 2 + running);
+    assert!(
+        html.contains(&format!("{} more wait", waiting - 2)) && text.contains(&format!("{} more wait", waiting - 2))
+    );
+    // Nobody has that name: what waits and what runs is of him alone.
+    let (html, text) = page(&["--user", "<nobody>"]);
+    assert!(rows(&html) == 0 && html.contains("tables: jobs of &lt;nobody&gt;"), "{html}");
+    assert!(text.contains("no jobs of <nobody> wait") && !text.contains("ends about"), "{text}");
+    assert_eq!(count(&json(&["--user", "nobody"]), "running"), 0);
+    // One job: that alone, also among those that run.
+    let runs = all["running"][0]["job"].as_str().unwrap();
+    let one = json(&["--job", runs]);
+    assert_eq!((count(&one, "waiting"), count(&one, "running")), (0, 1));
+    let tasks = said(&sandbox, &["--from", from, "--job", "8", "--limit", "2"], 80);
+    assert!(tasks.out.matches("why not now").count() == 2 && tasks.out.contains("3 more tasks"), "{}", tasks.out);
+}
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let sandbox = Sandbox::with_small();
+    for arguments in [&["--state", "held", "--times", "limits"][..], &["--state", "held", "--draws", "5"]] {
+        let said = said(&sandbox, arguments, 80);
+        assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
+    }
+    for arguments in [&["--from", "saved"][..], &["--report", "q.html"], &["--job", "3"]] {
+        let said = said(&sandbox, &[&["--state", "running"], arguments].concat(), 80);
+        let reason = "states are those of a service's jobs";
+        assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(reason) && said.err.contains("leave --state out"), "{arguments:?}: {}", said.err);
+    }
+    assert!(said(&sandbox, &["--help"], 80).out.contains("Of a service: jobs of these states"));
+    for option in [["--user", ""], ["--job", ""]] {
+        let said = said(&sandbox, &[&["--from", "saved"], &option[..]].concat(), 80);
+        assert!(said.status == Some(2) && said.err.contains("a value is required for"), "{option:?}: {}", said.err);
+    }
+    for option in [&["--job", "5"][..], &["--times", "limits"], &["--draws", "5"], &["--watch"], &["--past", "2"]] {
+        let arguments = [&["--url", "http://127.0.0.1:1"], option].concat();
+        let said = said(&sandbox, &arguments, 80);
+        assert!(said.status == Some(1) && said.err.contains("add --from slurm"), "{arguments:?}: {}", said.err);
+    }
+}
+
+/// All keys of the objects in a document.
+fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(all) => all.iter().for_each(|(key, value)| {
+            found.insert(key.clone());
+            keys(value, found);
+        }),
+        serde_json::Value::Array(all) => all.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_the_json_is_in_the_document_and_no_other() {
+    let sandbox = Sandbox::with_small();
+    let folder = recorded();
+    let mut printed = std::collections::BTreeSet::new();
+    for job in [&[][..], &["--job", "7"]] {
+        let said = said(&sandbox, &[&["--from", folder.to_str().unwrap(), "--format", "json"], job].concat(), 80);
+        keys(&serde_json::from_str(&said.out).unwrap(), &mut printed);
+    }
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queue.md")).unwrap();
+    let section = text.split("**JSON**").nth(1).unwrap().split("\nHow it works").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let first = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    let documented: std::collections::BTreeSet<String> =
+        first.flat_map(|key| key.split('.')).map(str::to_owned).collect();
+    assert_eq!(printed, documented);
+}
+
+#[test]
+fn deadlines_and_least_times_are_told_in_every_verb() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n");
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority={} SubmitTime=1000 Partition=p NumNodes=1-1 {more}\n",
+            100 - id
+        )
+    };
+    let jobs = job(1, "JobState=RUNNING StartTime=2000 RunTime=00:00:00 TimeLimit=00:30:00 NodeList=n0 NumCPUs=4")
+        + &job(2, "JobState=PENDING TimeLimit=00:10:00 NumCPUs=4 Deadline=1970-01-01T00:55:00")
+        + &job(3, "JobState=PENDING TimeLimit=00:10:00 TimeMin=00:05:00 NumCPUs=1");
+    save("scontrol.jobs-d.txt", &jobs);
+    let queue = said(&sandbox, &["--from", "saved", "--job", "2"], 200);
+    assert!(queue.out.contains("its deadline 00:55:00 passes first"), "{}", queue.out);
+    assert!(queue.out.contains("1970-01-01 00:55:00 UTC: it has to start by 00:45:00"), "{}", queue.out);
+    let least = said(&sandbox, &["--from", "saved", "--job", "3"], 200);
+    assert!(least.out.contains("limit 0:10:00 (or 0:05:00)"), "{}", least.out);
+    said(&sandbox, &["--from", "saved", "--report", "queue.html"], 200);
+    assert!(fs::read_to_string(sandbox.path("queue.html")).unwrap().contains("its deadline 00:55:00 passes first"));
+    // The running job has a limit of 30 minutes, of which jobs use 13 in the mean: 00:46:42 is too late to start.
+    let line = "simulate --from FOLDER --scenario now --scenario policy=easy --format json";
+    let played: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    assert_eq!(played["scenarios"][0]["given_up"], serde_json::json!(["2"]), "{played:#}");
+    let remarks = played["remarks"].to_string();
+    assert!(
+        remarks.contains("2 jobs have some (deadlines: 1, limits that may be shortened (--time-min): 1)"),
+        "{remarks}"
+    );
+    assert!(remarks.contains("now: job 2 with a deadline can never start there, or not in time,"), "{remarks}");
+    of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    let written = fs::read_to_string(sandbox.path("queue.json")).unwrap();
+    assert!(written.contains("least_time") && written.contains("deadline"), "{written}");
+}
+
+#[test]
+fn for_whom_a_closed_reservation_is_is_said() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let text = fs::read_to_string(sandbox.path("saved/scontrol.reservations.txt")).unwrap();
+    assert!(text.contains("ReservationName="), "{text}");
+    let said = of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("no job that waits names") && words.contains("(for user"), "{said}");
+}
+
+#[test]
+fn a_zone_that_nobody_knows_is_said() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    for line in ["queue --from FOLDER", "simulate --from FOLDER"] {
+        let mut command = sandbox.command(&line.replace("FOLDER", "saved"));
+        let said =
+            Said::new(line, &command.env("TZ", "Mars/Olympus").env("COLUMNS", "200").output().unwrap()).succeeds();
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("the time zone `Mars/Olympus` (TZ) is not known: clock times are in UTC"), "{said}");
+    }
+}

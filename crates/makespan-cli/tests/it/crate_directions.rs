@@ -1,0 +1,93 @@
+//! Holds the directions between the crates: who may depend on whom, as ARCHITECTURE.md draws it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// For each crate, those of ours that it may depend on.
+const ALLOWED: [(&str, &[&str]); 16] = [
+    ("makespan-core", &[]),
+    ("makespan-bounds", &["makespan-core"]),
+    ("makespan-algos", &["makespan-core", "makespan-bounds"]),
+    ("makespan-exec", &["makespan-core"]),
+    ("makespan-history", &["makespan-core"]),
+    ("makespan-sim", &["makespan-core"]),
+    ("makespan-slurm", &["makespan-core", "makespan-exec"]),
+    ("makespan-formats", &["makespan-core"]),
+    ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"]),
+    ("makespan-generate", &["makespan-core", "makespan-algos"]),
+    (
+        "makespan-lab",
+        &[
+            "makespan-core",
+            "makespan-bounds",
+            "makespan-algos",
+            "makespan-formats",
+            "makespan-generate",
+            "makespan-sim",
+            "makespan",
+            "makespan-cli",
+        ],
+    ),
+    (
+        "makespan-service",
+        &["makespan-core", "makespan-exec", "makespan-history", "makespan-slurm", "makespan-formats", "makespan"],
+    ),
+    (
+        "makespan-cli",
+        &[
+            "makespan-core",
+            "makespan-exec",
+            "makespan-history",
+            "makespan-sim",
+            "makespan-slurm",
+            "makespan-formats",
+            "makespan-generate",
+            "makespan",
+            "makespan-service",
+        ],
+    ),
+    ("makespan-example", &[]),
+    ("makespan-fuzz", &["makespan-core", "makespan-formats", "makespan-slurm"]),
+    ("makespan-py", &["makespan-core", "makespan-exec", "makespan-generate", "makespan"]),
+];
+
+/// What must not come into the core: input and output, solvers, threads, randomness.
+const NOT_IN_CORE: [&str; 8] = ["clarabel", "rand", "rayon", "tokio", "serde_json", "toml", "nix", "csv"];
+
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo describes the workspace");
+    let normal = |package: &cargo_metadata::Package| {
+        let wanted = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        wanted.map(|dependency| dependency.name.clone()).collect()
+    };
+    metadata.packages.iter().map(|package| (package.name.to_string(), normal(package))).collect()
+}
+
+#[test]
+fn crates_depend_only_in_the_allowed_directions() {
+    let dependencies = dependencies();
+    let known: BTreeMap<&str, &[&str]> = ALLOWED.into_iter().collect();
+    let ours: BTreeSet<&str> = dependencies.keys().map(String::as_str).collect();
+    assert_eq!(ours, known.keys().copied().collect(), "a crate is missing in this test, or gone");
+    for (name, wanted) in &dependencies {
+        for dependency in wanted.iter().filter(|dependency| ours.contains(dependency.as_str())) {
+            assert!(known[name.as_str()].contains(&dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn the_core_does_no_input_or_output_and_calls_no_solver() {
+    let core = &dependencies()["makespan-core"];
+    for unwanted in NOT_IN_CORE {
+        assert!(!core.contains(unwanted), "makespan-core must not depend on {unwanted}");
+    }
+}
+
+#[test]
+fn only_the_bounds_call_a_solver() {
+    let users: Vec<String> =
+        dependencies().into_iter().filter(|(_, wanted)| wanted.contains("clarabel")).map(|(name, _)| name).collect();
+    assert_eq!(users, ["makespan-bounds"]);
+}

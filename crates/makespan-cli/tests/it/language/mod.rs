@@ -1,0 +1,126 @@
+//! Checks the language of comments, messages and documents against the rules of CONTRIBUTING.md.
+//!
+//! Each group of files (a crate, the documents, the scripts) has a number of findings for each rule in `counts.toml`. A number may only fall.
+//! Exceptions, each with a reason, are in `exceptions.toml`.
+
+mod counts;
+mod passages;
+mod rules;
+mod titles;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use counts::{Counts, Exceptions};
+use passages::{Language, passages};
+use rules::{Rule, findings};
+
+/// A sentence that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    /// The group of the file, such as `makespan-core` or `docs`.
+    group: String,
+    /// Path from the root of the project.
+    file: String,
+    /// Line of the comment, message or paragraph, from 1.
+    line: usize,
+    rule: Rule,
+    /// The sentence.
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the files of the project: those that git knows, or else all outside of build folders.
+fn files() -> Vec<String> {
+    let git = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output();
+    if let Some(output) = git.ok().filter(|output| output.status.success() && !output.stdout.is_empty()) {
+        return String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    }
+    let mut files = Vec::new();
+    let mut open = vec![root()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = entry.file_name().unwrap().to_string_lossy().into_owned();
+            if entry.is_dir() {
+                if !["target", ".git", "node_modules"].contains(&name.as_str()) {
+                    open.push(entry);
+                }
+            } else {
+                files.push(entry.strip_prefix(root()).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    files
+}
+
+/// Returns the group of a file: its crate, `decisions`, another folder of the root, or `root`.
+fn group(file: &str) -> String {
+    let parts: Vec<&str> = file.split('/').collect();
+    match parts[..] {
+        ["crates", name, ..] => name.to_owned(),
+        ["docs", "decisions", ..] => "decisions".to_owned(),
+        [folder, _, ..] => folder.to_owned(),
+        _ => "root".to_owned(),
+    }
+}
+
+fn all_findings() -> Vec<Finding> {
+    let mut all = Vec::new();
+    // This folder and the table of bad examples quote what they refuse.
+    let quoting = |file: &str| file.contains("/tests/it/language/") || file == "CONTRIBUTING.md";
+    for file in files().into_iter().filter(|file| !quoting(file)) {
+        let Some(language) = Language::of(&file) else { continue };
+        let Ok(text) = std::fs::read_to_string(root().join(&file)) else { continue };
+        for passage in passages(language, &text) {
+            let found = findings(&passage).into_iter().map(|(rule, text)| (rule, text, passage.line));
+            let finding = |(rule, text, line)| Finding { group: group(&file), file: file.clone(), line, rule, text };
+            all.extend(found.map(finding));
+        }
+    }
+    all
+}
+
+#[test]
+fn findings_may_only_become_fewer() {
+    let folder = root().join("crates/makespan-cli/tests/it/language");
+    let exceptions = Exceptions::read(&folder.join("exceptions.toml"));
+    let (findings, unused) = exceptions.without(all_findings());
+    assert!(unused.is_empty(), "these exceptions match nothing any more; remove them: {unused:#?}");
+    let path = folder.join("counts.toml");
+    let now = Counts::of(&findings);
+    if std::env::var("MAKESPAN_LANGUAGE").is_ok_and(|value| value == "write") {
+        now.lower(&path).unwrap();
+    }
+    let known = Counts::read(&path);
+    let worse = known.rises_to(&now);
+    let examples = |group: &str, rule: Rule| -> String {
+        let changed = changed_files();
+        let mut found: Vec<&Finding> =
+            findings.iter().filter(|finding| finding.group == group && finding.rule == rule).collect();
+        found.sort_by_key(|finding| !changed.contains(&finding.file));
+        found.iter().take(10).map(|f| format!("\n    {}:{}: {}", f.file, f.line, f.text)).collect()
+    };
+    let report: String = worse
+        .iter()
+        .map(|(group, rule, from, to)| {
+            format!("\n{group}: {}: {from} -> {to}{}", rule.description(), examples(group, *rule))
+        })
+        .collect();
+    assert!(worse.is_empty(), "rules of CONTRIBUTING.md are broken more often than before:{report}");
+    assert!(
+        known == now,
+        "fewer findings than counts.toml states; run MAKESPAN_LANGUAGE=write cargo test -p makespan-cli --test it language"
+    );
+}
+
+/// Returns the files that differ from the last commit but one.
+fn changed_files() -> Vec<String> {
+    let git = Command::new("git").args(["diff", "--name-only", "HEAD~1"]).current_dir(root()).output();
+    git.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
+}

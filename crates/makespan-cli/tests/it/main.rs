@@ -1,0 +1,7 @@
+//! The integration tests of this crate: one program, which links once.
+
+mod cli;
+mod crate_directions;
+mod language;
+mod service;
+mod slurm;

@@ -1,0 +1,167 @@
+//! The verbs that ask a service, before one that is kept in memory and runs nothing.
+
+#[path = "../../../../makespan-service/tests/it/http/fake.rs"]
+#[allow(dead_code, reason = "not all of it is needed here")]
+mod fake;
+mod real;
+#[path = "../../../../makespan-service/tests/it/http/site.rs"]
+#[allow(dead_code, reason = "not all of it is needed here")]
+mod site;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+
+use makespan_service::client::write_url;
+use makespan_service::tokens::write_private;
+use makespan_service::words::State;
+use serde_json::Value;
+use site::{Site, eventually};
+
+/// The command as a user runs it, who asks by this token.
+fn command(site: &Site, token: &str) -> Command {
+    let store = site.store.path();
+    write_private(&store.join("token"), token.as_bytes()).unwrap();
+    write_url(store, site.server.url()).unwrap();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("makespan"));
+    command.env("MAKESPAN_STORE", store).env_remove("MAKESPAN_URL").env_remove("MAKESPAN_TOKEN_FILE");
+    // A proxy would see the token.
+    command.env("http_proxy", "http://127.0.0.1:1").current_dir(store);
+    command
+}
+
+fn run(site: &Site, words: &[&str]) -> Output {
+    command(site, &site.alice).args(words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one error of a command that failed.
+fn error(output: &Output) -> String {
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn jobs_are_submitted_shown_and_changed() {
+    let site = Site::new();
+    assert_eq!(
+        said(&run(
+            &site,
+            &["submit", "--name", "one", "--processors", "2", "--memory", "1GiB", "--", "sh", "-c", "true"]
+        )),
+        "job 1\n"
+    );
+    fs::write(site.store.path().join("list.txt"), "true\nfalse\n").unwrap();
+    assert_eq!(said(&run(&site, &["submit", "list.txt"])), "job 2\n");
+    assert_eq!(said(&run(&site, &["submit", "--", "echo {}", ":::", "a", "b c"])), "job 3\n");
+    let queue = said(&run(&site, &["queue"]));
+    assert_eq!(queue.lines().count(), 4, "{queue}");
+    assert!(queue.lines().all(|line| line.chars().count() <= 80) && queue.contains("alice"), "{queue}");
+    let json: Value =
+        serde_json::from_str(&said(&run(&site, &["queue", "--format", "json", "--user", "alice"]))).unwrap();
+    assert_eq!((&json["total"], &json["jobs"][0]["name"]), (&3.into(), &"one".into()));
+    assert_eq!(said(&run(&site, &["queue", "--user", "bob&user=alice"])), "no jobs\n");
+    assert_eq!(said(&run(&site, &["queue", "--limit", "0"])), "0 of 3 jobs\n");
+    let none: Value = serde_json::from_str(&said(&run(&site, &["queue", "--limit", "0", "--format", "json"]))).unwrap();
+    assert_eq!((&none["total"], &none["jobs"]), (&3.into(), &serde_json::json!([])));
+    assert_eq!(said(&run(&site, &["hold", "1", "2"])), "job 1 is held\njob 2 is held\n");
+    assert_eq!(said(&run(&site, &["release", "1"])), "job 1 is waiting\n");
+    assert_eq!(said(&run(&site, &["cancel", "2"])), "job 2 is cancelled\n");
+    let partly = run(&site, &["cancel", "2", "3", "9"]);
+    assert_eq!(
+        (partly.status.code(), String::from_utf8_lossy(&partly.stdout).as_ref()),
+        (Some(1), "job 3 is cancelled\n")
+    );
+    let job = said(&run(&site, &["job", "1"]));
+    assert!(job.contains("why not now: others run") && job.contains("state      waiting"), "{job}");
+    let json: Value = serde_json::from_str(&said(&run(&site, &["job", "1", "--format", "json"]))).unwrap();
+    assert_eq!(json["task_list"][0]["processors"], "0-3");
+    let what_if = said(&run(&site, &["submit", "--what-if", "--", "true"]));
+    assert!(what_if.contains("job 1 would start 2 s earlier"), "{what_if}");
+    assert_eq!(site.fake.job_count(), 3);
+}
+
+#[test]
+fn a_wait_ends_with_the_jobs() {
+    let site = Site::new();
+    for _ in 0..3 {
+        said(&run(&site, &["submit", "--", "true"]));
+    }
+    site.fake.end(1, State::Succeeded);
+    assert_eq!(said(&run(&site, &["wait", "1"])), "job 1 succeeded\n");
+    let wait = command(&site, &site.alice).args(["wait", "1", "2", "3"]).stdout(Stdio::piped()).spawn().unwrap();
+    eventually("the wait follows", || {
+        site.get(&site.reader, "/api/v1/metrics").text().contains("makespan_http_event_streams 1\n")
+    });
+    site.fake.end(3, State::Succeeded);
+    site.fake.end(2, State::Failed);
+    let output = wait.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    // What ends at nearly the same time may be heard of at once.
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!((output.status.code(), lines), (Some(1), vec!["job 1 succeeded", "job 2 failed", "job 3 succeeded"]));
+}
+
+#[test]
+fn logs_are_printed_as_they_are() {
+    let site = Site::new();
+    said(&run(&site, &["submit", "--", "true"]));
+    site.fake.print(b"a\xff\n", false);
+    assert_eq!(run(&site, &["logs", "1"]).stdout, b"a\xff\n");
+    let follow = command(&site, &site.alice).args(["logs", "1", "-f", "--err"]).stdout(Stdio::piped()).spawn().unwrap();
+    site.fake.print(&vec![b'x'; 3_000_000], true);
+    assert_eq!(follow.wait_with_output().unwrap().stdout.len(), 3_000_003);
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line() {
+    let site = Site::new();
+    let cases: [(&[&str], &str); 9] = [
+        (&["job", "7"], "there is no such job"),
+        (&["submit", "missing.txt"], "missing.txt: cannot open"),
+        (&["submit", "--", "huge"], "as it was asked for"),
+        (&["submit", "--", "full"], "as it was asked for"),
+        (&["submit", "--time", "soon", "--", "true"], "--time"),
+        (&["submit", "--resource", "x", "--", "true"], "--resource x"),
+        (&["submit", "--env", "x", "--", "true"], "--env x"),
+        (&["submit", "--url", "http://cluster.example", "--", "true"], "unencrypted"),
+        (&["queue", "--url", "http://127.0.0.1:1"], "cannot be reached"),
+    ];
+    for (words, part) in cases {
+        let text = error(&run(&site, words));
+        assert!(text.contains(part) && text.trim().lines().count() == 1, "{words:?}: {text}");
+    }
+    assert_eq!(site.fake.job_count(), 0);
+    let token = site.store.path().join("token");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let open = command(&site, &site.alice).arg("queue").env("MAKESPAN_TOKEN_FILE", &token).output().unwrap();
+    assert!(open.status.success(), "it was written anew");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let mut alone = Command::new(assert_cmd::cargo::cargo_bin!("makespan"));
+    let output = alone.arg("queue").env("MAKESPAN_STORE", site.store.path()).output().unwrap();
+    assert!(error(&output).contains("chmod 600"));
+    let output = alone.env("MAKESPAN_STORE", "/nowhere").output().unwrap();
+    assert!(error(&output).contains("makespan serve"));
+}
+
+#[test]
+fn tokens_are_made_shown_and_removed() {
+    let site = Site::new();
+    let token = said(&run(&site, &["token", "add", "carol", "--role", "submitter", "--name", "laptop"]));
+    assert!(token.starts_with("mks_") && token.trim().len() == 68, "{token}");
+    eventually("it is taken", || site.get(token.trim(), "/api/v1/whoami").status == 200);
+    let list = said(&run(&site, &["token", "list"]));
+    let line = list.lines().find(|line| line.contains("carol")).unwrap();
+    assert!(line.contains("submitter") && line.contains("laptop") && !list.contains(token.trim()), "{list}");
+    let id = line.split_whitespace().next().unwrap();
+    said(&run(&site, &["token", "remove", id]));
+    eventually("it is refused", || site.get(token.trim(), "/api/v1/whoami").status == 401);
+    assert!(error(&run(&site, &["token", "remove", id])).contains("token list"));
+    assert!(error(&run(&site, &["token", "add", "../x", "--role", "admin"])).contains("no name of a user"));
+    assert!(error(&run(&site, &["token", "list", "--store", "/nowhere"])).contains("there is no store"));
+}

@@ -1,0 +1,23 @@
+//! Runs on a real Slurm, which is started for them: as planned, with everything killed at random moments, and with wrong input.
+
+#[path = "../../../../makespan-slurm/tests/it/cluster/mod.rs"]
+mod cluster;
+#[path = "../../../../makespan-slurm/tests/it/fakes/mod.rs"]
+mod fakes;
+
+mod alone;
+mod bad;
+mod ends;
+mod gpus;
+mod jobs;
+mod kills;
+mod lost;
+mod nodes;
+mod placed;
+mod processes;
+mod scratch;
+mod shards;
+mod short;
+mod strange;
+mod within;
+mod workspace;

@@ -1,0 +1,5 @@
+//! The integration tests of this crate: one program, which links once.
+
+mod fuzz;
+mod limits;
+mod published_data;

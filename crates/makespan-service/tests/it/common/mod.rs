@@ -1,0 +1,103 @@
+//! A service on two processors.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use makespan_core::Platform;
+use makespan_service::host::ThisMachine;
+use makespan_service::words::{Content, JobNumber, Needs, Role, State, Submission, Who};
+use makespan_service::{Keeper, KeeperOptions, Service};
+
+/// How long anything may take on a busy machine.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A service on this folder, on so many processors.
+pub fn keeper_on(folder: &Path, processors: u32) -> Keeper {
+    let options = KeeperOptions {
+        shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
+        grace: Duration::from_millis(500),
+        oversubscribe: true,
+        ..KeeperOptions::new(folder)
+    };
+    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(processors).unwrap()))).unwrap()
+}
+
+pub fn keeper(folder: &Path) -> Keeper {
+    keeper_on(folder, 2)
+}
+
+pub fn who(user: &str, role: Role) -> Who {
+    Who { user: user.into(), role }
+}
+
+pub fn admin() -> Who {
+    who("root", Role::Admin)
+}
+
+/// A job that runs a shell script.
+pub fn script(text: &str) -> Submission {
+    command(&["sh", "-c", text])
+}
+
+/// The lines of a shell that wait until a file is there, however slow the machine is.
+pub fn until_there(file: &Path) -> String {
+    format!("until [ -e '{}' ]; do sleep 0.02; done", file.display())
+}
+
+pub fn command(argv: &[&str]) -> Submission {
+    let argv = argv.iter().map(ToString::to_string).collect();
+    submission(Content::Command { argv, needs: Needs::default() })
+}
+
+pub fn submission(content: Content) -> Submission {
+    Submission {
+        content,
+        name: None,
+        directory: None,
+        environment: BTreeMap::new(),
+        weight: None,
+        priority: None,
+        deadline: None,
+        begin: None,
+        hold: false,
+        after: Vec::new(),
+    }
+}
+
+/// Submits one job.
+pub fn submit(keeper: &dyn Service, submission: Submission) -> JobNumber {
+    let receipt = keeper.submit(&admin(), submission, None).unwrap();
+    assert_eq!(receipt.jobs.len(), 1);
+    receipt.jobs[0]
+}
+
+pub fn state(keeper: &dyn Service, job: JobNumber) -> State {
+    keeper.job(&admin(), job).unwrap().summary.state
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come so far: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits until a job stands so.
+pub fn until_state(keeper: &dyn Service, job: JobNumber, state: State) {
+    let begun = Instant::now();
+    loop {
+        let now = keeper.job(&admin(), job).unwrap();
+        if now.summary.state == state {
+            return;
+        }
+        let said = keeper.health().trouble;
+        assert!(
+            !now.summary.state.is_final() && begun.elapsed() < PATIENCE,
+            "job {job} is to be {state:?}: {now:?} {said:?}"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

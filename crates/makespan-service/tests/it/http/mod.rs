@@ -1,0 +1,12 @@
+//! The server, asked over real sockets, before a service that is kept in memory.
+
+mod access;
+mod bad_input;
+mod client;
+mod description;
+mod events;
+mod fake;
+mod jobs;
+mod site;
+mod slow;
+mod tls;

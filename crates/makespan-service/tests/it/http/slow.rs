@@ -1,0 +1,82 @@
+//! Clients that are slow, hang, or are many.
+
+use std::io::{Read, Write};
+use std::time::Instant;
+
+use makespan_service::http::Limits;
+
+use crate::http::site::{LIMIT, Site, answer, bearer, eventually, quick_limits};
+
+#[test]
+fn a_head_that_does_not_come_ends_the_connection() {
+    let site = Site::with(quick_limits());
+    for start in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: local"] {
+        let mut stream = site.connect();
+        stream.write_all(start.as_bytes()).unwrap();
+        let mut left = Vec::new();
+        // The server ends it, not the limit of this test.
+        let begun = Instant::now();
+        let _ = stream.read_to_end(&mut left);
+        assert!(begun.elapsed() < LIMIT, "`{start}`");
+    }
+    // One that drips is not waited for longer.
+    let mut stream = site.connect();
+    eventually("a client that drips is cut off", || stream.write_all(b"X").is_err());
+}
+
+#[test]
+fn a_body_that_does_not_come_is_answered() {
+    let site = Site::with(quick_limits());
+    let mut stream = site.connect();
+    let token = bearer(&site.alice);
+    write!(
+        stream,
+        "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    )
+    .unwrap();
+    answer(stream).problem(408);
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_dropped() {
+    let site = Site::with(quick_limits());
+    site.fake.plan_again(20_000);
+    let connections = || {
+        let text = site.get(&site.admin, "/api/v1/metrics").text();
+        let line = text.lines().find(|line| line.starts_with("makespan_http_connections ")).unwrap();
+        line.split(' ').nth(1).unwrap().parse::<f64>().unwrap()
+    };
+    let mut stream = site.connect();
+    let one = format!("GET /api/v1/plan HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", bearer(&site.admin));
+    stream.write_all(one.repeat(100).as_bytes()).unwrap();
+    eventually("it is being answered", || connections() > 1.0);
+    eventually("it is dropped", || connections() < 2.0);
+    let mut left = Vec::new();
+    let _ = stream.read_to_end(&mut left);
+    assert!(left.len() < 100 * 20_000 * 50, "not all was sent");
+}
+
+#[test]
+fn further_connections_wait() {
+    let site = Site::with(Limits { connections: 16, ..quick_limits() });
+    let idle: Vec<_> = (0..16).map(|_| site.connect()).collect();
+    // It is answered when the idle ones are cut off.
+    assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
+    drop(idle);
+}
+
+#[test]
+fn a_stop_ends_streams_and_lets_answers_end() {
+    let site = Site::with(quick_limits());
+    let mut stream = site.events(&site.admin, "", "");
+    stream.line("event: begin");
+    let idle = site.connect();
+    let address = site.address();
+    let Site { server, .. } = site;
+    let begun = Instant::now();
+    server.stop();
+    assert!(begun.elapsed() < LIMIT);
+    stream.ends();
+    drop(idle);
+    assert!(std::net::TcpStream::connect(address).is_err());
+}

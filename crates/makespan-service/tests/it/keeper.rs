@@ -1,0 +1,392 @@
+//! A service from the inside: jobs are kept, run, taken back, held, and found again.
+
+use crate::common;
+
+use std::time::Duration;
+
+use common::{
+    PATIENCE, admin, command, keeper, keeper_on, script, state, submission, submit, until, until_state, until_there,
+    who,
+};
+use makespan_service::Service;
+use makespan_service::words::{
+    Content, Filter, HappeningKind, JobNumber, Needs, RefusalKind, Reservation, Role, State, Stream, Submission,
+    UserSettings,
+};
+
+#[test]
+fn a_job_runs_in_its_folder_and_leaves_its_output() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(&temporary.path().join("store"));
+    let place = temporary.path().join("a place");
+    std::fs::create_dir(&place).unwrap();
+    let mut one = script("pwd; echo $COLOUR $MAKESPAN_NAME; echo oops >&2; exit 3");
+    one.directory = Some(place.display().to_string());
+    one.environment.insert("COLOUR".into(), "two words".into());
+    one.name = Some("a {name}".into());
+    let job = submit(&keeper, one);
+    until_state(&keeper, job, State::Failed);
+    let log = |stream| keeper.log(&admin(), job, 0, stream, 0, 1000).unwrap();
+    let out = String::from_utf8(log(Stream::Out).bytes).unwrap();
+    assert_eq!(out, format!("{}\ntwo words a _name_\n", place.canonicalize().unwrap().display()));
+    assert_eq!((log(Stream::Err).bytes, log(Stream::Err).ended), (b"oops\n".to_vec(), true));
+    let detail = keeper.job(&admin(), job).unwrap();
+    assert_eq!((detail.summary.name.as_str(), detail.task_list[0].exit), ("a {name}", Some(3)));
+    assert_eq!(detail.task_list[0].command[0], "sh");
+    assert!(detail.reason.unwrap().contains("exit status 3"));
+    let kinds: Vec<HappeningKind> =
+        keeper.happenings(&admin(), 0, 10).unwrap().into_iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [HappeningKind::Submitted, HappeningKind::Started, HappeningKind::Ended]);
+}
+
+#[test]
+fn jobs_wait_for_others_are_held_and_taken_back() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let after = |text: &str, jobs: &[JobNumber]| Submission { after: jobs.to_vec(), ..script(text) };
+    let go = temporary.path().join("go");
+    let first = submit(&keeper, script(&until_there(&go)));
+    let second = submit(&keeper, after("true", &[first]));
+    let third = submit(&keeper, after("true", &[second]));
+    // One that waits in the engine is taken from there, with what waits for it.
+    assert_eq!(keeper.hold(&admin(), second).unwrap(), State::Held);
+    std::fs::write(&go, "").unwrap();
+    until_state(&keeper, first, State::Succeeded);
+    assert_eq!((state(&keeper, second), state(&keeper, third)), (State::Held, State::Waiting));
+    assert_eq!(keeper.release(&admin(), second).unwrap(), State::Waiting);
+    until_state(&keeper, third, State::Succeeded);
+    assert_eq!(state(&keeper, second), State::Succeeded);
+    assert_eq!(keeper.hold(&admin(), third).unwrap_err().kind, RefusalKind::Conflict);
+    // What runs is ended; what waits for it never starts; what was held all the time is forgotten.
+    let long = submit(&keeper, script("sleep 100"));
+    let behind = submit(&keeper, after("true", &[long]));
+    let held = submit(&keeper, Submission { hold: true, ..script("true") });
+    let behind_held = submit(&keeper, after("true", &[held]));
+    until_state(&keeper, long, State::Running);
+    assert_eq!(keeper.hold(&admin(), long).unwrap_err().kind, RefusalKind::Conflict);
+    keeper.cancel(&admin(), long).unwrap();
+    keeper.cancel(&admin(), held).unwrap();
+    until_state(&keeper, long, State::Cancelled);
+    until_state(&keeper, behind, State::NotStarted);
+    until_state(&keeper, held, State::Cancelled);
+    until_state(&keeper, behind_held, State::NotStarted);
+    assert_eq!(keeper.cancel(&admin(), held).unwrap_err().kind, RefusalKind::Conflict);
+    let late = submit(&keeper, after("true", &[long]));
+    until_state(&keeper, late, State::NotStarted);
+    // One that waits for processors.
+    let wide = [submit(&keeper, script("sleep 100")), submit(&keeper, script("sleep 100"))];
+    until("both run", || wide.iter().all(|&job| state(&keeper, job) == State::Running));
+    let waits = submit(&keeper, script("true"));
+    keeper.cancel(&admin(), waits).unwrap();
+    until_state(&keeper, waits, State::Cancelled);
+    assert_eq!(keeper.job(&admin(), waits).unwrap().summary.started, None);
+    wide.iter().for_each(|&job| _ = keeper.cancel(&admin(), job).unwrap());
+    wide.iter().for_each(|&job| until_state(&keeper, job, State::Cancelled));
+}
+
+#[test]
+fn lists_and_files_become_jobs_that_know_each_other() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let text = "echo one > x #: name=one\ncat x #: after=one\n".to_owned();
+    let mut list = submission(Content::List { text });
+    list.directory = Some(temporary.path().display().to_string());
+    let jobs = keeper.submit(&admin(), list, None).unwrap().jobs;
+    assert_eq!(jobs.len(), 2);
+    until_state(&keeper, jobs[1], State::Succeeded);
+    assert_eq!(keeper.log(&admin(), jobs[1], 0, Stream::Out, 0, 100).unwrap().bytes, b"one\n");
+    let text = r#"{"version": 2, "jobs": [
+        {"name": "bag", "time": 1, "count": 5, "weight": 1, "command": ["sh", "-c", "echo {task}"]},
+        {"name": "graph", "tasks": [{"name": "a", "time": 1, "command": "echo a"}, {"name": "b", "time": 1, "command": "exit 1"},
+         {"name": "c", "time": 1, "command": "echo c"}], "edges": [{"from": "b", "to": "c"}]}]}"#;
+    let file = submission(Content::Instance { text: text.into(), file: None });
+    let jobs = keeper.submit(&admin(), file, None).unwrap().jobs;
+    until_state(&keeper, jobs[0], State::Succeeded);
+    until_state(&keeper, jobs[1], State::Failed);
+    assert_eq!(keeper.log(&admin(), jobs[0], 3, Stream::Out, 0, 100).unwrap().bytes, b"3\n");
+    let detail = keeper.job(&admin(), jobs[1]).unwrap();
+    let stands: Vec<(&str, State)> = detail.task_list.iter().map(|task| (task.name.as_str(), task.state)).collect();
+    assert_eq!(stands, [("b", State::Failed), ("c", State::NotStarted), ("a", State::Succeeded)]);
+    assert_eq!(detail.summary.tasks_ended, 3);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let refused = |one: Submission| keeper.submit(&admin(), one, None).unwrap_err();
+    let place = |one: Submission| refused(one).place.unwrap_or_default();
+    assert_eq!(place(command(&[])), "content.command.argv");
+    assert_eq!(place(Submission { directory: Some("relative".into()), ..script("true") }), "directory");
+    assert_eq!(place(Submission { weight: Some(f64::NAN), ..script("true") }), "weight");
+    assert_eq!(place(Submission { after: vec![JobNumber(77)], ..script("true") }), "after");
+    assert_eq!(place(Submission { priority: Some(99), ..script("true") }), "priority");
+    let list = |text: &str| submission(Content::List { text: text.into() });
+    assert!(refused(list("true\nfalse #: cores=0\n")).place.unwrap().contains('2'));
+    let long = || "x".repeat(200_000);
+    assert_eq!(place(command(&["true", &long()])), "content.command.argv");
+    assert_eq!(place(command(&vec!["true"; 200_000])), "content.command.argv");
+    assert_eq!(place(Submission { environment: [("A".into(), long())].into(), ..script("true") }), "environment");
+    assert_eq!(place(Submission { begin: Some(9e10), ..script("true") }), "begin");
+    assert_eq!(place(Submission { deadline: Some(f64::INFINITY), ..script("true") }), "deadline");
+    assert_eq!(place(Submission { after: vec![JobNumber(1); 10_001], ..script("true") }), "after");
+    let file = |job: &str| {
+        let text =
+            format!(r#"{{"version": 2, "jobs": [{{"name": "a", "time": 0.000001, "command": "true", {job}}}]}}"#);
+        submission(Content::Instance { text, file: None })
+    };
+    assert_eq!(place(file(r#""count": 1000000000"#)), "content");
+    assert!(place(file(r#""release": 2000000000"#)).starts_with("content"));
+    assert!(place(file(r#""deadline": 9000000000"#)).starts_with("content"));
+    for (needs, expected) in [
+        (Needs { processors: Some(0), ..Needs::default() }, "content.command.needs.processors"),
+        (Needs { time: Some(-1.0), ..Needs::default() }, "content.command.needs.time"),
+        (Needs { resources: [("tapes".to_owned(), 1)].into(), ..Needs::default() }, "content.command.needs"),
+    ] {
+        let place = place(submission(Content::Command { argv: vec!["true".into()], needs }));
+        assert!(place.starts_with(expected), "{place}");
+    }
+    let named = |text: &str, file: &str| submission(Content::Instance { text: text.into(), file: Some(file.into()) });
+    for name in ["Makefile", "rules.mk", "Snakefile", "rules.smk"] {
+        assert_eq!(place(named("all:\n\ttrue\n", name)), "content.instance.file");
+    }
+    let closed = "version = 2\n[platform]\nprocessors = 2\n[[jobs]]\nname = 'a'\ntime = 1\ncommand = 'true'\n\
+                  [[unavailable]]\nprocessors = '0'\nstart = 0\nend = 9\n";
+    assert_eq!(place(named(closed, "a.toml")), "content: unavailable");
+    let many = keeper.submit_many(&admin(), vec![script("true"); 100_001], None).unwrap_err();
+    assert_eq!(many.place.unwrap(), "submissions");
+    let wide = Needs { processors: Some(3), ..Needs::default() };
+    let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
+    assert_eq!(refused(wide).kind, RefusalKind::FitsNowhere);
+    let cycle = list("true #: name=a after=b\ntrue #: name=b after=a\n");
+    assert_eq!(refused(cycle).kind, RefusalKind::Cycle);
+    let all = vec![script("true"), command(&["a=b"])];
+    let error = keeper.submit_many(&admin(), all, None).unwrap_err();
+    assert_eq!(error.place.unwrap(), "submissions[1].content.command.argv");
+    assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 0);
+    assert_eq!(keeper.latest(), 0);
+}
+
+/// A command that sleeps, and is known to.
+fn sleeping(processors: u32, seconds: f64) -> Submission {
+    let needs = Needs { processors: Some(processors), time: Some(seconds), ..Needs::default() };
+    submission(Content::Command { argv: vec!["sleep".into(), seconds.to_string()], needs })
+}
+
+#[test]
+fn what_waits_for_others_or_its_time_is_expected_behind_them() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let first = submit(&keeper, sleeping(2, 4.0));
+    until_state(&keeper, first, State::Running);
+    let second = submit(&keeper, Submission { after: vec![first], ..sleeping(1, 1.0) });
+    let third = submit(&keeper, Submission { after: vec![second], ..sleeping(1, 1.0) });
+    let begin = wall() + 30.0;
+    let later = submit(&keeper, Submission { begin: Some(begin), ..sleeping(1, 1.0) });
+    let expected = |job| keeper.job(&admin(), job).unwrap().summary.expected_start;
+    until("all are expected", || [second, third, later].iter().all(|&job| expected(job).is_some()));
+    assert!(expected(third).unwrap() >= expected(second).unwrap() + 0.9);
+    assert!((expected(later).unwrap() - begin).abs() < 0.1);
+    let why = keeper.explain(&admin(), later).unwrap();
+    assert!(why.why_not.iter().all(|reason| reason.text.contains("not to start before")), "{why:?}");
+    // What would be if knows what a submission may state.
+    let asked = |one: Submission| keeper.what_if(&admin(), one);
+    let now = wall();
+    assert!(asked(sleeping(1, 1.0)).unwrap().starts.iter().all(|&start| start >= now));
+    assert!(asked(Submission { begin: Some(begin), ..sleeping(1, 1.0) }).unwrap().starts[0] >= begin - 0.1);
+    let behind = asked(Submission { after: vec![third], ..sleeping(1, 1.0) }).unwrap();
+    assert!(behind.starts[0] >= expected(third).unwrap() + 0.9, "{behind:?}");
+    assert_eq!(asked(Submission { hold: true, ..sleeping(1, 1.0) }).unwrap_err().kind, RefusalKind::BadInput);
+    assert!(asked(Submission { after: vec![JobNumber(77)], ..sleeping(1, 1.0) }).is_err());
+    let held = submit(&keeper, Submission { hold: true, ..sleeping(1, 1.0) });
+    assert!(asked(Submission { after: vec![held], ..sleeping(1, 1.0) }).is_err());
+}
+
+fn wall() -> f64 {
+    std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64()
+}
+
+#[test]
+fn what_must_end_soon_goes_before_what_may_wait() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let go = temporary.path().join("go");
+    let waits = format!("until [ -e '{}' ]; do sleep 0.05; done", go.display());
+    let needs = Needs { processors: Some(2), time: Some(1.5), ..Needs::default() };
+    let argv = ["sh", "-c", &waits].map(String::from).to_vec();
+    let first = submit(&keeper, submission(Content::Command { argv, needs }));
+    until_state(&keeper, first, State::Running);
+    let equal: Vec<JobNumber> = (0..5).map(|_| submit(&keeper, sleeping(2, 0.5))).collect();
+    let deadline = Some(wall() + 2.5);
+    let urgent = submit(&keeper, Submission { deadline, ..sleeping(2, 0.5) });
+    let idle = submit(&keeper, Submission { deadline: Some(wall() + 9e6), ..sleeping(2, 0.5) });
+    std::fs::write(go, "").unwrap();
+    equal.iter().chain([&urgent, &idle]).for_each(|&job| until_state(&keeper, job, State::Succeeded));
+    let started = |job: JobNumber| keeper.job(&admin(), job).unwrap().summary.started.unwrap();
+    assert!(equal.iter().all(|&job| started(urgent) < started(job)), "it was not first");
+    assert!(equal.iter().any(|&job| started(job) < started(idle)), "a far deadline is none");
+}
+
+#[test]
+fn machines_of_a_file_are_left_out_with_a_word() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let file = |machines: &str| {
+        let text = format!("version = 2\n{machines}\n[[jobs]]\nname = 'a'\ntime = 1\ncommand = 'true'\n");
+        submission(Content::Instance { text, file: Some("a.toml".into()) })
+    };
+    let own = keeper.submit(&admin(), file(""), None).unwrap();
+    assert_eq!(own.remarks, Vec::<String>::new());
+    let other = keeper.submit(&admin(), file("[platform]\nprocessors = 9"), None).unwrap();
+    assert!(other.remarks[0].contains("machines of the file are left out"), "{other:?}");
+}
+
+#[test]
+fn instants_without_a_meaning_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    for (start, end) in [(-1e308, 1e308), (0.0, f64::NAN), (f64::NEG_INFINITY, 0.0), (2.0, 1.0), (1.0, 1.0)] {
+        assert_eq!(keeper.history(&admin(), start, end, 3).unwrap_err().kind, RefusalKind::BadInput, "{start} {end}");
+    }
+}
+
+#[test]
+fn a_key_gives_the_same_receipt_and_users_see_their_own() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let (ann, bob) = (who("ann", Role::Submitter), who("bob", Role::Submitter));
+    let first = keeper.submit(&ann, script("true"), Some("k")).unwrap();
+    assert_eq!(keeper.submit(&ann, script("true"), Some("k")).unwrap(), first);
+    assert_eq!(keeper.submit(&ann, script("false"), Some("k")).unwrap_err().kind, RefusalKind::Conflict);
+    let other = keeper.submit(&bob, script("true"), Some("k")).unwrap();
+    assert_ne!(other, first);
+    let job = first.jobs[0];
+    until_state(&keeper, job, State::Succeeded);
+    assert_eq!(keeper.job(&bob, job).unwrap_err().kind, RefusalKind::Unknown);
+    assert_eq!(keeper.cancel(&bob, job).unwrap_err().kind, RefusalKind::Unknown);
+    assert_eq!(keeper.log(&bob, job, 0, Stream::Out, 0, 1).unwrap_err().kind, RefusalKind::Unknown);
+    assert_eq!(keeper.explain(&bob, job).unwrap_err().kind, RefusalKind::Unknown);
+    assert!(keeper.happenings(&bob, 0, 100).unwrap().iter().all(|one| one.user == "bob"));
+    assert_eq!(keeper.jobs(&bob, &Filter::default(), None, 10).unwrap().total, 1);
+    let asked = Filter { user: Some("ann".into()), ..Filter::default() };
+    assert_eq!(keeper.jobs(&bob, &asked, None, 10).unwrap().total, 0);
+    let waits = Submission { after: vec![job], ..script("true") };
+    assert_eq!(keeper.submit(&bob, waits, None).unwrap_err().kind, RefusalKind::BadInput);
+    let urgent = Submission { priority: Some(1), ..script("true") };
+    assert_eq!(keeper.submit(&bob, urgent, None).unwrap_err().kind, RefusalKind::Forbidden);
+    let reader = who("eve", Role::Reader);
+    assert_eq!(keeper.submit(&reader, script("true"), None).unwrap_err().kind, RefusalKind::Forbidden);
+    assert_eq!(keeper.cancel(&reader, job).unwrap_err().kind, RefusalKind::Forbidden);
+    assert_eq!(keeper.jobs(&reader, &Filter::default(), None, 10).unwrap().total, 2);
+}
+
+#[test]
+fn users_have_no_more_than_they_may() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper_on(temporary.path(), 4);
+    let ann = who("ann", Role::Submitter);
+    let settings = UserSettings { most_processors: Some(1), most_waiting: Some(5), weight: None };
+    assert_eq!(keeper.set_user(&ann, "ann", &settings).unwrap_err().kind, RefusalKind::Forbidden);
+    keeper.set_user(&admin(), "ann", &settings).unwrap();
+    let wide = Needs { processors: Some(2), ..Needs::default() };
+    let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
+    assert_eq!(keeper.submit(&ann, wide, None).unwrap_err().kind, RefusalKind::Quota);
+    let none = UserSettings { most_processors: Some(0), ..settings.clone() };
+    assert_eq!(keeper.set_user(&admin(), "ann", &none).unwrap_err().kind, RefusalKind::BadInput);
+    let all = vec![script("sleep 0.2"); 5];
+    let receipts = keeper.submit_many(&ann, all, None).unwrap();
+    let mut most = 0;
+    let last = receipts[4].jobs[0];
+    let begun = std::time::Instant::now();
+    while receipts.iter().any(|receipt| state(&keeper, receipt.jobs[0]) != State::Succeeded) {
+        let running = Filter { state: vec![State::Running], ..Filter::default() };
+        most = most.max(keeper.jobs(&ann, &running, None, 10).unwrap().total);
+        assert!(begun.elapsed() < PATIENCE, "{:?}", keeper.job(&ann, last));
+    }
+    assert_eq!(most, 1);
+    let held = vec![Submission { hold: true, ..script("true") }; 6];
+    assert_eq!(keeper.submit_many(&ann, held, None).unwrap_err().kind, RefusalKind::Quota);
+    let users = keeper.users(&admin()).unwrap();
+    assert!(users[0].used > 0.9 && users[0].share > 0.999, "{users:?}");
+}
+
+#[test]
+fn the_plan_is_shown_with_its_bounds_and_explained() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let timed = |processors, time| Needs { processors: Some(processors), time: Some(time), ..Needs::default() };
+    let job = |processors, time| {
+        let argv = vec!["sleep".to_owned(), "100".to_owned()];
+        submission(Content::Command { argv, needs: timed(processors, time) })
+    };
+    let runs = submit(&keeper, job(1, 60.0));
+    let wide = submit(&keeper, job(2, 30.0));
+    let behind = submit(&keeper, job(2, 600.0));
+    until("a plan", || keeper.picture(&admin()).boxes.len() == 3);
+    let picture = keeper.picture(&admin());
+    assert_eq!((picture.processors, picture.running, picture.waiting), (2, 1, 2));
+    assert!(!picture.bounds.is_empty());
+    for bound in &picture.bounds {
+        assert!(bound.plan >= bound.bound && bound.bound > 0.0, "{bound:?}");
+    }
+    let explained = keeper.explain(&admin(), behind).unwrap();
+    let start = explained.expected_start.unwrap();
+    assert!(start > picture.now + 60.0, "{explained:?}");
+    assert!(explained.early.unwrap() <= explained.late.unwrap());
+    assert!(explained.why_not.iter().any(|reason| reason.jobs.contains(&runs)), "{explained:?}");
+    assert!(explained.why_not.iter().any(|reason| reason.jobs.contains(&wide)), "{explained:?}");
+    let what_if = keeper.what_if(&admin(), Submission { weight: Some(1000.0), ..job(2, 10.0) }).unwrap();
+    assert_eq!((what_if.starts.len(), what_if.ends.len()), (1, 1));
+    assert!(what_if.starts[0] < start, "{what_if:?}");
+    assert!(what_if.delays.iter().any(|delay| delay.job == behind && delay.seconds > 5.0), "{what_if:?}");
+    assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 3);
+    // A submitter is not told whose the others are.
+    let other = keeper.picture(&who("bob", Role::Submitter));
+    assert!(other.boxes.iter().all(|one| one.user.is_empty() && one.name.is_empty() && one.job == JobNumber(0)));
+    for job in [runs, wide, behind] {
+        keeper.cancel(&admin(), job).unwrap();
+        until_state(&keeper, job, State::Cancelled);
+    }
+    let spans = keeper.history(&admin(), picture.now - 60.0, picture.now + 60.0, 2).unwrap();
+    assert_eq!(spans.iter().map(|span| span.submitted).sum::<u64>(), 3);
+    assert_eq!(spans.iter().map(|span| span.ended).sum::<u64>(), 3);
+}
+
+#[test]
+fn a_reservation_keeps_processors_free() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let now = keeper.picture(&admin()).now.max(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64());
+    let reservation = Reservation {
+        number: 0,
+        name: "upkeep".into(),
+        start: now + 600.0,
+        end: now + 900.0,
+        processors: vec![(0, 1)],
+    };
+    assert_eq!(
+        keeper.reserve(&who("ann", Role::Submitter), reservation.clone()).unwrap_err().kind,
+        RefusalKind::Forbidden
+    );
+    let far = Reservation { end: 1e300, ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), far).unwrap_err().place.unwrap(), "end");
+    let odd = Reservation { name: "a\nb".into(), ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), odd).unwrap_err().place.unwrap(), "name");
+    let empty = Reservation { processors: vec![(0, 2)], ..reservation.clone() };
+    assert_eq!(keeper.reserve(&admin(), empty).unwrap_err().kind, RefusalKind::BadInput);
+    // The engine is there.
+    let first = submit(&keeper, script("true"));
+    until_state(&keeper, first, State::Succeeded);
+    let kept = keeper.reserve(&admin(), reservation).unwrap();
+    let timed = |time| {
+        let needs = Needs { time: Some(time), ..Needs::default() };
+        submission(Content::Command { argv: vec!["true".into()], needs })
+    };
+    let long = submit(&keeper, timed(3600.0));
+    let short = submit(&keeper, timed(1.0));
+    until_state(&keeper, short, State::Succeeded);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(state(&keeper, long), State::Waiting);
+    keeper.unreserve(&admin(), kept.number).unwrap();
+    until_state(&keeper, long, State::Succeeded);
+}

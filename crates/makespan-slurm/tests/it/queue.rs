@@ -1,0 +1,604 @@
+//! Queues are read from what versions print, and what is expected of them holds.
+
+use crate::fakes;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use fakes::Fakes;
+use makespan_slurm::forecast::{Forecast, Options, RunTimes, forecast, sizes};
+use makespan_slurm::queue::{Condition, Part, Queue, Texts};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Outputs of a real 22.05: four nodes of four processors, one of which is drained.
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
+}
+
+fn named<'a>(queue: &Queue, forecast: &'a Forecast, name: &str) -> &'a makespan_slurm::forecast::Expected {
+    let found = forecast.expected.iter().find(|one| queue.jobs[one.job].name == name);
+    found.unwrap_or_else(|| panic!("{name} waits"))
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(recorded().join(name)).unwrap()
+}
+
+#[test]
+fn a_recorded_queue_is_read_whole() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    assert_eq!((queue.nodes.len(), queue.partitions.len(), queue.reservations.len()), (4, 1, 1));
+    assert_eq!(queue.jobs.iter().filter(|job| job.run.is_some()).count(), 3);
+    let find = |name: &str| queue.jobs.iter().find(|job| job.name == name).unwrap();
+    let mold = find("mold");
+    assert_eq!((mold.request.min_nodes, mold.request.max_nodes), (1, Some(3)));
+    assert!(find("held").is_held && find("wide").request.max_nodes == Some(3));
+    assert_eq!(find("dep").waits_for[0].condition, Condition::Succeeded);
+    assert_eq!(find("feat").request.features_text, "big");
+    let tasks: Vec<&str> = queue.jobs.iter().filter(|job| job.name == "arr").map(|job| job.shown.as_str()).collect();
+    assert_eq!(tasks.len(), 6, "{tasks:?}");
+    assert!(queue.past.iter().any(|run| run.name == "quick-1"), "{:?}", queue.past);
+    assert!(queue.jobs.iter().any(|job| job.name == "odd|name = \"é\" x=1"));
+    assert!(queue.hidden.is_empty(), "{:?}", queue.hidden);
+    // What is missing is said.
+    assert!(queue.past_missing.as_ref().is_some_and(|text| text.contains("sacct.history.txt is missing")));
+}
+
+#[test]
+fn json_says_the_same_as_text() {
+    let of_text =
+        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["squeue.json.gz", "scontrol.nodes-d.txt"] {
+        fs::copy(recorded().join(name), folder.path().join(name)).unwrap();
+    }
+    let text = of_text.queue(None).unwrap();
+    let json = Queue::from_folder(folder.path(), Some(text.now)).unwrap();
+    let by_name = |queue: &Queue| {
+        let mut jobs: Vec<_> = queue
+            .jobs
+            .iter()
+            .map(|job| {
+                (
+                    job.shown.clone(),
+                    job.name.clone(),
+                    job.limit,
+                    job.request.min_nodes,
+                    job.request.max_nodes,
+                    job.is_held,
+                )
+            })
+            .collect();
+        jobs.sort();
+        jobs
+    };
+    assert_eq!(by_name(&text), by_name(&json));
+}
+
+#[test]
+fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let forecast = forecast(&queue, &Options::default());
+    for one in &forecast.expected {
+        let job = &queue.jobs[one.job];
+        assert!(!one.why.text.is_empty(), "{}", job.name);
+        assert!(one.start.is_some() || one.why.remedy.is_some(), "{}: {:?}", job.name, one.why);
+        if let (Some(start), Some(early), Some(late)) = (one.start, one.early, one.late) {
+            assert!(early <= late && start >= queue.now, "{}: {one:?}", job.name);
+        }
+    }
+    let kind = |name: &str| named(&queue, &forecast, name).why.kind;
+    assert_eq!((kind("held"), kind("later"), kind("dep")), ("held", "begin-time", "dependency"));
+    assert_eq!((kind("huge"), kind("drained"), kind("wide")), ("nodes", "nodes", "resources"));
+    for (name, needle) in
+        [("huge", "disk fails"), ("drained", "n3"), ("dep", "job"), ("wide", "3 nodes with 4 processors")]
+    {
+        let why = &named(&queue, &forecast, name).why;
+        let all = format!("{} {}", why.text, why.remedy.as_deref().unwrap_or_default());
+        assert!(all.contains(needle), "{name}: {all}");
+    }
+    assert!(named(&queue, &forecast, "held").start.is_none() && named(&queue, &forecast, "huge").start.is_none());
+}
+
+#[test]
+fn a_job_with_a_range_of_nodes_is_told_of_other_sizes() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let job = queue.jobs.iter().position(|job| job.name == "mold").unwrap();
+    let sizes = sizes(&queue, job, &Options::default());
+    assert_eq!(sizes.iter().map(|size| size.nodes).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(sizes.windows(2).all(|pair| pair[0].start <= pair[1].start), "fewer nodes are free earlier: {sizes:?}");
+    let rigid = queue.jobs.iter().position(|job| job.name == "wide").unwrap();
+    assert!(makespan_slurm::forecast::sizes(&queue, rigid, &Options::default()).is_empty());
+}
+
+#[test]
+fn saved_outputs_that_are_missing_or_torn_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |folder: &Path| Queue::from_folder(folder, None).unwrap_err().to_string();
+    assert!(error(&folder.path().join("nowhere")).contains("cannot read"));
+    assert!(error(folder.path()).contains("no nodes") && error(folder.path()).contains("scontrol -o -d show nodes"));
+    fs::copy(recorded().join("scontrol.nodes-d.txt"), folder.path().join("scontrol.nodes-d.txt")).unwrap();
+    assert!(error(folder.path()).contains("no jobs"));
+    // Half a JSON.
+    fs::write(folder.path().join("squeue.json"), r#"{"jobs": [{"job_id": 1, "job_sta"#).unwrap();
+    let said = error(folder.path());
+    assert!(said.contains("squeue.json") && said.contains("no JSON"), "{said}");
+    // Another shape.
+    fs::write(folder.path().join("squeue.json"), r#"{"jobs": {"1": {}}}"#).unwrap();
+    assert!(error(folder.path()).contains("no list `jobs`"));
+    // A compressed file that ends too early.
+    fs::remove_file(folder.path().join("squeue.json")).unwrap();
+    let whole = fs::read(recorded().join("squeue.json.gz")).unwrap();
+    fs::write(folder.path().join("squeue.json.gz"), &whole[..whole.len() / 2]).unwrap();
+    assert!(error(folder.path()).contains("squeue.json.gz"));
+}
+
+#[test]
+fn the_numbers_of_newer_versions_are_understood() {
+    let number = |value: i64| format!(r#"{{"set": true, "infinite": false, "number": {value}}}"#);
+    let json = format!(
+        r#"{{"last_update": {}, "jobs": [{{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p",
+            "cpus": {}, "node_count": {}, "max_nodes": {}, "tres_req_str": "cpu=8,mem=8G,node=2,gres/gpu=4", "time_limit": {},
+            "memory_per_cpu": {}, "eligible_time": {}, "priority": {}, "tres_per_node": "gres/gpu:2", "licenses": "matlab:3",
+            "dependency": "", "het_job_id": {}}}]}}"#,
+        number(1000),
+        number(8),
+        number(2),
+        number(4),
+        number(30),
+        number(1024),
+        number(900),
+        number(7),
+        number(0)
+    );
+    let texts = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::JobsJson, json);
+    let queue = texts.queue(None).unwrap();
+    let (job, request) = (&queue.jobs[0], &queue.jobs[0].request);
+    assert_eq!((queue.now, job.limit, job.eligible, job.priority), (1000, Some(1800), Some(900), 7));
+    assert_eq!((request.min_nodes, request.max_nodes, request.cpus), (2, Some(4), 8));
+    assert_eq!((request.gres[0].count, request.licences[0].1), (2, 3));
+}
+
+#[test]
+fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
+    let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority=5 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=1 {more}\n"
+        )
+    };
+    let runs = "JobState=RUNNING StartTime=100 RunTime=00:01:40 NodeList=n0 Licenses=x:2 QOS=q";
+    let jobs = job(1, runs)
+        + &job(2, "JobState=PENDING Licenses=x:1")
+        + &job(3, "JobState=PENDING QOS=q")
+        + &job(4, "JobState=PENDING");
+    let texts = Texts::default()
+        .with(Part::Nodes, node)
+        .with(Part::Jobs, jobs)
+        .with(Part::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
+        .with(Part::Qos, "Name|MaxJobsPU\nq|1\n");
+    let queue = texts.queue(None).unwrap();
+    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
+    // The running job ends at its limit, 700.
+    assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
+    assert!(forecast.expected[0].why.text.contains("licence x: 2 of 2"), "{}", forecast.expected[0].why.text);
+    assert!(forecast.expected[1].why.text.contains("user u in QOS q"), "{}", forecast.expected[1].why.text);
+}
+
+#[test]
+fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not() {
+    let nodes =
+        "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n";
+    let job = |id: u32, priority: u32, limit: u32, nodes: u32, more: &str| {
+        let cpus = nodes * 4;
+        format!(
+            "JobId={id} JobName=j UserId=u(1) Priority={priority} TimeLimit=00:{limit}:00 Partition=p NumNodes={nodes}-{nodes} NumCPUs={cpus} \
+             MinCPUsNode=4 {more}\n"
+        )
+    };
+    let jobs = job(1, 9, 10, 1, "JobState=RUNNING StartTime=1000 RunTime=00:00:00 NodeList=n1")
+        + &job(2, 8, 20, 2, "JobState=PENDING")
+        + &job(3, 7, 30, 1, "JobState=PENDING")
+        + &job(4, 6, 10, 1, "JobState=PENDING");
+    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(None).unwrap();
+    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+    let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
+    assert_eq!(starts, [600, 1800, 0]);
+    let why = &forecast.expected[1].why;
+    assert_eq!(why.remedy.as_deref(), Some("with a limit of at most 10 min it could start now"), "{why:?}");
+    assert!(why.text.contains("kept for job 2"), "{why:?}");
+}
+
+/// Every program of Slurm, each of which writes down how it was called.
+fn recording() -> Fakes {
+    let mut fakes = Fakes::new();
+    for name in ["sbatch", "srun", "squeue", "sinfo", "scancel", "sacct", "sacctmgr", "salloc", "scontrol"] {
+        let answer = |part: &str| fs::read_to_string(recorded().join(part)).unwrap();
+        let body = match name {
+            "scontrol" => format!(
+                "case \"$*\" in\n*nodes) /bin/cat <<'END'\n{}END\n;;\n*jobs) /bin/cat <<'END'\n{}END\n;;\n*config) /bin/cat <<'END'\n{}END\n;;\n\
+                 *partitions) /bin/cat <<'END'\n{}END\n;;\nesac",
+                answer("scontrol.nodes-d.txt"),
+                answer("scontrol.jobs-d.txt"),
+                answer("scontrol.config.txt"),
+                answer("scontrol.partitions.txt"),
+            ),
+            "sacct" | "sacctmgr" => "echo 'Slurm accounting storage is disabled' >&2; exit 1".to_owned(),
+            _ => String::new(),
+        };
+        fakes = fakes.with(name, &format!("echo \"{name} $*\" >> \"${{0%/*}}/called\"\n{body}"));
+    }
+    fakes
+}
+
+#[test]
+fn no_command_changes_anything_and_a_cluster_without_accounts_is_read() {
+    let fakes = recording();
+    let queue = Queue::read(&fakes.commands(), 7).unwrap();
+    assert!(
+        queue.jobs.len() > 10 && queue.past_missing.as_ref().is_some_and(|text| text.contains("disabled")),
+        "{:?}",
+        queue.past_missing
+    );
+    let called = fs::read_to_string(fakes.path().join("called")).unwrap();
+    for line in called.lines() {
+        let mut words = line.split(' ').filter(|word| !word.starts_with('-'));
+        let (program, verb) = (words.next().unwrap(), words.next().unwrap_or_default());
+        let reads = match program {
+            "scontrol" | "sacctmgr" => verb == "show",
+            program => ["squeue", "sacct", "sinfo"].contains(&program),
+        };
+        assert!(reads, "`{line}` may change something");
+    }
+    assert!(called.lines().count() >= 8, "{called}");
+}
+
+#[test]
+fn commands_that_are_missing_or_refuse_are_clear_words() {
+    let error = Queue::read(&Fakes::new().commands(), 0).unwrap_err().to_string();
+    assert!(error.contains("scontrol") && error.contains("PATH"), "{error}");
+    let fakes = Fakes::new().with("scontrol", "echo 'slurm_load_jobs error: Access/permission denied' >&2; exit 1");
+    let error = Queue::read(&fakes.commands(), 0).unwrap_err().to_string();
+    assert!(error.contains("denied"), "{error}");
+    let fakes = Fakes::new().with("scontrol", "echo welcome to our cluster");
+    assert!(Queue::read(&fakes.commands(), 0).unwrap_err().to_string().contains("cannot be understood"));
+}
+
+#[test]
+fn what_others_hold_in_secret_is_held_all_the_same() {
+    let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n";
+    let job = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING SubmitTime=50 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4\n";
+    let queue = Texts::default().with(Part::Nodes, node).with(Part::Jobs, job).queue(Some(100)).unwrap();
+    let forecast = forecast(&queue, &Options::default());
+    assert_eq!(queue.hidden[0].cpus, 4);
+    assert!(forecast.expected[0].start.unwrap() > 100 && forecast.remarks[0].contains("may not see"), "{forecast:?}");
+}
+
+#[test]
+fn the_queue_is_an_instance_with_what_runs() {
+    let queue = Queue::from_folder(&recorded(), None).unwrap();
+    let present = queue.present().unwrap();
+    assert_eq!(present.running.len(), 3);
+    assert_eq!(present.jobs.len(), present.instance.jobs().len());
+    assert_eq!(present.first_processor.iter().filter(|first| first.is_none()).count(), 1, "the drained node is away");
+    for (task, processors) in &present.running {
+        let run = queue.jobs[present.jobs[task.index()]].run.as_ref().unwrap();
+        assert_eq!(processors.len(), run.holds.iter().map(|hold| hold.cpus).sum::<u32>());
+    }
+    assert!(present.remarks.iter().any(|remark| remark.contains("held")), "{:?}", present.remarks);
+}
+
+#[test]
+fn what_an_instance_cannot_say_is_said() {
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j{id} UserId=u(1) Priority=9 JobState=PENDING SubmitTime=50 TimeLimit=00:10:00 Partition=p NumNodes=1 \
+             NumCPUs=1 {more}\n"
+        )
+    };
+    let jobs = [
+        job(1, "Reason=JobHeldUser"),
+        job(2, "Dependency=afterok:1(unfulfilled)"),
+        job(3, "Dependency=afterany:4(unfulfilled) Features=ib&(a|b) Licenses=matlab:2"),
+        job(4, ""),
+        job(5, "Dependency=afternotok:4(unfulfilled)"),
+        job(6, "Dependency=afterany:5(unfulfilled)"),
+        job(7, "Licenses=ansys:1"),
+    ];
+    let texts = Texts::default()
+        .with(Part::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib,a ActiveFeatures=ib,a\n")
+        .with(Part::Licences, "LicenseName=matlab Total=3 Used=0 Free=3 Reserved=0 Remote=no\n")
+        .with(Part::Jobs, jobs.concat());
+    let present = texts.queue(Some(100)).unwrap().present().unwrap();
+    let instance = &present.instance;
+    let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["3", "4"], "{:?}", present.remarks);
+    assert_eq!(instance.jobs()[0].after.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["4"]);
+    let submission = instance.jobs()[0].submission.as_deref().unwrap();
+    assert_eq!((submission.constraint.as_deref(), submission.priority), (Some("ib&(a|b)"), Some(9)));
+    assert_eq!(instance.platform().licences().amount("matlab"), 3);
+    let told = present.remarks.join("; ");
+    for part in ["held by its user", "jobs 2, 6: left out, it waits for a job that is left out", "to fail", "`ansys`"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// Saved text with some of it cut out, doubled or replaced.
+fn mangled(text: &str, cuts: &[(usize, usize, u8)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for &(at, length, byte) in cuts {
+        let at = at % bytes.len().max(1);
+        let end = (at + length).min(bytes.len());
+        bytes.splice(at..end, [byte]);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_printed_there_is_no_panic(cuts in prop::collection::vec((0_usize..20_000, 0_usize..60, any::<u8>()), 1..40)) {
+        let texts = Texts::default()
+            .with(Part::Nodes, mangled(&text("scontrol.nodes-d.txt"), &cuts[..1]))
+            .with(Part::Jobs, mangled(&text("scontrol.jobs-d.txt"), &cuts))
+            .with(Part::Partitions, mangled(&text("scontrol.partitions.txt"), &cuts[..1]))
+            .with(Part::Config, mangled(&text("scontrol.config.txt"), &cuts))
+            .with(Part::Reservations, mangled(&text("scontrol.reservations.txt"), &cuts[..1]));
+        if let Ok(queue) = texts.queue(None) {
+            let forecast = forecast(&queue, &Options { draws: 2, ..Options::default() });
+            prop_assert_eq!(forecast.expected.len(), queue.jobs.iter().filter(|job| job.run.is_none()).count());
+            let _ = queue.present();
+        }
+    }
+
+    #[test]
+    fn no_node_gives_more_than_it_has(
+        jobs in prop::collection::vec((1_u32..4, 1_u32..5, 1_u32..60, 1_u32..100), 1..40), nodes in 1_u32..6,
+    ) {
+        let node = |node| format!("NodeName=n{node} CPUTot=4 State=IDLE Partitions=p\n");
+        let job = |(id, (count, each, limit, priority)): (usize, (u32, u32, u32, u32))| {
+            let cpus = count * each;
+            format!(
+                "JobId={} JobName=j UserId=u(1) Priority={priority} JobState=PENDING SubmitTime=10 TimeLimit=00:{limit:02}:00 Partition=p \
+                 NumNodes={count}-{count} NumCPUs={cpus} MinCPUsNode={each}\n", id + 1
+            )
+        };
+        let texts = Texts::default()
+            .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
+            .with(Part::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
+        let queue = texts.queue(Some(1000)).unwrap();
+        let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+        // Every start is an instant at which most is held, or none is.
+        for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
+            let at = one.start.unwrap();
+            for node in 0..queue.nodes.len() {
+                let held: u64 = forecast.expected.iter()
+                    .filter(|other| other.start.is_some_and(|start| start <= at && at < start + other.lasts))
+                    .flat_map(|other| other.nodes.iter().filter(|one| one.0 == node))
+                    .map(|one| u64::from(one.1)).sum();
+                prop_assert!(held <= 4, "{held} processors of node {node} at {at}");
+            }
+        }
+        let fits = |job: usize| queue.jobs[job].request.min_nodes <= u64::from(nodes);
+        prop_assert!(forecast.expected.iter().all(|one| one.start.is_some() == fits(one.job)));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_spread(seed in any::<u64>()) {
+        let queue = Queue::from_folder(&recorded(), None).unwrap();
+        let options = Options { seed, ..Options::default() };
+        prop_assert_eq!(forecast(&queue, &options), forecast(&queue, &options));
+    }
+}
+
+/// Numbers bare, as texts or as `{set, infinite, number}`, words alone or in lists, as versions write the same.
+fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
+    let wrapped = |set: bool, number: &Value| json!({ "set": set, "infinite": false, "number": number });
+    let number = |number: &Value, form: u8| match form {
+        0 => number.clone(),
+        1 => Value::String(number.to_string()),
+        _ => wrapped(true, number),
+    };
+    match value {
+        Value::Object(own) if own.contains_key("set") && own.contains_key("number") => {
+            match (own["infinite"] == true, own["set"] == true) {
+                (false, true) => number(&own["number"], draw() % 3),
+                (false, false) if draw().is_multiple_of(2) => Value::Null,
+                _ => value.clone(),
+            }
+        }
+        Value::Number(_) => number(value, draw() % 3),
+        Value::Null if draw().is_multiple_of(2) => wrapped(false, &json!(0)),
+        Value::String(text)
+            if matches!(key, "job_state" | "state" | "partition" | "state_reason") && draw().is_multiple_of(2) =>
+        {
+            json!([text])
+        }
+        Value::Array(words) if words.iter().all(Value::is_string) && draw().is_multiple_of(2) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            Value::String(words.join(if matches!(key, "job_state" | "state") { "+" } else { "," }))
+        }
+        // Words in a list stay words.
+        Value::Array(words) if words.iter().all(Value::is_string) => value.clone(),
+        Value::Array(all) => all.iter().map(|one| reshaped("", one, draw)).collect(),
+        Value::Object(all) => all
+            .iter()
+            .map(|(key, value)| (key.clone(), reshaped(key, value, draw)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+/// A recorded file, compressed or not.
+fn document(version: &str, name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}/{name}.gz"));
+    serde_json::from_reader(flate2::read::GzDecoder::new(fs::File::open(path).unwrap())).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The shape in which a version writes a value does not matter: numbers, words and lists are read as what they are.
+    #[test]
+    fn the_shape_of_json_does_not_matter(version in 0_usize..3, forms in prop::collection::vec(any::<u8>(), 1..500)) {
+        let version = ["22.05", "24.11", "26.05"][version];
+        let jobs = document(version, "squeue.json");
+        let mut next = 0;
+        let mut draw = || {
+            next += 1;
+            forms[next % forms.len()].wrapping_add((next / forms.len()) as u8)
+        };
+        let other = reshaped("", &jobs, &mut draw);
+        let nodes = if version == "22.05" { None } else { Some(document(version, "scontrol.nodes.json")) };
+        let texts = |jobs: &Value, nodes: Option<&Value>| {
+            let texts = Texts::default().with(Part::JobsJson, jobs.to_string());
+            match nodes {
+                Some(nodes) => texts.with(Part::NodesJson, nodes.to_string()),
+                None => texts.with(Part::Nodes, text("scontrol.nodes-d.txt")),
+            }
+        };
+        let own = texts(&jobs, nodes.as_ref()).queue(None).unwrap();
+        let again = texts(&other, nodes.as_ref().map(|nodes| reshaped("", nodes, &mut draw)).as_ref()).queue(None).unwrap();
+        prop_assert!(own.jobs.len() > 10 && own.jobs.iter().any(|job| job.run.as_ref().is_some_and(|run| !run.holds.is_empty())));
+        prop_assert_eq!(&own.remarks, &again.remarks);
+        prop_assert_eq!(own.jobs.len(), again.jobs.len());
+        for (one, other) in own.jobs.iter().zip(&again.jobs) {
+            prop_assert_eq!(one, other);
+        }
+        prop_assert_eq!((own.now, &own.hidden, &own.past, &own.remarks), (again.now, &again.hidden, &again.past, &again.remarks));
+        let plain = |queue: &Queue| -> Vec<_> {
+            let of = |node: &makespan_slurm::Node| {
+                (node.name.clone(), node.usable_cpus, node.allocated_cpus, node.memory, node.features.clone(), node.state.clone(),
+                 node.partitions.clone(), node.weight)
+            };
+            queue.nodes.iter().map(of).collect()
+        };
+        prop_assert_eq!(plain(&own), plain(&again));
+    }
+}
+
+/// What versions print as text and as JSON is the same queue, whose every job has an expected start or a reason.
+#[test]
+fn later_versions_say_the_same_in_text_and_in_json() {
+    for version in ["24.11", "26.05"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}"));
+        let of_text = Queue::from_folder(&folder, None).unwrap();
+        let texts = Texts::default()
+            .with(Part::NodesJson, document(version, "scontrol.nodes.json").to_string())
+            .with(Part::JobsJson, document(version, "squeue.json").to_string());
+        let of_json = texts.queue(Some(of_text.now)).unwrap();
+        let plain = |queue: &Queue| -> Vec<_> {
+            let mut all: Vec<_> = queue
+                .jobs
+                .iter()
+                .map(|job| {
+                    (
+                        job.shown.clone(),
+                        job.run.is_some(),
+                        job.limit,
+                        job.request.min_nodes,
+                        job.request.cpus,
+                        job.deadline,
+                    )
+                })
+                .collect();
+            all.sort();
+            all
+        };
+        assert_eq!(plain(&of_text), plain(&of_json), "{version}");
+        assert_eq!((of_text.reservations.len(), of_text.licences.len()), (2, 0), "{version}");
+        for one in forecast(&of_text, &Options::default()).expected {
+            assert!(one.start.is_some() || !one.why.text.is_empty(), "{version}: {:?}", one.why);
+        }
+        assert!(of_text.present().is_ok(), "{version}");
+    }
+}
+
+#[test]
+fn a_compressed_file_is_read_as_the_plain_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["scontrol.nodes-d.txt", "scontrol.jobs-d.txt"] {
+        let file = fs::File::create(folder.path().join(format!("{name}.gz"))).unwrap();
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(text(name).as_bytes()).unwrap();
+        out.finish().unwrap();
+    }
+    let plain = Queue::from_folder(&recorded(), None).unwrap();
+    let compressed = Queue::from_folder(folder.path(), None).unwrap();
+    assert_eq!((plain.now, plain.jobs), (compressed.now, compressed.jobs));
+}
+
+#[test]
+fn a_controller_that_says_nothing_is_asked_once() {
+    let fakes = Fakes::new().with("scontrol", "echo x >> \"${0%/*}/called\"; exec /bin/sleep 60");
+    let commands =
+        fakes.commands().with_limit(std::time::Duration::from_millis(300)).with_patience(std::time::Duration::ZERO);
+    let error = Queue::read(&commands, 7).unwrap_err().to_string();
+    assert!(error.contains("scontrol show config"), "{error}");
+    assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
+}
+
+/// Of each recorded version: what running jobs hold is the same from the JSON alone as with the text beside it.
+#[test]
+fn json_alone_tells_what_running_jobs_hold() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut seen = 0;
+    for folder in fs::read_dir(recorded).unwrap().map(|entry| entry.unwrap().path()) {
+        let copy = tempfile::tempdir().unwrap();
+        let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+        for file in files.filter(|file| !file.file_name().to_string_lossy().starts_with("scontrol.jobs")) {
+            fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+        let [with_text, alone] =
+            [folder.as_path(), copy.path()].map(|folder| Queue::from_folder(folder, None).unwrap());
+        let holds = |queue: &Queue| {
+            let of = |job: &makespan_slurm::queue::QueueJob| {
+                let holds = job.run.as_ref()?.holds.iter();
+                let each = holds.map(|hold| {
+                    let gres: Vec<(String, u64)> = hold.gres.iter().map(|one| (one.name.clone(), one.count)).collect();
+                    (queue.nodes[hold.node].name.clone(), hold.cpus, gres)
+                });
+                Some((job.shown.clone(), each.collect::<Vec<_>>()))
+            };
+            queue.jobs.iter().filter_map(of).collect::<BTreeMap<_, _>>()
+        };
+        let (expected, found) = (holds(&with_text), holds(&alone));
+        seen += expected.values().flatten().filter(|one| !one.2.is_empty()).count();
+        assert_eq!(found, expected, "{}", folder.display());
+        let hidden: Vec<u32> = alone.hidden.iter().map(|one| one.cpus).collect();
+        let with: Vec<u32> = with_text.hidden.iter().map(|one| one.cpus).collect();
+        assert_eq!(hidden, with, "{}", folder.display());
+    }
+    assert!(seen > 0, "some hold GPUs");
+}
+
+#[test]
+fn a_job_that_is_listed_twice_is_one_job() {
+    let once =
+        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let jobs = text("scontrol.jobs-d.txt").repeat(2);
+    let twice = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, jobs);
+    let [once, twice] = [once, twice].map(|texts| texts.queue(None).unwrap());
+    let names = |queue: &Queue| queue.jobs.iter().map(|job| job.shown.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&twice), names(&once));
+    assert!(
+        twice.remarks.iter().any(|remark| remark.contains("records of jobs that were there before")),
+        "{:?}",
+        twice.remarks
+    );
+}
+
+#[test]
+fn a_machine_of_no_cluster_is_asked_once() {
+    let fatal = "scontrol: fatal: Unable to process configuration file";
+    let fakes = Fakes::new().with("scontrol", &format!("echo x >> \"${{0%/*}}/called\"; echo '{fatal}' >&2; exit 1"));
+    let error = Queue::read(&fakes.commands(), 7).unwrap_err().to_string();
+    assert!(error.contains("scontrol show config") && error.contains("belongs to no cluster"), "{error}");
+    assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
+}

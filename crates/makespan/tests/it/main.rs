@@ -1,0 +1,4 @@
+//! The integration tests of this crate: one program, which links once.
+
+mod examples;
+mod within_nodes;
