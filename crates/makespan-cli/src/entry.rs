@@ -18,9 +18,10 @@ const NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "write a number such as 0.5"),
 ];
 
-/// Carries out the command line of this process and returns the exit status. An error is printed on one line.
+/// Carries out the command line of this process and returns the exit status. An error of a command is printed on one line; an error of
+/// the command line ends the process.
 ///
-/// `explain` gets a refusal of the command line and its words, and returns a message with a remedy if it knows a better one.
+/// `explain` receives clap's error and the arguments. It returns a message to print in place of clap's, or `None`.
 ///
 /// If this process was started as the shim of a job, the function does the work of the shim and does not return.
 pub fn enter<A: Parser>(

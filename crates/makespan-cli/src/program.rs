@@ -63,8 +63,8 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
         && name == "reproduce"
     {
         return Some(
-            "error: unrecognized subcommand 'reproduce'; it is a program of its own, which `cargo build --release -p \
-             makespan-lab` builds: write makespan-lab NAME, such as: makespan-lab demt"
+            "error: unrecognized subcommand 'reproduce'; `makespan reproduce NAME` is now `makespan-lab NAME`, such as: makespan-lab \
+             demt; `cargo build --release -p makespan-lab` builds it"
                 .into(),
         );
     }

@@ -33,7 +33,7 @@ struct Arguments {
 enum Command {
     #[command(flatten)]
     Campaign(Named),
-    /// Compute a shard of a campaign, which starts it with --on or --shards
+    /// Compute one shard of a campaign (makespan-lab starts it with --on or --shards)
     #[command(hide = true)]
     Shard(ShardCommand),
     /// Serve a node of a pilot: a campaign with --on slurm starts it there
@@ -68,7 +68,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
     ))
 }
 
-/// Plays a campaign with a progress bar, and prints its text, the number of its runs and how many of them were done before.
+/// Runs a campaign with a progress bar. Prints the report, the number of runs, and how many came from an earlier campaign.
 fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
@@ -90,7 +90,7 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has shards do the runs, if that is asked for and any are to be done. Returns whether all are done.
+/// Runs the shards if they are asked for and runs are missing. Returns whether all are done, or `None` if there was nothing to do.
 fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);
@@ -105,12 +105,11 @@ fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>>
         parts: size.runs,
         processors: size.processors,
         option: "--output",
-        program: PROGRAM,
     };
     shards::carry_out(&work, options).map(Some)
 }
 
-/// Does the runs of a shard that nobody has finished.
+/// Executes the unfinished runs of a shard.
 fn shard(options: &ShardCommand) -> Result<ExitCode> {
     let folder = &options.folder;
     shards::shard(options, |plan, shard| {
@@ -123,7 +122,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
     })
 }
 
-/// Ends the process at Ctrl-C. What is finished is in the journal whenever that is.
+/// Ends the process on Ctrl-C. The journal already holds every finished run.
 fn listen(campaign: &Named) -> Result<()> {
     let kept = format!(
         "interrupted; the {} that were finished are kept in {}, and the same command goes on there",

@@ -64,7 +64,7 @@ impl Named {
         self.campaign.size(&self.folder)
     }
 
-    /// Does the runs of a shard that nobody has finished. [`Self::reproduce`] finds them in the folder.
+    /// Executes the unfinished runs of a shard. [`Self::reproduce`] finds them in the folder.
     ///
     /// # Errors
     /// As [`super::reproduce`].

@@ -41,14 +41,8 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     }
     let identity = identity(options, instance, specs)?;
     let parts: Vec<PathBuf> = (0..specs.len()).map(|index| part(&folder, index)).collect();
-    let work = Work {
-        folder: &folder,
-        identity: identity.clone(),
-        parts: specs.len(),
-        processors: 1,
-        option: "--folder",
-        program: PROGRAM,
-    };
+    let work =
+        Work { folder: &folder, identity: identity.clone(), parts: specs.len(), processors: 1, option: "--folder" };
     shards::refuse_other(&work)?;
     if !parts.iter().all(|part| is_done(part, &identity)) {
         keep(instance, &folder)?;

@@ -1,7 +1,7 @@
 //! Work that is split into shards: jobs of a run, each of which is a process of this program that computes a part and leaves it in the
 //! folder of the work. Whoever gives the command gathers the parts.
 //!
-//! What a shard computes is the caller's: [`shard`] is given a function for it.
+//! The caller decides what a shard computes and passes a function to [`shard`].
 
 mod build;
 mod plan;
@@ -46,8 +46,6 @@ pub struct Work<'a> {
     pub processors: usize,
     /// The option that names the folder.
     pub option: &'static str,
-    /// Name of this program.
-    pub program: &'static str,
 }
 
 /// Refuses a folder that holds shards of other work.
@@ -188,5 +186,5 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
 
 /// Returns the error about a plan whose command line is none of this program that can be split.
 pub fn not_split(folder: &Path) -> Report {
-    miette!("{}: its command is none that is split; remove the folder {SHARDS} there", folder.display())
+    miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
 }

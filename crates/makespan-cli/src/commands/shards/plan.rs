@@ -80,8 +80,7 @@ impl ShardPlan {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
             return Err(miette!(
-                "{folder} holds shards of another command, or of another build of makespan: `{} {}`; name another folder with {}",
-                work.program,
+                "{folder} holds shards of another command, or of another build of the program: `{}`; name another folder with {}",
                 shown(&self.words.join(" ")),
                 work.option
             ));

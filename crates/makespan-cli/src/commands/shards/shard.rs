@@ -3,8 +3,8 @@
 /// The folder of the shards, in the folder of the results.
 pub const SHARDS: &str = "shards";
 
-/// One of `count` parts of split work: each `count`-th piece of the work, from the piece `index` on. Work that knows its longest
-/// pieces has them first, so that all shards have some of them.
+/// One of `count` parts of split work: the items `index`, `index + count`, `index + 2 * count` and so on. Work lists its longest items
+/// first, so that they spread over all shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Index of the shard, from 0.

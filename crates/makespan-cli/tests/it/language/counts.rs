@@ -128,7 +128,7 @@ fn a_number_that_rises_or_falls_is_reported() {
 }
 
 #[test]
-fn exceptions_are_used_once_and_have_reasons() {
+fn exceptions_hide_findings_and_unused_ones_are_reported() {
     let finding =
         Finding { group: "docs".into(), file: "a".into(), line: 1, rule: Rule::Phrase, text: "so long".into() };
     let exception = |text: &str| Exception { file: "a".into(), rule: "phrase".into(), text: text.into() };

@@ -33,7 +33,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the files of the project: those that git knows, or else all outside of build folders.
+/// Returns the files of the project: tracked and new ones, or without git all files outside of build folders.
 fn files() -> Vec<String> {
     let git = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -72,7 +72,7 @@ fn group(file: &str) -> String {
 
 fn all_findings() -> Vec<Finding> {
     let mut all = Vec::new();
-    // This folder and the table of bad examples quote what they refuse.
+    // This folder and CONTRIBUTING.md quote forbidden phrases, so they are not checked.
     let quoting = |file: &str| file.contains("/tests/it/language/") || file == "CONTRIBUTING.md";
     for file in files().into_iter().filter(|file| !quoting(file)) {
         let Some(language) = Language::of(&file) else { continue };
@@ -119,7 +119,7 @@ fn findings_may_only_become_fewer() {
     );
 }
 
-/// Returns the files that differ from the last commit but one.
+/// Returns the files that differ from `HEAD~1`, uncommitted changes included.
 fn changed_files() -> Vec<String> {
     let git = Command::new("git").args(["diff", "--name-only", "HEAD~1"]).current_dir(root()).output();
     git.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()

@@ -74,7 +74,7 @@ pub fn findings(passage: &Passage) -> Vec<(Rule, String)> {
     found
 }
 
-/// Splits a passage at full stops that a capital letter or code follows.
+/// Splits a passage after `.`, `!`, `?` or `:` before a capital letter or a backquote.
 fn sentences(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut start = 0;
@@ -99,7 +99,7 @@ mod tests {
         passages(language, text).iter().flat_map(findings).map(|(rule, _)| rule).collect()
     }
 
-    /// Each rule is found in a comment, in a message and in a document.
+    /// Rules on sentences are found in comments, messages and documents; one-word comments in comments.
     #[test]
     fn each_kind_of_sentence_is_found() {
         let cases = [
