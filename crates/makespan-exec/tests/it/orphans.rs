@@ -20,9 +20,9 @@ fn no_child_that_is_born_during_a_stop_outlives_its_job() {
     for attempt in 0..TRIES {
         let temporary = tempfile::tempdir().unwrap();
         let log = temporary.path().join("log");
-        // A child that is missed ends within the grace, and no busy machine takes so long to end the others.
+        // `&&`: a sleep may be signalled before its shell, which must not write then.
         let script = format!(
-            "echo begun >>{log}; i=0; while [ $i -lt 150 ]; do (sleep 10; echo late >>{log}) & i=$((i+1)); done; wait",
+            "echo begun >>{log}; i=0; while [ $i -lt 150 ]; do (sleep 2 && echo late >>{log}) & i=$((i+1)); done; wait",
             log = log.display()
         );
         let instance = instance(vec![job("a", 1, &script), job("b", 1, &script)]);
