@@ -129,7 +129,7 @@ fn shards_of_other_campaigns_and_bad_options_are_refused() {
     sandbox.lab("shard reproduce-trees 7").refused(&["shards 0 to 1"]);
     sandbox.lab(&format!("{trees} --seed 3")).refused(&[
         "reproduce-trees holds shards of another",
-        "`makespan-lab --shards 2 trees",
+        "`--shards 2 trees",
         "--output",
     ]);
 }

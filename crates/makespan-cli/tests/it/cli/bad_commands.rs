@@ -40,7 +40,7 @@ fn options_that_cannot_be_read_are_misuse() {
     case("frobnicate", &["frobnicate"]);
     case("plna small.toml", &["plna", "plan"]);
     for line in ["reproduce", "reproduce demt --runs 1", "help reproduce"] {
-        case(line, &["'reproduce'", "write makespan-lab NAME"]);
+        case(line, &["'reproduce'", "is now `makespan-lab NAME`"]);
     }
     case("completions tcsh", &["tcsh", "bash"]);
 }
