@@ -3,5 +3,6 @@
 mod cli;
 mod crate_directions;
 mod language;
+mod licences;
 mod service;
 mod slurm;
