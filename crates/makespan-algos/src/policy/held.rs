@@ -127,20 +127,24 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Believes that what should have ended by now, and has not, takes longer: all tasks but those in `ending`, which is
-    /// sorted, and repairs. Whether there was any.
+    /// Extends the beliefs that have expired, and takes in repairs. Returns whether anything changed.
+    ///
+    /// Tasks in `ending`, which is sorted, end at this instant, but the policy has not seen their ends yet: their beliefs are those of
+    /// the instant before. A belief therefore depends on the present alone, not on the last event.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
+        let before = now.saturating_since(Time::TICK);
         self.timeline.forget(now);
         let mut late = Vec::new();
-        for &(_, task) in self.ends.range(..=(now, TaskId(u64::MAX))) {
-            if ending.binary_search(&task).is_err() {
-                late.push(task);
+        for &(end, task) in self.ends.range(..=(now, TaskId(u64::MAX))) {
+            let at = if ending.binary_search(&task).is_ok() { before } else { now };
+            if end <= at {
+                late.push((task, at));
             }
         }
-        for &task in &late {
+        for &(task, at) in &late {
             let Some(mut hold) = self.let_go(task) else { continue };
-            hold.end = believed_end(hold.start, hold.expected, now);
+            hold.end = believed_end(hold.start, hold.expected, at);
             self.hold(task, hold);
         }
         let repairs = self.down != view.down;

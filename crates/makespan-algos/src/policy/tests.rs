@@ -1,5 +1,7 @@
 //! The policies against references that do the same slowly.
 
+use std::cmp::Ordering;
+
 use makespan_core::{
     Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, TaskId, Time,
     Unavailable, View, Weight,
@@ -110,15 +112,20 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// Whether anything that runs should have ended; it is then believed to take a quarter longer, again and again.
+    /// Extends each expired belief by a quarter, again and again, and returns whether any had expired.
+    ///
+    /// A task that ends now has the belief of the instant before, until its end is seen.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
-            if self.end(task) > now && self.beliefs[task] <= now {
-                late = true;
-                while self.beliefs[task] <= now {
-                    self.beliefs[task] += ((self.beliefs[task] - self.starts[task]) / 4).max(1);
-                }
+            let at = match self.end(task).cmp(&now) {
+                Ordering::Less => continue,
+                Ordering::Equal => now - 1,
+                Ordering::Greater => now,
+            };
+            late |= self.end(task) > now && self.beliefs[task] <= now;
+            while self.beliefs[task] <= at {
+                self.beliefs[task] += ((self.beliefs[task] - self.starts[task]) / 4).max(1);
             }
         }
         late
@@ -250,6 +257,24 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     let mut queue = Queue::new(instance, Reading { order: name.parse().unwrap(), ..Reading::default() });
     queue.reset(instance, &instance.task_ids().collect());
     queue.iter().map(|place| place.task).collect()
+}
+
+/// Job 0 outlives its estimate. An unrelated arrival before its end must not change which job starts at its end.
+#[test]
+fn an_unrelated_event_does_not_change_a_schedule() {
+    for passes in ["event", "instant"] {
+        let begun = |rows: &[Row]| {
+            let instance = flat(rows);
+            let mut policy = policy(&format!("easy[passes={passes}]"), 1).unwrap();
+            starts(&Play::starts(&instance, policy.as_mut(), &real(rows)), rows.len())
+        };
+        let rows = [(4, 2, 0, 500), (8, 5, 1, 100), (1, 1, 10, 100)];
+        let alone = begun(&rows);
+        for at in 1..=10 {
+            let with = [rows.as_slice(), &[(8, 29, at, 100)]].concat();
+            assert_eq!(begun(&with)[..2], alone[..2], "{passes} {at}");
+        }
+    }
 }
 
 proptest! {
