@@ -13,8 +13,32 @@ pub enum Verdict {
     Partly,
     /// Nothing that was measured agrees.
     DoesNotHold,
+    /// All that was measured agrees or is better than what the paper states.
+    Better,
+    /// Nothing contradicts, but some confidence interval contains the threshold.
+    Undecided {
+        /// Runs behind the interval.
+        runs: usize,
+    },
     /// The campaign has no point that could tell.
     NotMeasured,
+}
+
+/// The answer to one question of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+    /// The figure is on the better side of the one that the paper states.
+    Better,
+    /// The confidence interval over this number of runs contains the threshold.
+    Undecided(usize),
+}
+
+impl From<bool> for Answer {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
 }
 
 /// A claim of the paper.
@@ -32,7 +56,12 @@ pub struct Claim {
 
 impl Claim {
     /// A claim that some answers decide.
-    pub(crate) fn new(place: &'static str, statement: &'static str, measured: String, answers: &[bool]) -> Self {
+    pub(crate) fn new<A: Copy + Into<Answer>>(
+        place: &'static str,
+        statement: &'static str,
+        measured: String,
+        answers: &[A],
+    ) -> Self {
         Self { place, statement, measured, verdict: Verdict::of(answers) }
     }
 
@@ -44,13 +73,24 @@ impl Claim {
 }
 
 impl Verdict {
-    /// Of some answers: it holds when every answer is yes, partly when some are.
-    pub(crate) fn of(answers: &[bool]) -> Self {
-        match answers.iter().filter(|&&answer| answer).count() {
-            _ if answers.is_empty() => Self::NotMeasured,
-            yes if yes == answers.len() => Self::Holds,
-            0 => Self::DoesNotHold,
-            _ => Self::Partly,
+    /// Returns the verdict of some answers: it holds if every answer is yes, and partly if some are and others are no.
+    pub(crate) fn of<A: Copy + Into<Answer>>(answers: &[A]) -> Self {
+        let answers: Vec<Answer> = answers.iter().map(|&answer| answer.into()).collect();
+        let runs =
+            answers.iter().filter_map(|answer| if let Answer::Undecided(runs) = answer { Some(*runs) } else { None });
+        let has = |wanted: Answer| answers.contains(&wanted);
+        match (has(Answer::Yes) || has(Answer::Better), has(Answer::No), runs.min()) {
+            (false, false, None) => Self::NotMeasured,
+            (true, true, _) => Self::Partly,
+            (false, true, None) => Self::DoesNotHold,
+            (_, _, Some(runs)) => Self::Undecided { runs },
+            (true, false, None) => {
+                if has(Answer::Better) {
+                    Self::Better
+                } else {
+                    Self::Holds
+                }
+            }
         }
     }
 }
@@ -74,10 +114,34 @@ fn row(claim: &Claim) -> [String; 4] {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Self::Undecided { runs } => return f.pad(&format!("undecided at {runs} runs")),
+            Self::Better => "better than claimed",
             Self::Holds => "holds",
             Self::Partly => "partly",
             Self::DoesNotHold => "does not hold",
             Self::NotMeasured => "not measured",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_no_more_lenient_than_its_answers() {
+        use Answer::{Better, No, Undecided, Yes};
+        for (answers, verdict) in [
+            (vec![], "not measured"),
+            (vec![Yes, Yes], "holds"),
+            (vec![No], "does not hold"),
+            (vec![Yes, No, Undecided(3)], "partly"),
+            (vec![Yes, Better], "better than claimed"),
+            (vec![Better, No], "partly"),
+            (vec![Yes, Undecided(7), Undecided(4)], "undecided at 4 runs"),
+            (vec![No, Undecided(7)], "undecided at 7 runs"),
+        ] {
+            assert_eq!(Verdict::of(&answers).to_string(), verdict, "{answers:?}");
+        }
     }
 }

@@ -13,6 +13,7 @@ mod progress;
 mod search;
 mod shard;
 
+pub(crate) use claim::Answer;
 pub use claim::{Claim, Verdict};
 pub use instances::{Instances, Key};
 pub use named::Named;

@@ -12,9 +12,9 @@ const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
 /// The policy that hands a job over to be planned when the one before has ended, and counts the time to its deadline from then.
-const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover]";
+const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
 /// The policy that collects both jobs; half a second of their time passes in its buffer.
-const COLLECTIVE: &str = "job-flow[buffer=500ms]";
+const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
 /// Both ways to serve the two jobs, which are submitted at once.
 #[derive(Clone, Debug)]

@@ -17,11 +17,11 @@ pub(super) use report::{claims, text};
 /// it. Only a buffer tells the clocks apart:
 /// otherwise jobs are handed over as they come.
 pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
-const ONE_BY_ONE: &str = "job-flow[serve=arrival]";
-const BUFFER: &str = "job-flow[buffer=20s]";
-const HANDOVER: &str = "job-flow[buffer=20s,clock=handover]";
-const REPLAN: &str = "job-flow[serve=replan]";
-const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation]";
+const ONE_BY_ONE: &str = "job-flow[serve=arrival,starts=reserved]";
+const BUFFER: &str = "job-flow[buffer=20s,starts=reserved]";
+const HANDOVER: &str = "job-flow[buffer=20s,clock=handover,starts=reserved]";
+const REPLAN: &str = "job-flow[serve=replan,starts=reserved]";
+const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation,starts=reserved]";
 
 /// What a policy makes of a flow whose jobs state deadlines.
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {

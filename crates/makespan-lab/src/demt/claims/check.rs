@@ -3,6 +3,7 @@
 use makespan_generate::Family;
 
 use super::Claim;
+use crate::campaign::Answer;
 use crate::demt::{Criterion, Points};
 use crate::statistics::mean;
 
@@ -24,25 +25,30 @@ pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion:
 /// Collects answers and the figures behind them.
 #[derive(Default)]
 pub(super) struct Evidence {
-    answers: Vec<bool>,
+    answers: Vec<Answer>,
     figures: Vec<String>,
 }
 
 impl Evidence {
-    /// One answer, if there is one.
-    pub(super) fn answer(&mut self, answer: impl Into<Option<bool>>) {
-        self.answers.extend(answer.into());
+    /// Adds one answer.
+    pub(super) fn answer(&mut self, answer: impl Into<Answer>) {
+        self.answers.push(answer.into());
+    }
+
+    /// Adds the answer to a question that the points may not decide.
+    pub(super) fn answer_if_known(&mut self, answer: Option<bool>) {
+        self.answers.extend(answer.map(Answer::from));
     }
 
     /// Each average against a condition, as one answer a number of jobs.
-    pub(super) fn each(&mut self, name: &str, curve: &Curve, holds: impl Fn(f64) -> bool) {
+    pub(super) fn each<A: Into<Answer>>(&mut self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) {
         self.show(name, curve);
-        self.answers.extend(curve.iter().map(|&(_, ratio)| holds(ratio)));
+        self.answers.extend(curve.iter().map(|&(_, ratio)| holds(ratio).into()));
     }
 
     /// One curve below another at each number of jobs.
     pub(super) fn below(&mut self, low: &Curve, high: &Curve) {
-        self.answers.extend(low.iter().zip(high).map(|((_, a), (_, b))| a < b));
+        self.answers.extend(low.iter().zip(high).map(|((_, a), (_, b))| Answer::from(a < b)));
     }
 
     /// The figures of a curve.
@@ -60,7 +66,7 @@ impl Evidence {
 
     /// The claim that this evidence decides: it holds when every answer is yes, partly when some are.
     pub(super) fn claim(self, place: &'static str, statement: &'static str) -> Claim {
-        let (yes, all) = (self.answers.iter().filter(|&&answer| answer).count(), self.answers.len());
+        let (yes, all) = (self.answers.iter().filter(|&&answer| answer != Answer::No).count(), self.answers.len());
         let mut measured = self.figures.join("; ");
         if all > 1 {
             measured = format!("{measured} ({yes} of {all} comparisons agree)");
@@ -69,9 +75,9 @@ impl Evidence {
     }
 }
 
-/// Whether a ratio is around another.
-pub(super) fn around(ratio: f64, centre: f64) -> bool {
-    (ratio - centre).abs() <= AROUND
+/// Returns whether a ratio to a bound is around another one; a lower ratio is better.
+pub(super) fn around(ratio: f64, centre: f64) -> Answer {
+    if ratio < centre - AROUND { Answer::Better } else { (ratio <= centre + AROUND).into() }
 }
 
 /// Whether the largest ratio is close to the smallest; `None` with fewer than two points.

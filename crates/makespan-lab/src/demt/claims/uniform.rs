@@ -59,13 +59,13 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         for (algorithm, rises) in [(GANG, true), (SEQUENTIAL, false)] {
             let curve = of(algorithm, criterion);
             opposite.show(&format!("{word}, {algorithm}"), &curve);
-            opposite.answer(growth(&curve).map(|growth| (growth > 1.0) == rises));
+            opposite.answer_if_known(growth(&curve).map(|growth| (growth > 1.0) == rises));
         }
     }
     for algorithm in LISTS {
         let curve = of(algorithm, MinsumPrinted);
         stable.show(algorithm, &curve);
-        stable.answer(is_stable(&curve));
+        stable.answer_if_known(is_stable(&curve));
         stable.below(&demt, &curve);
         // "Always": the worst run counts, not the average.
         let worst = points.curve(Family::High, algorithm).into_iter();
