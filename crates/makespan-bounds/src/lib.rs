@@ -52,7 +52,7 @@ pub use minsum::{
     weighted_completion, weighted_completion_on,
 };
 
-use makespan_core::proof::{Deductions, Paths};
+use makespan_core::proof::{Deductions, LastJob, Paths};
 use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
 /// The standard bounds, one an objective, in the order of [`Objective::standard`].
@@ -63,14 +63,19 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Objective::standard(instance).map(|objective| best(instance, objective)).collect()
 }
 
-/// The same, searched for longer where that may prove more.
+/// Searches longer than [`standard`] where that may prove more, until the clock is over.
+///
+/// Each objective has an equal part of the time that is left.
 ///
 /// # Errors
 /// As [`best`].
-pub fn thorough(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
-    Objective::standard(instance)
-        .map(|objective| within(instance, objective, held::THOROUGH, &Clock::ENDLESS))
-        .collect()
+pub fn thorough(instance: &Instance, clock: &Clock) -> Result<Vec<Bound>, Unsupported> {
+    let objectives: Vec<Objective> = Objective::standard(instance).collect();
+    let parts = objectives.iter().zip((1..=objectives.len()).rev());
+    let bound = |(&objective, left): (&Objective, usize)| {
+        within(instance, objective, held::THOROUGH, &clock.part(1.0 / left as f64))
+    };
+    parts.map(bound).collect()
 }
 
 /// The best bound on one objective that is found without being told how long to search.
@@ -100,6 +105,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective, &clock.part(0.25))));
             bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
             bounds.extend(jobs::best(instance, objective, clock));
+            bounds.extend(last_job(instance, objective, work, clock));
             return Ok(best_of(objective, bounds));
         }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
@@ -124,10 +130,24 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
         bounds.extend(if paths { held::paths(instance, objective) } else { None });
         let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
         bounds.extend(if paths || !priced { jobs::best(instance, objective, clock) } else { None });
+        bounds.extend(last_job(instance, objective, work, clock));
     } else if held::are_meant(instance) {
         bounds.extend(held::makespans(instance, work, clock));
     }
     Ok(best_of(objective, bounds))
+}
+
+/// With more jobs than this, the last job is too small a part of the sum.
+const MAX_LAST: usize = 12;
+
+/// Returns the bound by the job that ends last, at the bound on the makespan; `None` for many jobs.
+fn last_job(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Option<Bound> {
+    if instance.jobs().len() > MAX_LAST {
+        return None;
+    }
+    let makespan = within(instance, Objective::Makespan, work, &clock.part(0.5)).ok()?;
+    let proof = Proof::LastJob(LastJob { proof: Box::new(makespan.proof) });
+    Bound::proved_by(objective, proof, instance).ok()
 }
 
 /// The best of several bounds, of equal ones the first; that which needs no proof where there is none.

@@ -24,6 +24,7 @@ mod online;
 mod plan;
 pub mod proof;
 mod schedule;
+mod text;
 pub mod tree;
 
 pub use measure::*;
@@ -32,4 +33,5 @@ pub use online::*;
 pub use plan::*;
 pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};
 pub use schedule::*;
+pub use text::{byte_of, bytes_of_text, counted, text_of_bytes};
 pub use tree::network;

@@ -8,6 +8,9 @@ const INSTANTS: usize = 32;
 /// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 22;
 
+/// Ways to run tasks that are looked at in windows whatever the clock says: a millisecond.
+const ALWAYS: usize = 1 << 16;
+
 /// Of more ways to run tasks the deadline is found but for one part in 2 to the power of `NEAR`.
 const MANY: usize = 1 << 20;
 const NEAR: u32 = 14;
@@ -32,9 +35,10 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
     let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
-    // The first window is the longest one, in which the area counts: it is looked at in any case.
+    // The first window is the longest one, in which the area counts.
+    let always = (ALWAYS / holders.runs.len().max(1)).max(1);
     for (at, (from, before)) in windows.enumerate() {
-        if at > 0 && clock.is_over() {
+        if at >= always && clock.is_over() {
             break;
         }
         let window = Window { holders, from, before };

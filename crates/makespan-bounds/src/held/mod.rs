@@ -150,27 +150,34 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 ///
 /// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
 /// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at. Then
-/// deductions from a deadline, for at most so much work. Beside the longest path, what is not done when the clock is over is left out.
+/// deductions from a deadline, for at most `work` steps. The longest path and some thousand evaluations of windows do not depend on the
+/// clock; flows and deductions end with it.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // A part of the time is for deductions.
+    // A part of the time is for deductions. Windows are cheap: those of every commodity come before the flows, and the longest window
+    // of each counts whatever the clock says.
     let first = clock.part(0.4);
-    for (at, commodity) in Commodity::all(instance).into_iter().enumerate() {
-        // The area of processors counts in any case.
-        if at > 0 && first.is_over() {
+    let held = |commodity: &Commodity| Holders::new(instance, &places, &spans, commodity);
+    let all: Vec<(Commodity, Holders)> = Commodity::all(instance)
+        .into_iter()
+        .map(|commodity| {
+            let holders = held(&commodity);
+            (commodity, holders)
+        })
+        .collect();
+    for (commodity, holders) in &all {
+        let found = energy::latest(holders, &first);
+        bounds.extend(found.and_then(|found| proved(window(instance, commodity, found))));
+    }
+    for (commodity, holders) in &all {
+        if first.is_over() {
             break;
         }
-        let holders = Holders::new(instance, &places, &spans, &commodity);
-        if let Some(found) = energy::latest(&holders, &first) {
-            bounds.extend(proved(window(instance, &commodity, found)));
-        }
-        if !first.is_over() {
-            let found = flow::search(instance, &holders, &commodity, &first);
-            bounds.extend(found.and_then(|flow| proved(Proof::PathFlow(flow))));
-        }
+        let found = flow::search(instance, holders, commodity, &first);
+        bounds.extend(found.and_then(|flow| proved(Proof::PathFlow(flow))));
     }
     let known = bounds.iter().map(|bound| bound.value.integer()).max().unwrap_or(0);
     bounds.extend(

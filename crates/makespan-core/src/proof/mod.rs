@@ -17,6 +17,7 @@ mod interval_prices;
 mod job_prices;
 mod job_windows;
 mod kind;
+mod last_job;
 mod late_work;
 mod machine_prices;
 mod path_flow;
@@ -52,6 +53,7 @@ pub use error::CertificateError;
 pub use interval_prices::IntervalPrices;
 pub use job_prices::JobPrices;
 pub use job_windows::JobWindows;
+pub use last_job::LastJob;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
 pub use path_flow::{Areas, PathFlow};
@@ -115,6 +117,8 @@ pub enum Proof {
     Deductions(Deductions),
     /// What is proved of the jobs of early deadlines.
     DueBy(DueBy),
+    /// Some job ends last, at a proven bound on the makespan.
+    LastJob(LastJob),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),
     /// Prices for tasks and the ports of a tree.
@@ -143,6 +147,7 @@ impl Proof {
             Self::PathFlow(_) => "chains of tasks and what they hold",
             Self::Deductions(_) => "deductions that rule out an earlier end",
             Self::DueBy(_) => "the jobs with early deadlines",
+            Self::LastJob(_) => "the bound on the makespan, at which some job ends",
             Self::CostPrices(_) => "what every task costs at least",
             Self::TreePrices(_) => "prices of the nodes and links of the tree",
         }
@@ -169,6 +174,7 @@ impl Proof {
             Self::PathFlow(_) => "path_flow",
             Self::Deductions(_) => "deductions",
             Self::DueBy(_) => "due_by",
+            Self::LastJob(_) => "last_job",
             Self::CostPrices(_) => "cost_prices",
             Self::TreePrices(_) => "tree_prices",
         }
@@ -194,6 +200,7 @@ impl Proof {
             Self::PathFlow(proof) => proof,
             Self::Deductions(proof) => proof,
             Self::DueBy(proof) => proof,
+            Self::LastJob(proof) => proof,
             Self::CostPrices(proof) => proof,
             Self::TreePrices(proof) => proof,
         }

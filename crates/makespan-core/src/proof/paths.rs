@@ -23,10 +23,14 @@ impl Kind for Paths {
     }
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        let spans = Spans::new(&Places::new(instance), instance);
-        let ends: Vec<_> = instance.ids().map(|id| (id, spans.completion(instance, id))).collect();
-        of_completions(objective, instance, &ends).map(Value::Integer)
+        of_completions(objective, instance, &earliest_ends(instance)).map(Value::Integer)
     }
+}
+
+/// Returns for each job the end of its longest path, in ticks.
+pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
+    let spans = Spans::new(&Places::new(instance), instance);
+    instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
 }
 
 /// What follows for an objective of [`Objective::OF_TIME`] when no job ends earlier than this.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 7] = ["model", "schedule", "tree", "proof", "plan", "online", "measure"];
+const ROOMS: [&str; 8] = ["text", "model", "schedule", "tree", "proof", "plan", "online", "measure"];
 
 #[test]
 fn no_room_imports_a_higher_one() {

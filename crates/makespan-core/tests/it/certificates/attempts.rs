@@ -3,9 +3,9 @@
 mod steps;
 
 use makespan_core::proof::{
-    Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobPrices, JobWindows, LateWork,
-    MachinePrices, MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale, Selection,
-    Term, TimePrices, TimeWindow, WidthPrices,
+    Alone, Areas, CostPrices, DeadlinePrices, DualFeasible, DueBy, IntervalPrices, JobPrices, JobWindows, LastJob,
+    LateWork, MachinePrices, MachineTimePrices, PathFlow, Paths, PositionPrices, Rejection, ResourceWindow, Scale,
+    Selection, Term, TimePrices, TimeWindow, WidthPrices,
 };
 use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, ResourceKind, Time};
 use rand::RngExt;
@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::certificates::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 34;
+pub const KINDS: usize = 38;
 const LENGTH: usize = 64;
 
 /// Of what a certificate is made.
@@ -309,6 +309,14 @@ impl Figures {
             30 | 32 => Proof::JobPrices(figures.job_prices(nodes, 12)),
             31 => Proof::JobPrices(figures.job_prices(nodes, 3)),
             33 => Proof::Deductions(figures.deductions(instance, deadline)),
+            34..=37 => {
+                let proof = match figures.below(3) {
+                    0 => Proof::Deductions(figures.deductions(instance, deadline)),
+                    1 => Proof::ResourceWindow(figures.resource_window(deadline)),
+                    _ => Proof::TimeWindow(figures.window(nodes, deadline)),
+                };
+                Proof::LastJob(LastJob { proof: Box::new(proof) })
+            }
             _ => {
                 let due = figures.time(0, 12);
                 let part = DueBy::part(instance, due, objective);
@@ -364,6 +372,10 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::MeanFlow,
     Objective::WeightedLateness,
     Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::MaxLateness,
+    Objective::WeightedLateness,
 ];
 
 /// How near a certificate comes to prove too much: what it proves, or by how much it does not.

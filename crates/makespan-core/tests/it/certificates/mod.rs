@@ -68,6 +68,11 @@ const JOB_PRICES: std::ops::Range<usize> = 30..32;
 /// Deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
+/// Kinds of attempts at completion and flow, by the job that ends last.
+const LAST_JOB: std::ops::Range<usize> = 34..36;
+/// Kinds of attempts at lateness, by the job that ends last.
+const LAST_LATE: std::ops::Range<usize> = 36..38;
+
 /// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.
 fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
     for kind in kinds {
@@ -77,18 +82,27 @@ fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
 
 #[test]
 fn on_equal_processors() {
-    sharp(&attack((Family::Equal, SMALL), 1, 300, 40), (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]));
+    sharp(
+        &attack((Family::Equal, SMALL), 1, 300, 40),
+        (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]).chain(LAST_JOB),
+    );
 }
 
 #[test]
 fn on_machines_that_differ() {
-    sharp(&attack((Family::Machines, SMALL), 2, 300, 40), (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]));
+    sharp(
+        &attack((Family::Machines, SMALL), 2, 400, 40),
+        (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]).chain(LAST_JOB),
+    );
 }
 
 #[test]
 fn of_graphs() {
     // Only windows, costs and prices of jobs speak of graphs, and others only of the few instances without one.
-    sharp(&attack((Family::Graphs, SMALL), 3, 300, 40), (10..13).chain([COST, DEDUCTIONS]).chain(JOB_PRICES));
+    sharp(
+        &attack((Family::Graphs, SMALL), 3, 300, 40),
+        (10..13).chain([COST, DEDUCTIONS]).chain(JOB_PRICES).chain(LAST_JOB),
+    );
 }
 
 #[test]
@@ -99,7 +113,16 @@ fn of_graphs_that_fork_and_join() {
 #[test]
 fn of_what_is_held() {
     let proved = attack((Family::Held, SMALL), 5, 500, 40);
-    sharp(&proved, [10, 11, 12].into_iter().chain(OF_ALL..LATE_PRICES).chain(JOB_PRICES).chain([DEDUCTIONS]));
+    sharp(
+        &proved,
+        [10, 11, 12]
+            .into_iter()
+            .chain(OF_ALL..LATE_PRICES)
+            .chain(JOB_PRICES)
+            .chain([DEDUCTIONS])
+            .chain(LAST_JOB)
+            .chain(LAST_LATE),
+    );
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
 

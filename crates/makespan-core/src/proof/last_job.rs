@@ -1,0 +1,137 @@
+//! Some job ends last.
+
+use serde::{Deserialize, Serialize};
+
+use super::paths::{earliest_ends, of_completions};
+use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion, total};
+use crate::model::{Instance, JobId};
+use crate::schedule::{Objective, mean};
+
+/// Some job ends when the schedule ends, at the proven bound on the makespan or later; every other job ends after its longest path.
+///
+/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In any schedule some
+/// job `l` ends at `M` or later, so the sum of the weighted ends is at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the least
+/// of these sums over all jobs `l`. The other objectives follow in the same way; a job without a deadline is never late.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastJob {
+    /// A proof of a bound on the makespan of the instance.
+    pub proof: Box<Proof>,
+}
+
+impl Kind for LastJob {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness, Objective::WeightedLateness]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        if self.proof.horizon().is_some() {
+            let problem =
+                "the bound on the makespan must hold for all schedules, not only for those that end by a horizon";
+            return Err(CertificateError::Malformed(problem.into()));
+        }
+        let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
+        let ends = ends_alone(instance);
+        let alone = of_completions(objective, instance, &ends)?;
+        let value = match objective {
+            Objective::MaxLateness => {
+                let late = |&(id, end): &(JobId, i128)| lateness(instance, id, end.max(makespan));
+                alone.max(ends.iter().map(late).min().unwrap_or(0))
+            }
+            Objective::MeanFlow => {
+                let flow = |&(id, end): &(JobId, i128)| end.checked_sub(instance.job(id).release.ticks().into());
+                let more = ends.iter().map(|&(_, end)| (makespan - end).max(0)).min().unwrap_or(0);
+                mean(total(ends.iter().map(flow).chain([Some(more)]))?, instance.jobs().len())
+            }
+            _ => {
+                let more = |&(id, end): &(JobId, i128)| {
+                    let later = end.max(makespan);
+                    let difference = match objective {
+                        Objective::WeightedLateness => lateness(instance, id, later) - lateness(instance, id, end),
+                        _ => later - end,
+                    };
+                    difference
+                        .checked_mul(instance.job(id).weight.millionths().into())
+                        .ok_or(CertificateError::Overflow)
+                };
+                let each = ends.iter().map(more).collect::<Result<Vec<i128>, _>>()?;
+                alone.checked_add(each.into_iter().min().unwrap_or(0)).ok_or(CertificateError::Overflow)?
+            }
+        };
+        Ok(Value::Integer(value))
+    }
+}
+
+/// Returns the earliest end of each job. Single tasks on equal processors need no list of the nodes.
+fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
+    let is_plain =
+        instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
+    if !is_plain {
+        return earliest_ends(instance);
+    }
+    instance.ids().map(|id| (id, i128::from(soonest_completion(instance, id).ticks()))).collect()
+}
+
+/// Returns how late a job is that ends at an instant, in ticks.
+fn lateness(instance: &Instance, id: JobId, end: i128) -> i128 {
+    instance.job(id).deadline.map_or(0, |deadline| (end - i128::from(deadline.ticks())).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Platform, Profile, Time, Weight};
+    use crate::proof::{Bound, Rejection, Selection};
+
+    fn s(seconds: i64) -> Time {
+        Time::from_seconds(seconds)
+    }
+
+    /// One processor; two jobs of 4 s and 6 s with weights 1 and 3, and a deadline of 5 s for the second.
+    fn instance() -> Instance {
+        let job = |name: &str, time: i64, weight: u64| {
+            let weight = Weight::from_millionths(weight * 1_000_000).unwrap();
+            Job::new(name, Profile::rigid(1, s(time)).unwrap()).with_weight(weight)
+        };
+        let jobs = vec![job("a", 4, 1).with_deadline(s(9)), job("b", 6, 3).with_deadline(s(5))];
+        Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
+    }
+
+    /// No schedule ends within 10 s less a tick, by the area.
+    fn ten_seconds() -> LastJob {
+        let deadline = s(10) - Time::TICK;
+        let selection = Selection::Price(0);
+        let proof = Proof::Rejection(Rejection { deadline, from: Time::ZERO, at: s(5), selection });
+        LastJob { proof: Box::new(proof) }
+    }
+
+    #[test]
+    fn the_last_job_ends_with_the_schedule() {
+        let instance = instance();
+        let ticks = |seconds: i64| i128::from(s(seconds).ticks());
+        let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
+        assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
+        // 1 * 4 + 3 * 6, and 6 s more of the job of weight 1, or 4 s more of that of weight 3.
+        assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
+        assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
+        // Job a is 1 s late if it is last; job b is 1 s late at least.
+        assert_eq!(value(Objective::MaxLateness), ticks(1));
+        assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
+    }
+
+    #[test]
+    fn a_bound_by_the_last_job_is_checked() {
+        let instance = instance();
+        let proof = Proof::LastJob(ten_seconds());
+        assert!(Bound::proved_by(Objective::Makespan, proof.clone(), &instance).is_err());
+        let bound = Bound::proved_by(Objective::WeightedCompletion, proof, &instance).unwrap();
+        assert_eq!(bound.verify(&instance), Ok(()));
+        let higher = Bound { value: (bound.value.integer() + 1).into(), ..bound };
+        assert!(matches!(higher.verify(&instance), Err(CertificateError::TooStrong { .. })));
+        let nested = Proof::LastJob(LastJob { proof: Box::new(Proof::LastJob(ten_seconds())) });
+        assert!(Bound::proved_by(Objective::MeanFlow, nested, &instance).is_err());
+    }
+}

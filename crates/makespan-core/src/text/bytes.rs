@@ -1,0 +1,81 @@
+//! Bytes that are not UTF-8 within texts: names of files and arguments of programs are bytes on Linux.
+//!
+//! A byte of 0x80 or more that belongs to no UTF-8 character becomes one of the last 128 characters of Unicode's private use area, U+10FF80 to
+//! U+10FFFF. These characters themselves are written byte by byte, so every sequence of bytes comes back as it was.
+
+use std::borrow::Cow;
+
+/// The character of byte 0x80.
+const FIRST: u32 = 0x0010_FF80;
+
+/// Returns a text that holds these bytes.
+///
+/// ```
+/// use makespan_core::{bytes_of_text, text_of_bytes};
+///
+/// assert_eq!(text_of_bytes(b"plain"), "plain");
+/// let text = text_of_bytes(b"caf\xe9.txt");
+/// assert_eq!(bytes_of_text(&text).as_ref(), b"caf\xe9.txt");
+/// ```
+pub fn text_of_bytes(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if byte_of(c).is_some() {
+                text.extend(c.encode_utf8(&mut [0; 4]).bytes().map(char_of));
+            } else {
+                text.push(c);
+            }
+        }
+        text.extend(chunk.invalid().iter().copied().map(char_of));
+    }
+    text
+}
+
+/// Returns the bytes that a text of [`text_of_bytes`] holds.
+pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains(|c| byte_of(c).is_some()) {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match byte_of(c) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+/// Returns the byte for which a character stands, if it is one of [`text_of_bytes`].
+pub fn byte_of(c: char) -> Option<u8> {
+    u32::from(c)
+        .checked_sub(FIRST)
+        .and_then(|offset| u8::try_from(offset).ok())
+        .filter(|&offset| offset < 0x80)
+        .map(|offset| offset | 0x80)
+}
+
+fn char_of(byte: u8) -> char {
+    char::from_u32(FIRST + u32::from(byte & 0x7F)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_sequence_of_bytes_comes_back(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xF4), Just(0x8F), Just(0xBE), Just(0x80)], 0..40),
+            text in "\\PC{0,10}",
+        ) {
+            let bytes = [bytes, text.into_bytes()].concat();
+            let held = text_of_bytes(&bytes);
+            let back = bytes_of_text(&held);
+            prop_assert_eq!(back.as_ref(), bytes.as_slice());
+        }
+    }
+}

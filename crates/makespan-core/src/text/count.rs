@@ -1,0 +1,17 @@
+//! Counts in sentences.
+
+use std::fmt::Display;
+
+/// Returns a count with its noun, in the plural unless the count is 1.
+///
+/// ```
+/// use makespan_core::counted;
+///
+/// assert_eq!(counted(1, "job"), "1 job");
+/// assert_eq!(counted(0, "unavailable period"), "0 unavailable periods");
+/// ```
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
