@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
     /// When it was planned to, or as soon after as it can.
-    #[default]
     Reserved,
     /// At once.
+    #[default]
     Early,
 }
 

@@ -2,7 +2,7 @@
 
 use makespan_core::{
     Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time,
-    Unavailable, Unsupported, Variant,
+    Unavailable, Unsupported, Variant, counted,
 };
 
 use super::packed::needs_counts;
@@ -15,7 +15,7 @@ use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
-use crate::kernel::chains::strategy::{Offer, heft};
+use crate::kernel::chains::strategy::{Offer, Settings, heft};
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, Place};
 
@@ -118,6 +118,9 @@ impl Scheduler for CriticalJobs {
                 context.remarks.extend(passed.remarks);
             }
         }
+        if self.method.settings.criterion == Criterion::Utilisation {
+            variants.extend(self.cheap_variants(instance, context));
+        }
         let late = |variant: &Variant| planner.late(&variant.schedule);
         // A variant that is late is none where another is in time.
         let fewest = variants.iter().map(late).min();
@@ -125,12 +128,32 @@ impl Scheduler for CriticalJobs {
         let strategy = Strategy::new(variants, |variant| {
             let value = match self.method.settings.criterion {
                 Criterion::Cost => variant.cost,
-                Criterion::Utilisation => -variant.busy,
+                Criterion::Utilisation => -utilisation(instance, variant),
             };
             (late(variant), value)
         });
         Ok(strategy.map_or_else(|| Schedule::default().into(), Plan::from))
     }
+}
+
+impl CriticalJobs {
+    /// Returns the variants that the criterion of cost gives: long tasks fill processors up to a deadline, but short schedules may be
+    /// better utilised.
+    fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
+        let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
+        let cheap = Self { method: Method { settings, ..self.method } };
+        let problem = cheap.method.problem(instance);
+        let planner = Planner::new(instance, &problem, &cheap);
+        let passes = (0..=SHARES).flat_map(|parts| planner.pass(Share { parts, of: SHARES }, context).schedules);
+        passes.map(|places| Variant::new(instance, problem.schedule(&places))).collect()
+    }
+}
+
+/// Returns the utilisation of a variant in parts of 10^9: busy time over the open time from the first release to its end, as
+/// [`makespan_core::Metrics::utilisation`].
+fn utilisation(instance: &Instance, variant: &Variant) -> i128 {
+    let open = instance.availability().open_area(instance.first_release(), variant.finish);
+    if open > 0 { variant.busy.saturating_mul(1_000_000_000) / open } else { 0 }
 }
 
 /// The jobs of an instance, in the order in which they are planned.
@@ -207,7 +230,8 @@ impl<'a> Planner<'a> {
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
-                "no chain plan was found that meets the deadlines, stated or assumed, of {unnamed} tasks of bags; HEFT's places are taken"
+                "no chain plan was found that meets the deadlines, stated or assumed, of {} of bags; HEFT's places are taken",
+                counted(unnamed, "task")
             ));
         }
         passed.schedules.push(places);

@@ -52,7 +52,7 @@ pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
 use makespan_bounds::dual;
-use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported, counted};
 
 use crate::kernel::graph::TransferTimes;
 
@@ -119,8 +119,8 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
         context.remarks.push(format!(
-            "{parallel} of {} tasks can run on several processors and get one each; take {INSTEAD} to give them more",
-            instance.tasks()
+            "{parallel} of {} can run on several processors and get one each; take {INSTEAD} to give them more",
+            counted(instance.tasks(), "task")
         ));
     }
 }

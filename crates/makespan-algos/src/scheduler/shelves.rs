@@ -5,7 +5,7 @@ use std::sync::Arc;
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder, ScheduleError,
-    Scheduler, TaskId, Time, Unsupported,
+    Scheduler, TaskId, Time, Unsupported, counted,
 };
 
 use super::allotment::DualAllotment;
@@ -26,7 +26,10 @@ use crate::kernel::{batches, list, shelves};
 /// Guarantee (makespan), for monotone tasks and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
 /// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some tasks
 /// have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as much with release dates,
-/// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors.
+/// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors, and none if some job is
+/// not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors: such plans have been 1.53 times the optimum.
+/// A flat cluster is one node of k = m processors: the ratio is 2 - 2/k for m a power of two, and twice the ratio of the next lower
+/// power for other m, so [`super::DualApproximation`] promises more there.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
 /// Deviations: tasks may move to the first shelf on any a k + 2^j that keeps the length; a last task of the second shelf
@@ -94,7 +97,7 @@ impl Scheduler for Shelves {
             }
         }
         if left > 0 {
-            let remark = format!("{left} jobs stand on top of the shelves, because not all jobs are monotone");
+            let remark = format!("on top of the shelves: {}, because not all jobs are monotone", counted(left, "job"));
             context.remarks.push(remark);
         }
         Ok(schedule.into())

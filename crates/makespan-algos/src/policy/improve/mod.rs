@@ -51,9 +51,9 @@ impl Default for Improving {
 /// What runs long on many processors lets those wait that come meanwhile. So the area of a task has a price: what waits takes some time
 /// on all processors, and a part of as many tasks as came in as long before now would wait for it.
 ///
-/// The task that has waited longest keeps its start ([`Keep`]): where the search would start it later than planned before, its place is
-/// reserved, and the others are planned around it. While tasks end by their estimates and no machine fails, it starts no
-/// later than first planned as that.
+/// The task that has waited longest has a latest start ([`Keep`]): twice the wait that was planned when it became the oldest. If the
+/// search would start it later, its place is reserved, and the others are planned around it. While tasks end by their estimates and no
+/// machine fails, it waits at most twice as long as it was planned to.
 ///
 /// At most 1,000 tasks are in the plan. Others wait in the order of their weight for their least work (by deadlines, or the longest first, as the
 /// objective asks) and move up. Tasks of bags without weight start last, where they delay nothing that is planned.

@@ -42,7 +42,7 @@ const OWN: [Parameter; 7] = [
     },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "spare", values: SPARE, default: "auto" },
-    Parameter { name: "starts", values: "reserved or early", default: "reserved" },
+    Parameter { name: "starts", values: "early or reserved", default: "early" },
 ];
 
 const PARAMETERS: [Parameter; OWN.len() + METHOD.len()] = {

@@ -41,7 +41,8 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// is given up ([`Late`]). Single tasks are graphs of one task. A job that states a deadline has to end by it,
 /// whether it is a graph or a single task.
 ///
-/// Tasks start at their reserved starts, later where what is before them is late, and keep their order on each processor.
+/// Tasks keep their order on each processor. They start as soon as their predecessors have ended, or with `starts=reserved` not before
+/// their reserved starts, as in the paper. Early starts keep more deadlines when nodes fail or run times deviate.
 /// When processors go down, or jobs that were planned in time would be late as their order goes on, a job of which no task
 /// has started takes another variant of its strategy, somewhat later if need be, or is planned anew; with [`Serve::Replan`] all
 /// such jobs are, once one that has begun had to move. Of a job that has begun the tasks that have not started are planned again

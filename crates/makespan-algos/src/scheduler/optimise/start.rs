@@ -30,15 +30,18 @@ const CATALOGUE: [&str; 9] = [
 /// What follows the first of these on platforms that require best placement, where `sweep` is by far the best of them.
 const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
-/// The plans of the catalogue, until `end` if one is given; at least the first.
+/// Plans of the catalogue that are made whatever the clock says: list schedules, each about as expensive as reading the instance.
+const ALWAYS: usize = 3;
+
+/// Returns the plans of the catalogue, until `end` if one is given; the first [`ALWAYS`] in any case, and one after a request to stop.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
     let compact = instance.platform().restricts_placement();
     let early = IN_BEST_PLACEMENT.into_iter().filter(|_| compact);
     let others = CATALOGUE.into_iter().skip(1).filter(|spec| !compact || !IN_BEST_PLACEMENT.contains(spec));
     for spec in CATALOGUE.into_iter().take(1).chain(early).chain(others) {
-        let late = end.is_some_and(|end| Instant::now() >= end) || stop.is_requested();
-        if late && !plans.is_empty() {
+        let late = plans.len() >= ALWAYS && end.is_some_and(|end| Instant::now() >= end);
+        if late || stop.is_requested() && !plans.is_empty() {
             break;
         }
         let plan = crate::scheduler(spec).ok().and_then(|scheduler| {

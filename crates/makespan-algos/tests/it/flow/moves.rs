@@ -139,8 +139,8 @@ fn a_buffer_eats_time_unless_the_clock_starts_at_the_hand_over() {
 fn reserved_starts_wait_and_early_ones_do_not() {
     let flow = instance(&[1.0], vec![chain("j", 0, 30, &[10, 10])], 0);
     let half = |spec| play_with(spec, &flow, 50, Vec::new()).starts().last().map(|last| last.1);
-    assert_eq!(half("job-flow[start=heft]"), Some(10));
-    assert_eq!(half("job-flow[start=heft,starts=early]"), Some(5));
+    assert_eq!(half("job-flow[start=heft,starts=reserved]"), Some(10));
+    assert_eq!(half("job-flow[start=heft]"), Some(5));
     // Late tasks move what is behind them, in order.
     let late = play_with("job-flow", &flow, 200, Vec::new());
     assert_eq!(late.starts(), [("j/0", 0), ("j/1", 20)]);
