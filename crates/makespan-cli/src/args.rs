@@ -256,6 +256,9 @@ pub enum ObjectiveName {
 pub struct BoundOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
+    /// How long the search for bounds may take, such as 60s. The simplest bounds of a large instance are proved in any case
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    pub time_limit: String,
     /// What is printed; JSON has the certificates
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
@@ -395,6 +398,16 @@ pub struct ConvertOptions {
     pub input: InstanceOptions,
     /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
+    /// Read the file as a list of shell commands
+    #[arg(long, value_enum, value_name = "list")]
+    pub format: Option<InputFormat>,
+}
+
+/// The format of a file that its content does not show.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// Shell commands, one a line
+    List,
 }
 
 #[derive(Args)]

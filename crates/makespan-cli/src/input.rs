@@ -5,7 +5,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, Link, Platform, Time, Unavailable};
 use makespan_formats::{
-    Format, FormatError, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance,
+    Format, FormatError, Lists, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance,
     parse_replay, read_instance, read_platform, read_replay,
 };
 use miette::{Result, miette};
@@ -83,11 +83,11 @@ impl Machines {
 
 /// Reads the instance that the options name.
 pub fn load(options: &InstanceOptions) -> Result<Loaded> {
-    load_file(options, &options.instance)
+    load_file(options, &options.instance, Lists::Detected)
 }
 
 /// Reads the instance of another file as the options say.
-pub fn load_file(options: &InstanceOptions, path: &Path) -> Result<Loaded> {
+pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result<Loaded> {
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
     if let Some(from) = present::meant(path, &options.machines)? {
         if speedup.is_some() || options.nextflow_trace.is_some() {
@@ -107,6 +107,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path) -> Result<Loaded> {
         seed: speedup_seed,
         strict,
         machine: Some(machine::platform()?),
+        lists,
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, None, &read)? else {
@@ -157,6 +158,7 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
 pub fn load_to_run(
     path: &Path,
     goal: Option<&str>,
+    lists: Lists,
     options: &MachineOptions,
     cluster: Option<&Platform>,
 ) -> Result<Option<Loaded>> {
@@ -169,6 +171,7 @@ pub fn load_to_run(
         keeps_placement: machines.is_cluster,
         machine: Some(cluster.map_or_else(machine::platform, |cluster| Ok(cluster.clone()))?),
         workflows_on_machine: true,
+        lists,
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };
@@ -181,11 +184,11 @@ fn instance_at(
     goal: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Option<Result<ReadInstance, FormatError>>> {
-    if makefile::is_makefile(path) {
+    if options.lists != Lists::Stated && makefile::is_makefile(path) {
         let instance = makefile::read(path, goal, &machine_of(options)?)?;
         return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
     }
-    if snakefile::is_snakefile(path) {
+    if options.lists != Lists::Stated && snakefile::is_snakefile(path) {
         let instance = snakefile::read(path, &machine_of(options)?)?;
         return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
+use makespan_core::byte_of;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::picture::{PictureFormat, write_picture};
 use makespan_formats::report::{Report, write_html};
@@ -106,14 +107,22 @@ pub fn shortened(text: &str, width: usize) -> String {
 
 /// Whether it moves the cursor, ends a line or turns the text around it.
 fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || byte_of(c).is_some()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&harmful) {
         return Cow::Borrowed(text);
     }
-    text.chars().map(|c| if harmful(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+    let one = |c: char| match byte_of(c) {
+        // A byte that is not UTF-8.
+        Some(_) => char::REPLACEMENT_CHARACTER.to_string(),
+        None if harmful(c) => c.escape_default().to_string(),
+        None => c.to_string(),
+    };
+    text.chars().map(one).collect()
 }
 
 /// A text after its label, in lines of at most 100 columns, or as many as the terminal has; the further ones are indented.
@@ -276,8 +285,7 @@ fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
 
 /// Draws the schedules of a report, into each of these files.
 pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
-    let Report { title, bounds, marks, algorithm, .. } = *report;
-    let asked = makespan::minimised(algorithm);
+    let Report { title, bounds, marks, minimised: asked, .. } = *report;
     let options = GanttOptions { title, bounds, marks, asked, ..GanttOptions::default() };
     draw(paths, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }

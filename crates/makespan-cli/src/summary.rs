@@ -6,7 +6,7 @@ use std::fmt::Write;
 use makespan::ratio;
 use makespan_core::{
     Apart, Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet,
-    Punctuality, Rows, Schedule, Time, Value,
+    Punctuality, Rows, Schedule, Time, Value, counted,
 };
 
 use makespan_formats::gantt::bound_word;
@@ -27,25 +27,24 @@ const MAX_INTERVALS: usize = 1 << 16;
 pub fn instance(instance: &Instance) -> String {
     let jobs = instance.jobs().len();
     let processors = instance.processors();
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    let mut text = format!("{jobs} job{} on {processors} processor{}", plural(jobs), plural(processors as usize));
+    let mut text = format!("{} on {}", counted(jobs, "job"), counted(processors, "processor"));
     let bags = instance.jobs().iter().filter(|job| job.is_bag()).count();
     if bags > 0 {
-        let _ = write!(text, ", {bags} bag{} among them, {} tasks in all", plural(bags), instance.tasks());
+        let _ = write!(text, ", {} among them, {} in all", counted(bags, "bag"), counted(instance.tasks(), "task"));
     }
     let graphs = instance.jobs().iter().filter(|job| job.is_compound());
     let (count, of_graphs) = graphs.fold((0, 0), |(count, tasks), job| (count + 1, tasks + job.tasks()));
     if count > 0 && count == jobs {
-        let _ = write!(text, ", {} of {of_graphs} tasks", if count == 1 { "a graph" } else { "graphs" });
+        let _ = write!(text, ", {} of {}", if count == 1 { "a graph" } else { "graphs" }, counted(of_graphs, "task"));
     } else if count > 0 {
-        let _ = write!(text, ", {count} graph{} of {of_graphs} tasks among them", plural(count));
+        let _ = write!(text, ", {} of {} among them", counted(count, "graph"), counted(of_graphs, "task"));
     }
     if instance.has_release_dates() {
         text += ", with release dates";
     }
     if !instance.unavailable().is_empty() {
         let periods = instance.unavailable().len();
-        let _ = write!(text, ", {periods} unavailable period{}", plural(periods));
+        let _ = write!(text, ", {}", counted(periods, "unavailable period"));
     }
     text
 }
@@ -128,18 +127,9 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Objectives beside their bounds, then the other metrics.
-pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
-    objectives_of(instance, schedule, bounds, None)
-}
-
-/// The same; what the plan does not minimise is told so, if it is known what it does.
-pub fn objectives_of(
-    instance: &Instance,
-    schedule: &Schedule,
-    bounds: &[Bound],
-    minimised: Option<Objective>,
-) -> String {
+/// Returns objectives beside their bounds, then the other metrics. An objective that the plan does not minimise is marked, if it is known what
+/// the plan minimises.
+pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: Option<Objective>) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
@@ -150,7 +140,7 @@ pub fn objectives_of(
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
             match minimised {
-                Some(minimised) if minimised != objective => "not minimised".into(),
+                Some(minimised) if minimised != objective && ratio != Some(1.0) => "not minimised".into(),
                 _ => gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" },
             },
         ]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use makespan_core::{Defect, InstanceError};
+use makespan_core::{Defect, InstanceError, counted};
 use thiserror::Error;
 
 use crate::journal::JournalError;
@@ -19,8 +19,9 @@ pub enum ExecuteError {
     Instance(#[from] InstanceError),
     /// More processors than this process may use.
     #[error(
-        "the platform has {processors} processors and this process may use {cores} cores; plan for {cores} processors, \
-         or allow several processors a core (oversubscribe)"
+        "the platform has {} and this process may use {}; plan for {cores}, or allow several processors a core (oversubscribe)",
+        counted(.processors, "processor"),
+        counted(.cores, "core")
     )]
     TooFewCores {
         /// Of the platform.

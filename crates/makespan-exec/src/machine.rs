@@ -1,10 +1,12 @@
 //! What this machine offers: cores and programs.
 
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use makespan_core::ProcSet;
+use makespan_core::{ProcSet, bytes_of_text};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -50,7 +52,7 @@ pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
     if name.contains('/') {
-        let path = PathBuf::from(name);
+        let path = PathBuf::from(os_word(name));
         return match path.metadata() {
             Err(error) => Err(format!("cannot start `{name}`: {error}")),
             Ok(_) if executable(&path) => Ok(path),
@@ -71,6 +73,11 @@ pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize
         gpus.map(|gpus| part.replace("{gpus}", &gpus.to_string())).unwrap_or(part)
     };
     command.iter().map(one).collect()
+}
+
+/// Returns a word of a command as the system takes it: its bytes need not be UTF-8.
+pub(crate) fn os_word(word: &str) -> OsString {
+    OsString::from_vec(bytes_of_text(word).into_owned())
 }
 
 /// The environment by which programs learn their allotment, and how many threads that is here.

@@ -293,6 +293,7 @@ fn page(
         bounds: &bounds,
         remarks: &remarks,
         sections: &sections,
+        minimised: None,
         choose: drawn.choose,
     };
     write_html(&mut File::create(folder.join(format!("{name}.html")))?, &report)?;

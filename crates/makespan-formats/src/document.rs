@@ -59,6 +59,10 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
 
 /// Reads a JSON document.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, FormatError> {
+    // The path of an error costs time at every value, so it is found in a second reading.
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| json_error(file, field(error.path()), error.inner()))?;
@@ -100,6 +104,8 @@ fn json_error(file: &str, field: Option<String>, error: &serde_json::Error) -> F
 
 fn field(path: &serde_path_to_error::Path) -> Option<String> {
     let text = path.to_string();
-    let text = text.trim_end_matches(".?").replace(&format!(".{}", crate::scalar::NUMBER_KEY), "");
-    (text != "." && text != "?" && !text.is_empty()).then_some(text)
+    let hidden = [crate::scalar::NUMBER_KEY, crate::scalar::RAW_KEY].map(|key| format!(".{key}"));
+    let text = hidden.iter().fold(text, |text, key| text.replace(key, ""));
+    let text = text.trim_end_matches(".?");
+    (text != "." && text != "?" && !text.is_empty()).then(|| text.to_owned())
 }

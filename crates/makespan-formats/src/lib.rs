@@ -64,6 +64,7 @@ pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
 pub use format::Format;
 pub use instance::{Language, read_platform, write_instance};
+pub use look::Lists;
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
 pub use paje::write_paje;

@@ -23,11 +23,23 @@ const OTHERS: [(&str, &str); 6] = [
 /// Most bytes of a line that is looked at.
 const LOOKED: usize = 4096;
 
-/// The format of a text that no other format claims, by the ending of its name and by its first lines.
+/// Whether a text may be read as a list of commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lists {
+    /// A text that looks like nothing else is a list. A doubtful one is refused.
+    #[default]
+    Detected,
+    /// The caller states that the file is a list.
+    Stated,
+    /// The caller reads no lists.
+    Refused,
+}
+
+/// Returns the format of a text that no other format claims, by its first lines and then by the ending of its name.
 ///
 /// # Errors
-/// What it seems to be, and what would be right.
-pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>) -> Result<Format, String> {
+/// A sentence that names what the text seems to be, and the remedy.
+pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
     let first = first_line(text);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
         return Err(format!("the file is no text but bytes of some other kind; give {KNOWN}"));
@@ -38,21 +50,40 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>) -> Result<Format, 
     if is_toml(&first) {
         return Ok(Format::Toml);
     }
-    let listed = ending.is_none_or(|ending| LISTS.contains(&ending));
     if first.split('\t').any(|name| name == "realtime") {
         return Err(
             "this is a trace of Nextflow, which goes with its graph in DOT: plan FILE.dot --nextflow-trace TRACE"
                 .into(),
         );
     }
+    if is_slurm(&first) {
+        return Err(
+            "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its header, or a \
+             folder with saved outputs of the cluster (`makespan queue --from FOLDER`)"
+                .into(),
+        );
+    }
     if let Some(what) = other(text, &first) {
         return Err(not_read(what));
     }
-    if listed {
+    if lists == Lists::Refused {
+        return Err(format!(
+            "the format is not known. A list of commands is planned and run as it is; for an instance of it write: makespan convert \
+             --format list FILE list.toml. Other formats: {KNOWN}"
+        ));
+    }
+    if let Some(doubt) = doubt(text, &first) {
+        return Err(format!(
+            "{doubt}, so it may be no list of commands, and nothing is run; if it is one, write: makespan run --format list FILE, or makespan \
+             convert --format list FILE list.toml"
+        ));
+    }
+    if ending.is_none_or(|ending| LISTS.contains(&ending)) {
         return Ok(Format::List);
     }
     Err(format!(
-        "the format is not known; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none"
+        "the format is not known; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; of another \
+         file, --format list of `run` and `convert` states it"
     ))
 }
 
@@ -60,11 +91,16 @@ fn not_read(what: &str) -> String {
     format!("this is {what}, which is not read; give {KNOWN}")
 }
 
-/// The first line that is neither blank nor a comment.
+/// Returns the first line that is neither blank nor a comment.
 fn first_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]);
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
-    line.chars().take(LOOKED).collect()
+    content(text).next().unwrap_or_default().chars().take(LOOKED).collect()
+}
+
+/// Returns the lines that are neither blank nor comments, as far as a look goes.
+fn content(text: &[u8]) -> impl Iterator<Item = String> {
+    let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]).into_owned();
+    let lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+    lines.into_iter().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Whether a line is a header or a pair of TOML: a shell has no blanks around `=`, and begins its tests with `[ `.
@@ -76,7 +112,8 @@ fn is_toml(line: &str) -> bool {
     if let Some(header) = line.strip_prefix('[') {
         let header = header.strip_prefix('[').unwrap_or(header).split('#').next().unwrap_or_default().trim_end();
         let inner = header.trim_end_matches(']');
-        return inner.len() < header.len() && name(inner) && !inner.starts_with([' ', '-']);
+        let is_date = inner.starts_with(|c: char| c.is_ascii_digit());
+        return inner.len() < header.len() && name(inner) && !inner.starts_with([' ', '-']) && !is_date;
     }
     match line.split_once('=') {
         Some((key, value)) if !key.trim().contains(' ') && name(key) => {
@@ -90,11 +127,47 @@ fn is_toml(line: &str) -> bool {
     }
 }
 
-/// What else a text seems to be.
+/// Whether a line is one that a command of Slurm prints first: a header of a table with any delimiter, or a record of scontrol.
+fn is_slurm(line: &str) -> bool {
+    const RECORDS: [&str; 9] = [
+        "JobId=",
+        "NodeName=",
+        "PartitionName=",
+        "ReservationName=",
+        "StepId=",
+        "LicenseName=",
+        "FrontendName=",
+        "Configuration data as of",
+        "sdiag output at",
+    ];
+    /// One word of each must be among the cells of a header: squeue, sprio and sacct; sinfo; sinfo -N; sshare; sreport.
+    const HEADERS: [[&str; 2]; 8] = [
+        ["jobid", "partition"],
+        ["jobid", "state"],
+        ["jobid", "user"],
+        ["jobid", "jobname"],
+        ["jobid", "name"],
+        ["partition", "avail"],
+        ["nodelist", "state"],
+        ["account", "rawshares"],
+    ];
+    let cells: Vec<String> =
+        line.split(|c: char| c.is_whitespace() || "|,;^~%:".contains(c)).map(str::to_lowercase).collect();
+    let has = |name: &&str| cells.iter().any(|cell| cell == name);
+    RECORDS.iter().any(|start| line.starts_with(start)) || HEADERS.iter().any(|names| names.iter().all(has))
+}
+
+/// Returns the name of another kind of text that this seems to be.
 fn other(text: &[u8], first: &str) -> Option<&'static str> {
-    let shebang = text.starts_with(b"#!");
-    if shebang {
+    if text.starts_with(b"#!") {
         return Some("a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)");
+    }
+    if is_json(text, first) {
+        return Some("JSON that is no instance");
+    }
+    // A command may begin with `<`, which redirects its input: `<a sort`.
+    if first.starts_with("<?") || first.starts_with("<!") || first.starts_with('<') && first.ends_with('>') {
+        return Some("XML or HTML of an unknown kind");
     }
     if is_yaml(first) {
         return Some("YAML");
@@ -105,7 +178,17 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
     None
 }
 
-/// `---`, `key:` or `key: value`, where no command could be: a word ends with the colon.
+/// Whether a text is an array of JSON, or one of the lines inside of an object.
+fn is_json(text: &[u8], first: &str) -> bool {
+    if let Some(inner) = text.strip_prefix(b"[") {
+        let inner = inner.trim_ascii_start();
+        return matches!(inner.first(), None | Some(b'{' | b'"' | b'[')) || first == "[]";
+    }
+    let key = first.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
+}
+
+/// Whether a line is `---`, `key:` or `key: value`: no command has a word that ends with a colon.
 fn is_yaml(line: &str) -> bool {
     if line == "---" || line.starts_with("--- ") || line.starts_with("%YAML") || line.starts_with("- ") {
         return true;
@@ -115,15 +198,54 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Two lines or more with equally many commas, or semicolons, between cells without blanks around.
+/// Whether two lines or more have equally many commas, semicolons or tabs, between cells that are quoted or without blanks.
 fn is_csv(text: &[u8], first: &str) -> bool {
-    let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
+    let lines: Vec<String> = content(text).take(3).collect();
     [',', ';', '\t'].iter().any(|&mark| {
+        let plain = |cell: &str| !cell.trim().contains(char::is_whitespace) && cell.len() < 64;
+        let quoted = |cell: &str| cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
         let count = first.matches(mark).count();
-        let cells = first.split(mark).all(|cell| !cell.trim().contains(char::is_whitespace) && cell.len() < 64);
+        let cells = first.split(mark).all(|cell| plain(cell) || quoted(cell));
         count >= 1 && lines.len() >= 2 && cells && lines.iter().all(|line| line.matches(mark).count() == count)
     })
+}
+
+/// Returns the reason why a text may be no list of commands, if there is one.
+fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
+    let mut words = first.split_whitespace();
+    let word = words.next()?;
+    let cell = word.split(['|', ',', ';', '^', '~']).next().unwrap_or_default();
+    if cell.starts_with(|c: char| c.is_ascii_digit())
+        && !cell.contains(|c: char| c.is_alphabetic() && c != 'T' && c != 'Z')
+    {
+        return Some("its first line begins with a number");
+    }
+    if word.starts_with('[') && word[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return Some("its first line begins with a number in brackets");
+    }
+    let is_title = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_uppercase())
+            && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "_()%/#-".contains(c))
+    };
+    if is_title(word) && words.next().is_some_and(is_title) {
+        return Some("its first line looks like the header of a table");
+    }
+    if content(text).nth(1).is_some_and(|second| is_rule(&second)) || is_rule(first) {
+        return Some("it has a line of dashes, as tables do");
+    }
+    let is_pair = |word: &str| {
+        let key = word.split_once('=').map(|(key, _)| key);
+        key.is_some_and(|key| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_pair) {
+        return Some("its first line holds pairs KEY=VALUE and no command");
+    }
+    None
+}
+
+/// Whether a line consists of dashes, stars or equals signs, as below the header of a table.
+fn is_rule(line: &str) -> bool {
+    line.len() >= 3 && line.chars().all(|c| "-=*+_| ".contains(c)) && line.contains(['-', '=', '*', '_'])
 }
 
 #[cfg(test)]
@@ -132,7 +254,7 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_what_is_not_read() {
-        let look = |text: &str, ending: Option<&str>| list_or_toml(text.as_bytes(), ending);
+        let look = |text: &str, ending: Option<&str>| list_or_toml(text.as_bytes(), ending, Lists::Detected);
         for list in [
             "echo a\n",
             "# comment\nsleep 1\n",
@@ -179,9 +301,48 @@ mod tests {
             ("words in a book\n", Some("md"), "Markdown"),
             ("words\n", Some("rs"), "the format is not known"),
             ("a\0b", None, "no text"),
+            ("\"name\",\"time of day\"\n\"a b\",\"3 h\"\n", Some("txt"), "CSV"),
+            ("[{\"job_id\": 1}]\n", Some("txt"), "JSON"),
+            ("[\n  {\n", None, "JSON"),
+            ("  \"jobs\": [\n", None, "JSON"),
+            ("<html>\n", Some("txt"), "XML or HTML"),
         ] {
             let error = look(text, ending).unwrap_err();
             assert!(error.contains(what) && error.contains("a list of"), "{text}: {error}");
+        }
+    }
+
+    /// Outputs of Slurm in each of the forms that people save, and other tables.
+    #[test]
+    fn tables_are_not_taken_for_commands() {
+        for (text, what) in [
+            ("             JOBID PARTITION     NAME     USER ST\n", "output of Slurm"),
+            ("JOBID|PARTITION|NAME\n", "output of Slurm"),
+            ("JobID^JobName^State\n", "output of Slurm"),
+            ("JobID,JobName,State\n", "output of Slurm"),
+            ("       JobID    JobName  Partition\n------------ ---------- ----------\n", "output of Slurm"),
+            ("JobId=7 JobName=a UserId=ann(1)\n   Priority=1\n", "output of Slurm"),
+            ("NodeName=n1 Arch=x86_64\n", "output of Slurm"),
+            ("PartitionName=batch\n", "output of Slurm"),
+            ("PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\n", "output of Slurm"),
+            ("NODELIST   NODES PARTITION STATE\n", "output of Slurm"),
+            ("Account                    User  RawShares\n", "output of Slurm"),
+            ("          JOBID PARTITION   PRIORITY       SITE\n", "output of Slurm"),
+            ("42|touch OWNED|ann|2024-03-01T10:00:00|COMPLETED\n", "begins with a number"),
+            ("204_[1,3,5-9%5]|batch|sweep\n", "begins with a number"),
+            (
+                "              1001     batch    sweep      ann PD       0:00      1 (Priority)\n",
+                "begins with a number",
+            ),
+            ("2024-03-01T10:00:00Z something happened\n", "begins with a number"),
+            ("[2024-03-01 10:00:00] INFO started\n", "number in brackets"),
+            ("NAME STATE\n", "header of a table"),
+            ("Name State\n---- -----\n", "line of dashes"),
+            ("*******************\n", "line of dashes"),
+            ("Key=1 Other=2\n", "pairs KEY=VALUE"),
+        ] {
+            let error = list_or_toml(text.as_bytes(), Some("txt"), Lists::Detected).unwrap_err();
+            assert!(error.contains(what), "{text}: {error}");
         }
     }
 }

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use makespan_core::{Instance, Link, Platform, Quantity};
+use makespan_core::{Instance, Link, Platform, Quantity, text_of_bytes};
 
 use crate::batsim::{self, read_batsim};
 use crate::error::{BOTH_STATED, FormatError, Place};
 use crate::format::Format;
 use crate::input::{Input, filled, open};
+use crate::look::Lists;
 use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
@@ -46,6 +47,8 @@ pub struct ReadOptions {
     pub workflows_on_machine: bool,
     /// Whether a native file that states a placement keeps it on the machines of `platform`.
     pub keeps_placement: bool,
+    /// Whether a text may be a list of commands.
+    pub lists: Lists,
     /// Most decompressed bytes.
     pub max_bytes: u64,
 }
@@ -64,6 +67,7 @@ impl Default for ReadOptions {
             machine: None,
             workflows_on_machine: false,
             keeps_placement: false,
+            lists: Lists::Detected,
             max_bytes: 4 << 30,
         }
     }
@@ -106,7 +110,7 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
-    let (mut input, format) = opened(file, &name, ReadOptions::default().max_bytes)?;
+    let (mut input, format) = opened(file, &name, ReadOptions::default().max_bytes, Lists::Detected)?;
     if !format.is_workflow() {
         return Ok(None);
     }
@@ -134,12 +138,17 @@ pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> R
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
-    let (input, format) = opened(raw, name, options.max_bytes)?;
+    let (input, format) = opened(raw, name, options.max_bytes, options.lists)?;
     on_stated_machines(input, format, name, options)
 }
 
 /// The content of a file, and its format.
-fn opened<'a>(raw: impl Read + 'a, name: &str, max_bytes: u64) -> Result<(Input<'a>, Format), FormatError> {
+fn opened<'a>(
+    raw: impl Read + 'a,
+    name: &str,
+    max_bytes: u64,
+    lists: Lists,
+) -> Result<(Input<'a>, Format), FormatError> {
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut input = open(raw, max_bytes).map_err(unreadable)?;
     let head = without_mark(filled(&mut input).map_err(unreadable)?);
@@ -147,7 +156,7 @@ fn opened<'a>(raw: impl Read + 'a, name: &str, max_bytes: u64) -> Result<(Input<
         let problem = blank(&mut input).map_err(unreadable)?;
         return Err(FormatError::content(name, Place::default(), problem));
     }
-    let format = detect(head, name)?;
+    let format = if lists == Lists::Stated { Format::List } else { detect(head, name, lists)? };
     Ok((input, format))
 }
 
@@ -219,7 +228,7 @@ fn read_as_it_is(
     }
     if format == Format::List {
         refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
-        let text = text(&mut input, name)?;
+        let text = text_of_list(&mut input, name)?;
         let platform =
             machine_of_list(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
         return Ok(ReadInstance { instance: list::read_list(name, &text, &platform)?, format, remarks: Vec::new() });
@@ -229,10 +238,16 @@ fn read_as_it_is(
         let (instance, remarks) = etc::read_etc(name, &mut input, &how)?;
         return Ok(ReadInstance { instance, format, remarks });
     }
-    let number = options.processors.map(|_| "a number of processors");
+    if options.processors.is_some() {
+        let problem = format!(
+            "a number of processors is for files that state no machines (logs, workflows, lists of commands, ETC matrices), and this file is \
+             {format}; change its platform, or state another with --platform"
+        );
+        return Err(FormatError::content(name, Place::default(), problem));
+    }
     // A file without machines is read for those that are stated: they may have what its jobs need and this machine does not.
     let machine = options.platform.as_ref().or(options.machine.as_ref());
-    refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
+    refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     if format.is_project() {
         let text = text(&mut input, name)?;
         let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
@@ -243,7 +258,7 @@ fn read_as_it_is(
 
 /// Reads for replay, as [`read_replay`] does.
 fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
-    let (input, format) = opened(raw, name, options.max_bytes)?;
+    let (input, format) = opened(raw, name, options.max_bytes, Lists::Refused)?;
     if format.is_log() {
         refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
         return replay(name, format, logged(input, format, name, options.flops)?, options);
@@ -322,6 +337,13 @@ fn document(
         Format::MoldableSet => moldable_set::read_moldable_set(name, text.as_bytes()),
         _ => instance::read_toml(name, &text, machine),
     }
+}
+
+/// Returns all of a list of commands. Names of files in it need not be UTF-8.
+fn text_of_list(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
+    Ok(text_of_bytes(without_mark(&bytes)))
 }
 
 /// All of a file that is one text, held once.
@@ -411,7 +433,7 @@ fn planned_log(
 }
 
 /// Knows the format by the first bytes, or else by the ending of the name.
-fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
+fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> {
     let text = without_mark(head).trim_ascii_start();
     let stem = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
@@ -448,17 +470,15 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
         }
         _ if sacct::is_dump(text) => Ok(Format::Sacct),
         (Some(b';'), _) | (_, Some("swf")) => Ok(Format::Swf),
-        (Some(b'-'), _) if begins_with_number(text) => Ok(Format::Swf),
-        (Some(b'0'..=b'9'), _) if begins_with_number(text) => {
+        (Some(b'-' | b'0'..=b'9'), _) if is_row_of_numbers(text) => {
             let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            Ok(if etc::is_matrix(first) { Format::Etc } else { Format::Swf })
+            Ok(if text[0] != b'-' && etc::is_matrix(first) { Format::Etc } else { Format::Swf })
         }
         (_, Some("etc")) => Ok(Format::Etc),
         (_, Some("json")) => Ok(Format::Json),
         (_, Some("toml")) => Ok(Format::Toml),
-        (Some(_), ending) => {
-            look::list_or_toml(text, ending).map_err(|problem| FormatError::content(name, Place::default(), problem))
-        }
+        (Some(_), ending) => look::list_or_toml(text, ending, lists)
+            .map_err(|problem| FormatError::content(name, Place::default(), problem)),
     }
 }
 
@@ -480,11 +500,17 @@ fn is_plan(text: &[u8]) -> bool {
         && !has(b"\"platform\"")
 }
 
-/// Whether the first word is a number, or several with commas between them.
-fn begins_with_number(text: &[u8]) -> bool {
-    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    std::str::from_utf8(word)
-        .is_ok_and(|word| word.split(',').all(|part| part.is_empty() || part.parse::<f64>().is_ok()))
+/// Whether the first line begins with a number, or with several between commas, and either has the length of a record of SWF or has no
+/// second word that is something else: tables with job numbers are no logs.
+fn is_row_of_numbers(text: &[u8]) -> bool {
+    let is_number = |word: &[u8]| {
+        let word = std::str::from_utf8(word);
+        word.is_ok_and(|word| word.split(',').all(|part| part.is_empty() || part.parse::<f64>().is_ok()))
+    };
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let long = words.clone().count() >= 12;
+    words.next().is_some_and(is_number) && (long || words.next().is_none_or(is_number))
 }
 
 /// Whether a text begins with a group of the shell, `{ a; b; }`, and not with JSON.

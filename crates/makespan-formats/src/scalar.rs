@@ -1,7 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A JSON number reaches the reader as its literal (`serde_json` with `arbitrary_precision` presents it as a map with one
-//! private key), a TOML float as the shortest decimal that denotes it. No time or weight passes through a float.
+//! A JSON number reaches the reader as its literal: `serde_json` presents the text of a value as a map with one private key, if it is
+//! asked for a raw value, and the text of a number in the same way (`arbitrary_precision`). A TOML float is the shortest decimal that
+//! denotes it. No time or weight passes through a float.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,6 +13,9 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// The key under which `serde_json` presents a number's literal.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// The name by which `serde_json` is asked for the text of a value, and the key under which it presents that. Other formats ignore it.
+pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
 /// What can be read from a number or a text.
 pub(crate) trait FromLiteral: Sized {
@@ -141,7 +145,7 @@ impl FromLiteral for String {
 
 impl<'de, T: FromLiteral> Deserialize<'de> for Scalar<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ScalarVisitor(PhantomData))
+        deserializer.deserialize_newtype_struct(RAW_KEY, ScalarVisitor(PhantomData))
     }
 }
 
@@ -170,11 +174,78 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
         literal(value, true)
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        match map.next_key::<String>()? {
-            Some(key) if key == NUMBER_KEY => literal(&map.next_value::<String>()?, false),
+        match map.next_key::<Key>()? {
+            Some(Key::Raw) => map.next_value::<Raw<T>>().map(|raw| raw.0),
+            Some(Key::Number) => literal(&map.next_value::<String>()?, false),
             _ => Err(Error::custom(format_args!("a table stands here, expected {}", T::EXPECTED))),
         }
+    }
+}
+
+/// The keys of a map that stands for a value of JSON, and all others.
+enum Key {
+    Raw,
+    Number,
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Key, E> {
+        Ok(match key {
+            RAW_KEY => Key::Raw,
+            NUMBER_KEY => Key::Number,
+            _ => Key::Other,
+        })
+    }
+}
+
+/// A scalar from the text of a JSON value. Numbers are read without an allocation.
+struct Raw<T>(Scalar<T>);
+
+impl<'de, T: FromLiteral> Deserialize<'de> for Raw<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(RawVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct RawVisitor<T>(PhantomData<T>);
+
+impl<T: FromLiteral> Visitor<'_> for RawVisitor<T> {
+    type Value = Scalar<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        let text = text.trim_ascii();
+        if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            return literal(text, false);
+        }
+        let mut value = serde_json::Deserializer::from_str(text);
+        value.deserialize_any(ScalarVisitor(PhantomData)).map_err(|error| {
+            let error = error.to_string();
+            E::custom(error.rsplit_once(" at line ").map_or(error.as_str(), |(message, _)| message))
+        })
     }
 }
 

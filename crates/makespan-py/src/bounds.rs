@@ -88,8 +88,12 @@ impl Proven {
 pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Vec<Proven>> {
     let core = Arc::clone(&instance.core);
     let watch = Watch { stop: Stop::default(), is_anytime: false, limit: None, progress: None };
-    let (bounds, _) = watch
-        .wait(py, None, move || if thorough { makespan::thorough_bound(&core) } else { makespan::bound(&core) })?;
+    let (bounds, _) =
+        watch.wait(
+            py,
+            None,
+            move || if thorough { makespan::thorough_bound(&core, None) } else { makespan::bound(&core) },
+        )?;
     let bounds = bounds.map_err(|error| errors::of_plan(py, &error, None))?;
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
 }

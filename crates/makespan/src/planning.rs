@@ -274,15 +274,16 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// The same as [`bound`], searched for some ten times as long where that may prove more.
+/// Proves the bounds of [`bound`] and searches about ten times as long if that may prove more, within the time limit if there is one.
 ///
 /// # Errors
 /// As [`bound`].
-pub fn thorough_bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
+pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Result<Vec<Bound>, PlanError> {
     if TreeProblem::is_meant(instance) {
         return bound(instance);
     }
-    makespan_bounds::thorough(instance).map_err(PlanError::Unproved)
+    let until = |limit: Duration| Clock::until(Instant::now() + limit, &Stop::default());
+    makespan_bounds::thorough(instance, &time_limit.map_or(Clock::ENDLESS, until)).map_err(PlanError::Unproved)
 }
 
 /// What every schedule costs at least, whenever it ends.

@@ -37,7 +37,7 @@ pub struct GenerateGraphsOptions {
     /// Least and most bytes of an edge
     #[arg(long, value_delimiter = ',', default_value = "1000000,20000000", value_name = "FROM,TO")]
     pub data: Vec<u64>,
-    /// Most processors of a task; at 1 tasks are sequential
+    /// Most processors of a task; with 1, every task is sequential
     #[arg(long, default_value_t = 1, value_name = "PROCESSORS", allow_negative_numbers = true)]
     pub parallel: u32,
     /// Speed-ups of parallel tasks: downey (average parallelism log-uniform from 1 to --parallel, sigma uniform on [0, 2]) or amdahl (serial

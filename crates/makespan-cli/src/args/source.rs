@@ -1,11 +1,15 @@
 //! What `run` runs.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use makespan_core::text_of_bytes;
 use makespan_formats::list::quoted;
 
-use super::MachineOptions;
+use super::{InputFormat, MachineOptions};
 
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
@@ -17,7 +21,7 @@ pub struct SourceOptions {
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. Several ::: make all
     /// combinations; {} is the argument, {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the
     /// number of the command, {1} {2} .. those of one source. Behind a makefile it is a goal: run Makefile -- clean
-    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..")]
+    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
     pub template: Vec<String>,
     /// Arguments from a file, one a line; - is standard input. Several are sources behind those of :::
     #[arg(long, value_name = "FILE")]
@@ -25,11 +29,19 @@ pub struct SourceOptions {
     /// Arguments in files end with a NUL byte, as `find -print0` writes them
     #[arg(short = '0', long, requires = "args_from")]
     pub null: bool,
+    /// Read the file as a list of shell commands, whatever it looks like
+    #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
+    pub format: Option<InputFormat>,
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
     #[command(flatten)]
     pub machines: MachineOptions,
+}
+
+/// Returns a word of the command line as a text; names of files need not be UTF-8.
+fn word(word: OsString) -> String {
+    text_of_bytes(&word.into_vec())
 }
 
 impl SourceOptions {
@@ -81,6 +93,9 @@ impl SourceOptions {
         }
         if self.null {
             front += "--null ";
+        }
+        if self.format == Some(InputFormat::List) {
+            front += "--format list ";
         }
         let words: Vec<String> = self.template.iter().map(|word| quoted(word)).collect();
         let last = if words.is_empty() { String::new() } else { format!(" -- {}", words.join(" ")) };

@@ -1,13 +1,14 @@
 //! `makespan bound`
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use makespan::{Planner, STEADY_STATE};
 use makespan_core::proof::{
-    Alone, DeadlinePrices, DueBy, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
+    Alone, DeadlinePrices, DueBy, LastJob, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
 };
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Instance, Objective, Plan, Proof};
+use makespan_core::{Bound, Instance, Objective, Plan, Proof, Time, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -20,7 +21,12 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
-    let bounds = makespan::thorough_bound(instance).map_err(|error| miette!("{error}"))?;
+    let limit = Time::parse(&options.time_limit)
+        .ok()
+        .filter(|limit| *limit > Time::ZERO)
+        .ok_or_else(|| miette!("--time-limit {}: it must be a positive time, such as 60s", options.time_limit))?;
+    let limit = Duration::from_nanos(limit.ticks().unsigned_abs());
+    let bounds = makespan::thorough_bound(instance, Some(limit)).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
             .verify(instance)
@@ -73,6 +79,15 @@ fn reached(instance: &Instance) -> Result<String> {
     stated.map_or_else(|| Ok("nothing".into()), |file| Ok(decimal_text(&file.fair_throughput)))
 }
 
+/// Returns the reason for a bound on the jobs with early deadlines.
+fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueBy) -> String {
+    let speaks = proof.objectives().contains(&DueBy::objective(objective));
+    let objective = if speaks { objective } else { Objective::MaxLateness };
+    let part = DueBy::part(instance, *due, objective);
+    let inner = why(&part, DueBy::objective(objective), proof);
+    format!("the jobs with deadlines up to {due} s by themselves: {inner}")
+}
+
 /// A proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
@@ -117,14 +132,9 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             };
             format!("{} s is too short {why}", deductions.deadline)
         }
-        Proof::DueBy(DueBy { due, proof }) => {
-            let speaks = proof.objectives().contains(&DueBy::objective(objective));
-            let objective = if speaks { objective } else { Objective::MaxLateness };
-            let part = DueBy::part(instance, *due, objective);
-            format!(
-                "the jobs with deadlines up to {due} s by themselves: {}",
-                why(&part, DueBy::objective(objective), proof)
-            )
+        Proof::DueBy(due_by) => of_due(instance, objective, due_by),
+        Proof::LastJob(LastJob { proof }) => {
+            format!("some job ends last, and {}", why(instance, Objective::Makespan, proof))
         }
         Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
@@ -151,7 +161,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("prices for each of {} machines at every instant (Lagrangian duality)", prices.prices.len())
         }
         Proof::PositionPrices(prices) => {
-            format!("prices for positions on {} processors (an assignment problem)", prices.prices.len())
+            format!("prices for positions on {} (an assignment problem)", counted(prices.prices.len(), "processor"))
         }
         Proof::LateWork(late) => {
             let which =

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use makespan::{Planned, Planner, split_specs};
 use makespan_core::{Instance, Objective, Plan};
+use makespan_formats::Lists;
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -93,7 +94,7 @@ fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
 
 /// All algorithms on the instance of a file; `None` when somebody stopped the shards.
 fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>> {
-    let Loaded { instance, remarks, .. } = load_file(&options.input, path)?;
+    let Loaded { instance, remarks, .. } = load_file(&options.input, path, Lists::Detected)?;
     let specs = specs(options, &instance);
     let outcomes = if options.shards.are_asked() {
         match sharded::outcomes(options, &instance, &specs)? {

@@ -5,16 +5,17 @@ use std::process::ExitCode;
 
 use makespan_core::Instance;
 use makespan_formats::simgrid::write_simgrid;
-use makespan_formats::{Language, write_compound_xml, write_etc, write_instance, write_swf};
+use makespan_formats::{Language, Lists, write_compound_xml, write_etc, write_instance, write_swf};
 use miette::{Result, miette};
 
 use crate::args::ConvertOptions;
-use crate::input::load;
+use crate::input::load_file;
 use crate::output::{emit, write_file};
 use crate::summary;
 
 pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
-    let loaded = load(&options.input)?;
+    let lists = if options.format.is_some() { Lists::Stated } else { Lists::Refused };
+    let loaded = load_file(&options.input, &options.input.instance, lists)?;
     write_by_ending(&loaded.instance, &options.output)?;
     let mut remarks = loaded.remarks;
     if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {

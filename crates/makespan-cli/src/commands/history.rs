@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use makespan_core::Time;
+use makespan_core::{Time, counted};
 use makespan_history::{Entry, Filter, History, default_path, now};
 use miette::{Result, miette};
 use serde_json::json;
@@ -55,16 +55,14 @@ fn list(options: &HistoryListOptions) -> Result<()> {
     } else {
         format!(", the latest {} of them above", entries.len())
     };
-    let plural = if count == 1 { "" } else { "s" };
-    emit(&format!("{}\n{count} record{plural} in {}{which}\n", rows(&entries), opened.name()))
+    emit(&format!("{}\n{} in {}{which}\n", rows(&entries), counted(count, "record"), opened.name()))
 }
 
 fn forget(options: &HistoryForgetOptions) -> Result<()> {
     let filter = filter(&options.filter)?;
     let mut opened = open(&options.filter)?;
     let forgotten = opened.history.as_mut().map_or(Ok(0), |history| history.forget(&filter)).map_err(fail)?;
-    let plural = if forgotten == 1 { "" } else { "s" };
-    emit(&format!("{forgotten} record{plural} removed from {}\n", opened.name()))
+    emit(&format!("{} removed from {}\n", counted(forgotten, "record"), opened.name()))
 }
 
 fn export(options: &HistoryExportOptions) -> Result<()> {

@@ -108,6 +108,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
         schedules: &schedules,
         marks: &[],
         algorithm: &algorithm,
+        minimised: makespan::minimised(&algorithm),
         seed: options.seed,
         bounds: &bounds,
         remarks: &remarks,
@@ -125,7 +126,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
             "{}, planned by {algorithm}\n{}\n{}{}\n{}",
             summary::instance(instance),
             summary::remarks(&remarks),
-            summary::objectives(instance, &file.schedule, &bounds),
+            summary::objectives(instance, &file.schedule, &bounds, makespan::minimised(&algorithm)),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
                 + &strategy.map_or(String::new(), strategy::text),
             summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")

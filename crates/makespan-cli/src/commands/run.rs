@@ -196,7 +196,7 @@ fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
         summary::instance(instance),
         begun.algorithm,
         summary::remarks(remarks),
-        summary::objectives_of(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
+        summary::objectives(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
         summary::placements(instance, &begun.schedule, "the report in the folder of the run shows them")
     )
 }

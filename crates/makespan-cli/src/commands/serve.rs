@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use makespan_core::{Job, Platform, Resources};
+use makespan_core::{Job, Platform, Resources, counted};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, Measured};
 use makespan_service::client::default_store;
@@ -135,9 +135,9 @@ fn last_round(store: &Path) -> Option<PathBuf> {
 fn announced(url: &str, store: &Path, engine: &str, platform: &Platform, user: &str) -> String {
     let store = store.display().to_string();
     format!(
-        "the service is at {url}\nits token is in {}/token\nit runs jobs on {engine}, {} processors, as the user {user}: whoever has a \
+        "the service is at {url}\nits token is in {}/token\nit runs jobs on {engine}, {}, as the user {user}: whoever has a \
          token that submits runs any command as {user}\n",
         shown(&store),
-        platform.processors()
+        counted(platform.processors(), "processor")
     )
 }

@@ -29,7 +29,10 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
             let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
             let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
             let condition = instance.condition();
-            format!("{header}{condition}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
+            format!(
+                "{header}{condition}\n{}",
+                summary::objectives(&instance, &file.schedule, &file.bounds, makespan::minimised(&file.algorithm))
+            )
         }),
         PlanFile::Periodic(file) => {
             let problem = TreeProblem::new(&instance).map_err(|error| miette!("{error}"))?;

@@ -87,6 +87,9 @@ impl Time {
     /// # Errors
     /// [`TimeError`] names the text and the reason.
     pub fn parse(text: &str) -> Result<Self, TimeError> {
+        if let Some(time) = Self::of_plain_seconds(text.as_bytes()) {
+            return Ok(time);
+        }
         let trimmed = text.trim();
         let split = trimmed
             .char_indices()
@@ -111,6 +114,27 @@ impl Time {
             return Err(TimeError::Negative(text.to_owned()));
         }
         i64::try_from(ticks).map(Self).map_err(|_| TimeError::Overflow(text.to_owned()))
+    }
+
+    /// Reads seconds without sign, exponent and unit, such as `12` or `0.125`, of at most 9 digits on either side of the point: large
+    /// files consist of these.
+    fn of_plain_seconds(text: &[u8]) -> Option<Self> {
+        const DIGITS: usize = 9;
+        let point = text.iter().position(|&byte| byte == b'.');
+        let (whole, fraction) = match point {
+            Some(at) => (&text[..at], &text[at + 1..]),
+            None => (text, &[][..]),
+        };
+        let is_short = (1..=DIGITS).contains(&whole.len()) && fraction.len() <= DIGITS;
+        if !is_short || point.is_some() && fraction.is_empty() {
+            return None;
+        }
+        let number = |digits: &[u8]| {
+            let digit = |number: i64, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
+            digits.iter().try_fold(0, digit)
+        };
+        let scale = 10_i64.pow((DIGITS - fraction.len()) as u32);
+        Some(Self(number(whole)? * Self::TICKS_PER_SECOND + number(fraction)? * scale))
     }
 
     /// This duration on something of a relative speed, rounded up to a tick; a float is exact for what it holds exactly,
@@ -243,6 +267,24 @@ mod tests {
         check("1E-9", Ok(1));
         check("1e-30", Ok(0));
         check("0.0000000005", Ok(1));
+    }
+
+    #[test]
+    fn plain_seconds_are_read_as_all_others() {
+        for text in [
+            "0",
+            "7",
+            "000000012",
+            "999999999",
+            "0.1",
+            "12.000000001",
+            "123456789.987654321",
+            "5.000000000",
+            "1.0000000004",
+            "1.",
+        ] {
+            assert_eq!(Time::parse(text), Time::parse(&format!("{text} s")), "{text}");
+        }
     }
 
     #[test]

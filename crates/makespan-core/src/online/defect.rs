@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::model::{ProcSet, Shortage, Time};
+use crate::text::counted;
 
 /// What a policy decided against its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -63,7 +64,7 @@ pub enum Defect {
         end: Time,
     },
     /// An allotment that the job does not accept.
-    #[error("it starts job `{job}` on {allotment} processors; the job accepts {min} to {max}")]
+    #[error("it starts job `{job}` on {}; the job accepts {min} to {max}", counted(.allotment, "processor"))]
     Allotment {
         /// The job.
         job: String,

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::model::{Instance, Job, ProcSet, Rows, Shortage, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
+use crate::text::counted;
 
 /// A rule that a schedule breaks. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -18,7 +19,7 @@ pub enum Violation {
     #[error("job `{0}` is not placed")]
     Missing(String),
     /// A bag or a compound job of which not every task has a placement.
-    #[error("{missing} of the {tasks} tasks of job `{job}` are not placed, the first is {first}")]
+    #[error("of the tasks of job `{job}`, {missing} of {tasks} have no place, the first is {first}")]
     MissingTasks {
         /// The job.
         job: String,
@@ -38,7 +39,7 @@ pub enum Violation {
         times: usize,
     },
     /// An allotment that the job does not accept.
-    #[error("job `{job}` is placed on {processors} processors; it accepts {min} to {max}")]
+    #[error("job `{job}` is placed on {}; it accepts {min} to {max}", counted(.processors, "processor"))]
     Allotment {
         /// The job.
         job: String,

@@ -1,11 +1,15 @@
 //! A periodic steady state as a schedule with its transfers.
 
-use super::{NetworkSchedule, Periodic, PeriodicError, Transfer, TreeProblem};
+use super::{NetworkSchedule, Periodic, PeriodicError, Rates, Transfer, TreeProblem};
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// Most placements and transfers that are listed.
 const MAX: usize = 20_000_000;
+
+/// Lengths that are tried for a period, and by how much each is shorter than the last.
+const TRIED: i32 = 80;
+const SHORTER: f64 = 0.8;
 
 /// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
 #[derive(Clone, Copy)]
@@ -74,6 +78,49 @@ impl Periodic {
         }
         unrolling.transfers.sort_by_key(|transfer| (transfer.start, transfer.to, transfer.task));
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
+    }
+
+    /// Returns the period, of those tried, in which all tasks of the applications end earliest: this one, or a shorter one with the
+    /// same rates.
+    ///
+    /// A long period loses little to rounding, and a short one little to start-up and clean-up. Lengths are tried in steps of a fifth.
+    #[must_use]
+    pub fn shortened(&self, problem: &TreeProblem, rates: &Rates) -> Self {
+        let seconds = self.period.seconds();
+        let lengths = (1..=TRIED).map(|step| seconds * SHORTER.powi(step));
+        let shorter = lengths.filter_map(|length| Time::from_seconds_f64(length).ok());
+        let tried = shorter.map_while(|length| Self::rounded(problem, rates, length).ok());
+        let best = tried.min_by_key(|period| period.end_of_all(problem));
+        match best.filter(|best| best.end_of_all(problem) < self.end_of_all(problem)) {
+            Some(best) => best,
+            None => self.clone(),
+        }
+    }
+
+    /// Returns an instant by which all tasks have ended, in ticks; the largest number when that is too late for a schedule.
+    fn end_of_all(&self, problem: &TreeProblem) -> i128 {
+        let applications = problem.applications();
+        let root = &self.flows(problem)[problem.root() * applications.len()..][..applications.len()];
+        let needed =
+            applications.iter().zip(root).map(|(app, &each)| app.count.checked_div(each).map(|whole| whole + 1));
+        let Some(periods) = needed.collect::<Option<Vec<u64>>>().and_then(|each| each.into_iter().max()) else {
+            return i128::MAX;
+        };
+        let starts = self.starts(problem);
+        let end = |node: usize| {
+            let tasks = self.tasks[node * applications.len()..][..applications.len()].iter().enumerate();
+            let computing = tasks.filter(|(_, tasks)| **tasks > 0).map(|(application, &tasks)| {
+                i128::from(tasks) * i128::from(problem.compute_time(node, application).ticks())
+            });
+            let computing: i128 = computing.sum();
+            let start = starts[node].map_or(i128::MAX / 2, |start| i128::from(start.ticks()));
+            if computing == 0 {
+                0
+            } else {
+                start + i128::from(periods - 1) * i128::from(self.period.ticks()) + computing
+            }
+        };
+        (0..starts.len()).map(end).max().unwrap_or(0)
     }
 
     /// Numbers tasks within a period from the root on, in depth-first order.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Local, Shim};
 use crate::engine::{Refusal, Start, TaskFiles};
 use crate::gpus::called;
-use crate::machine::{allotment_environment, cores_of, program, substituted};
+use crate::machine::{allotment_environment, cores_of, os_word, program, substituted};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
 use crate::spare::{Duty, Spare};
@@ -40,7 +40,7 @@ impl Local {
             memory: start.memory.filter(|_| self.limits),
             cores: cores_of(start.processors, &self.cores),
             outputs: start.files.outputs.clone(),
-            command: std::iter::once(program.into()).chain(words[1..].iter().map(Into::into)).collect(),
+            command: std::iter::once(program.into()).chain(words[1..].iter().map(|word| os_word(word))).collect(),
             environment: environment.chain(start.environment.iter().cloned()).collect(),
             staging: start.files.staging.clone(),
             is_tied: self.is_tied,

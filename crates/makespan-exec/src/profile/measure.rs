@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use makespan_core::{ProcSet, Time};
+use makespan_core::{ProcSet, Time, counted};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use thiserror::Error;
 
 use crate::clock::ticks;
 use crate::launch::launch;
-use crate::machine::{allotment_environment, cores, cores_of, program, substituted};
+use crate::machine::{allotment_environment, cores, cores_of, os_word, program, substituted};
 use crate::process::exit_status;
 use crate::{ExecuteError, Stop};
 
@@ -100,7 +100,7 @@ pub enum MeasureError {
     #[error("give at least one allotment, each of at least 1 processor, and at least one repetition")]
     Nothing,
     /// More processors than cores.
-    #[error("cannot measure on {processors} processors: this process may use {cores} cores")]
+    #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
     TooFewCores {
         /// The allotment.
         processors: u32,
@@ -115,7 +115,8 @@ pub enum MeasureError {
     NotStarted(String),
     /// It failed.
     #[error(
-        "the command failed on {processors} processors with exit status {status}{errors}; it must succeed to be timed"
+        "the command failed on {} with exit status {status}{errors}; it must succeed to be timed",
+        counted(.processors, "processor")
     )]
     Failed {
         /// The allotment.
@@ -188,7 +189,7 @@ fn run_once(
     let mut errors = tempfile::tempfile().map_err(fail)?;
     let mut command = Command::new(program(&words[0]).map_err(MeasureError::NotStarted)?);
     command
-        .args(&words[1..])
+        .args(words[1..].iter().map(|word| os_word(word)))
         .envs(allotment_environment(processors, processors))
         .stdin(Stdio::null())
         .stdout(Stdio::null());

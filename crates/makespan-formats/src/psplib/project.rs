@@ -1,6 +1,8 @@
 //! A project, however it is written, and the instance that it becomes.
 
-use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time};
+use makespan_core::{
+    Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time, counted,
+};
 use rustc_hash::FxHashSet;
 
 use super::Wrong;
@@ -301,8 +303,9 @@ fn periods(count: u64) -> Result<Time, String> {
 fn said(platform: &Platform) -> impl Iterator<Item = String> {
     let processors = platform.processors();
     std::iter::once(format!(
-        "a period is planned as a second, on {processors} processors: as many as all activities can hold at once, so that only \
-         the resources of the file are scarce"
+        "a period is planned as a second, on {}: as many as all activities can hold at once, so that only \
+         the resources of the file are scarce",
+        counted(processors, "processor")
     ))
 }
 

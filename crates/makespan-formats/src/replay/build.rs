@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Actual, Instance, Job, Platform, Profile, Time};
+use makespan_core::{Actual, Instance, Job, Platform, Profile, Time, counted};
 
 use super::record::{Logged, Record};
 use super::{Estimates, Past, Replay, ReplayOptions};
@@ -96,8 +96,9 @@ fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatErr
 fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> String {
     match spec {
         SpeedupSpec::Fitted => format!(
-            "moldable replay: the logged jobs are rigid; Amdahl's law is assumed of {fitted} of {jobs} jobs on 1 to {processors} \
-             processors, through their logged times and CPU times; the others stay rigid"
+            "moldable replay: the logged jobs are rigid; Amdahl's law is assumed of {fitted} of {} on 1 to {processors} \
+             processors, through their logged times and CPU times; the others stay rigid",
+            counted(jobs, "job")
         ),
         _ => format!(
             "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with the \

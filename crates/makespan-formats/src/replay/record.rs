@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Submission, Time};
+use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Submission, Time, counted};
 use rustc_hash::FxHashMap;
 
 use crate::SpeedupSpec;
@@ -124,7 +124,8 @@ impl Logged {
         if let Some(&first) = measured.first() {
             let (count, place) = (measured.len(), report.unit.told(first));
             remarks.push(format!(
-                "{count} jobs (the first at {place}) request no amount of memory; what they used on average stands in"
+                "{} (the first at {place}) without a request for memory: the average use stands in",
+                counted(count, "job")
             ));
         }
     }

@@ -151,7 +151,9 @@ fn a_native_instance_happens_as_estimated() {
     let platform = ReplayOptions { platform: Platform::flat(9).ok(), ..ReplayOptions::default() };
     assert_eq!(read(text, &platform).unwrap().instance.processors(), 9, "as it is planned");
     let processors = ReplayOptions { processors: Some(9), ..ReplayOptions::default() };
-    assert!(read(text, &processors).unwrap_err().contains("a number of processors is stated for reading logs only"));
+    assert!(
+        read(text, &processors).unwrap_err().contains("a number of processors is for files that state no machines")
+    );
     let both = ReplayOptions { processors: Some(9), ..platform };
     assert!(read(&log(), &both).unwrap_err().contains("state one"));
 }

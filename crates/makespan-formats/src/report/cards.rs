@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Apart, Metrics, Objective};
+use makespan_core::{Apart, Metrics, Objective, counted};
 
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
@@ -52,8 +52,8 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     add("utilisation", percent(&metrics), [vec!["of the open area".to_owned()], others(&percent)].concat());
     let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
     add("mean flow", flow(&metrics), [vec![slowdown], others(&flow)].concat());
-    let machines = format!("on {} processors", grouped(f64::from(report.instance.processors())));
-    let tasks = format!("{} tasks in all", grouped(report.instance.tasks() as f64));
+    let machines = format!("on {}", counted(grouped(f64::from(report.instance.processors())), "processor"));
+    let tasks = format!("{} in all", counted(grouped(report.instance.tasks() as f64), "task"));
     let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
     add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
     if let Some(apart) = Apart::of(report.instance, lead.schedule) {
@@ -71,6 +71,9 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
 
 fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     let mut lines = Vec::new();
+    if report.minimised.is_some_and(|minimised| minimised != standing.objective) {
+        lines.push("not minimised".to_owned());
+    }
     if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {
         lines.push("weight \u{D7} seconds".to_owned());
     }

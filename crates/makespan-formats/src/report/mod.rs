@@ -15,7 +15,7 @@ mod tree;
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Instance};
+use makespan_core::{Bound, Instance, Objective};
 
 use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};
@@ -77,6 +77,8 @@ pub struct Report<'a> {
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the first schedule.
     pub algorithm: &'a str,
+    /// The objective that it minimises, if it is known.
+    pub minimised: Option<Objective>,
     /// Its seed.
     pub seed: u64,
     /// What is pointed out in each schedule, in their order; nothing in those beyond its end.

@@ -235,7 +235,7 @@ fn memory_is_needed_for_each_processor() {
         remarks.contains("1 record skipped: needs more of a resource than the platform has (first at line 7)"),
         "{remarks}"
     );
-    assert!(remarks.contains("1 jobs (the first at line 6) request no amount of memory"), "{remarks}");
+    assert!(remarks.contains("1 job (the first at line 6) without a request for memory"), "{remarks}");
     assert_eq!(read(memory(1 << 50)).instance.jobs().len(), 4);
     // Nothing is lost where the machines say nothing of memory.
     let bare = read(None);

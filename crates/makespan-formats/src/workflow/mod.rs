@@ -20,7 +20,7 @@ mod xml;
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Graph, Instance, Job, Platform};
+use makespan_core::{Graph, Instance, Job, Platform, counted};
 
 use crate::error::{FormatError, Place};
 use crate::format::Format;
@@ -130,8 +130,8 @@ pub(crate) fn read(
         (Some(stated), _) => stated.clone(),
         (None, Ok(Some(own))) => {
             remarks.push(format!(
-                "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
-                own.processors()
+                "planned on the machines of the file ({} of speed 1); --processors or --platform states others",
+                counted(own.processors(), "processor")
             ));
             own
         }

@@ -1,6 +1,6 @@
 //! Where jobs can go, and whether this user may send some there.
 
-use makespan_core::{Platform, Resource, ResourceKind};
+use makespan_core::{Platform, Resource, ResourceKind, counted};
 
 use crate::command::{Commands, Program};
 use crate::{Limit, Partition};
@@ -64,8 +64,12 @@ fn nodes(commands: &Commands, name: Option<&str>, partition: &Partition) -> Find
                 .map_or(0, |nodes| nodes.items.iter().filter(|node| node.partitions.contains(&partition.name)).count());
             let (there, all) = (platform.node_count(), all.max(platform.node_count()));
             let processors = platform.processors();
-            let found =
-                format!("{there} of {all} nodes take jobs, with {processors} processors{}", equipment(platform));
+            let found = format!(
+                "{there} of {} take jobs, with {}{}",
+                counted(all, "node"),
+                counted(processors, "processor"),
+                equipment(platform)
+            );
             if there < all {
                 let away = machines.remarks.join("; ");
                 let remedy =

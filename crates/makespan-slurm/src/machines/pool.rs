@@ -1,6 +1,6 @@
 //! The nodes of a partition from which jobs get some.
 
-use makespan_core::{Node as Machine, Platform, Resource, Resources};
+use makespan_core::{Node as Machine, Platform, Resource, Resources, counted};
 
 use super::resources::{remarks, resources};
 use super::wish::{Wish, check_sizes, partition_of};
@@ -254,7 +254,7 @@ fn describe(machine: &Machine) -> String {
         })
         .collect();
     let with = if amounts.is_empty() { String::new() } else { format!(" with {}", amounts.join(", ")) };
-    format!("of {} processors{with}", machine.processors)
+    format!("of {}{with}", counted(machine.processors, "processor"))
 }
 
 /// Which of the machines of an allocation each machine of a plan is, by name: itself if it is there, else one that has all that the

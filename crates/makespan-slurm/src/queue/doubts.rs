@@ -117,5 +117,5 @@ pub(super) fn unread(problems: &[String], of: usize) -> Option<String> {
     let first = problems.first()?;
     let count = problems.len();
     let (is, are) = if count == 1 { ("is", "it cannot") } else { ("are", "they cannot") };
-    Some(format!("{count} of {of} records {is} left out, as {are} be read: {first}"))
+    Some(format!("{count} of {} {is} left out, as {are} be read: {first}", makespan_core::counted(of, "record")))
 }

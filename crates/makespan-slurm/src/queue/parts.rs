@@ -267,7 +267,8 @@ impl Texts {
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
                     // A line that belongs to no record is of a text that the JSON has in full.
-                    let count = format!("{} of {} records", reading.problems.len(), reading.of);
+                    let count =
+                        format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
                     let from = self.name(Part::JobsJson);
                     let first = reading.problems.first();
                     said = first

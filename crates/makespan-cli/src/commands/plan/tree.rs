@@ -7,7 +7,7 @@ pub use unroll::length;
 
 use makespan::{Part, STEADY_STATE, SteadyState, upgrades};
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
-use makespan_core::{Bound, Instance, Objective, Proof, Time};
+use makespan_core::{Bound, Instance, Objective, Proof, Time, counted};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use makespan_formats::tree_plan::{StatedPeriod, TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
@@ -38,6 +38,16 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     let mut found = Found { problem, state, bound };
     if let Some(length) = length {
         found.state.period = Ok(unroll::period(&found, length)?);
+    }
+    if let (Some(_), None, Ok(period)) = (&options.period.unroll, length, &found.state.period) {
+        let shorter = period.shortened(&found.problem, &found.state.rates);
+        if shorter.period < period.period {
+            remarks.push(format!(
+                "the period is {} s, in which the tasks that there are end earliest; --period states another",
+                shorter.period
+            ));
+        }
+        found.state.period = Ok(shorter);
     }
     if let Some(path) = &options.period.unroll {
         let end = unroll::write(path, instance, &found, csv_names(options.pictures.raw_names))?;
@@ -148,8 +158,10 @@ fn period(found: &Found) -> String {
             let start_up = period.start_up(&found.problem).map_or("-".into(), |time| float(time.seconds()));
             let buffers = period.buffers(&found.problem).into_iter().max().unwrap_or(0);
             format!(
-                "period {} s with {tasks} tasks, {loss:.2} % below the optimum; steady after {start_up} s; buffers of at most {buffers} tasks",
-                float(period.period.seconds())
+                "period {} s with {}, {loss:.2} % below the optimum; steady after {start_up} s; buffers of at most {}",
+                float(period.period.seconds()),
+                counted(tasks, "task"),
+                counted(buffers, "task")
             )
         }
         Err(error) => format!("no period is written ({error}); the exact one has {digits} digits of nanoseconds"),
@@ -168,8 +180,8 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
     if let Some(&first) = unreachable.first() {
         let name = &instance.platform().nodes()[first].name;
         notes.push(format!(
-            "{} nodes such as `{name}` cannot be reached in time: a single task would be longer than any schedule on the way",
-            unreachable.len()
+            "not reached in time: {} such as `{name}`; a single task would be longer than any schedule on the way",
+            counted(unreachable.len(), "node")
         ));
     }
     if let Ok(period) = &found.state.period {
@@ -188,10 +200,10 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
         if let Some(&first) = late.first() {
             let name = &instance.platform().nodes()[first].name;
             notes.push(format!(
-                "this period suits more tasks: the last one is sent after about {} s, before {} nodes such as `{name}` would get \
+                "this period suits more tasks: the last one is sent after about {} s, before {} such as `{name}` would get \
                  their first; with a shorter --period they start sooner, at the price of some throughput",
                 float(last),
-                late.len()
+                counted(late.len(), "node")
             ));
         }
     }

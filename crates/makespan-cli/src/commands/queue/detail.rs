@@ -1,8 +1,9 @@
 //! `makespan queue --job 123`: one job, with all that is known of its start.
 
+use makespan_core::counted;
 use makespan_slurm::forecast::{Expected, Known, Size};
 
-use super::rows::{between, clocked, head, nodes, plural, remarks, width};
+use super::rows::{between, clocked, head, nodes, remarks, width};
 use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
@@ -50,7 +51,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     let mut text = format!("\njob {}: {}, of {}{account}\n", shown(&job.shown), shown(&job.name), shown(&job.user));
     let least = job.request.min_time.map_or(String::new(), |least| format!(" (or {})", clocked(least)));
     let limit = job.limit.map_or("none".to_owned(), clocked) + &least;
-    let (of_nodes, cpus) = (nodes(job), plural(job.request.cpus, "processor"));
+    let (of_nodes, cpus) = (nodes(job), counted(job.request.cpus, "processor"));
     let what = match of_nodes.as_str() {
         "any" => format!("{cpus} on any number of nodes"),
         "1" => format!("1 node, {cpus}"),
@@ -100,7 +101,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     if !sizes.is_empty() {
         let each = |size: &Size| {
             let start = size.start.map_or("never".to_owned(), |at| seen.clock.words(at));
-            format!("{}: {start}", plural(size.nodes, "node"))
+            format!("{}: {start}", counted(size.nodes, "node"))
         };
         text += &line("other sizes", &sizes.iter().map(each).collect::<Vec<_>>().join("; "));
     }

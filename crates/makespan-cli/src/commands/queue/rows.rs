@@ -1,5 +1,6 @@
 //! The queue as a table, as wide as the terminal.
 
+use makespan_core::counted;
 use makespan_slurm::JobState;
 use makespan_slurm::forecast::Expected;
 use makespan_slurm::queue::{Queue, QueueJob};
@@ -53,15 +54,10 @@ pub fn head(seen: &Seen<'_>) -> String {
     let free: u64 = nodes.iter().filter(|node| node.state.takes_jobs()).map(free).sum();
     let away = if away == 0 { String::new() } else { format!(" ({away} away)") };
     let instant = seen.clock.full(seen.queue.now);
-    let (of_nodes, of_free) = (plural(nodes.len() as u64, "node"), plural(free, "processor"));
-    let run = if runs == 1 { "1 job runs".to_owned() } else { format!("{runs} jobs run") };
+    let (of_nodes, of_free) = (counted(nodes.len() as u64, "node"), counted(free, "processor"));
+    let run = format!("{} {}", counted(runs, "job"), if runs == 1 { "runs" } else { "run" });
     let wait = if jobs.len() - runs == 1 { "waits" } else { "wait" };
     format!("{instant}\n{of_nodes}{away}, {of_free} free; {run}, {} {wait}\n", jobs.len() - runs)
-}
-
-/// `1 node`, `2 nodes`
-pub fn plural(count: u64, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 fn free(node: &makespan_slurm::Node) -> u64 {

@@ -42,6 +42,7 @@ pub fn write(folder: &Path, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEn
         marks: &[Marks::default(), marks.with_outcomes(trace)],
         choose: false,
         algorithm: &begun.algorithm,
+        minimised: makespan::minimised(&begun.algorithm),
         seed: begun.seed,
         bounds: &begun.bounds,
         remarks: &begun.remarks,

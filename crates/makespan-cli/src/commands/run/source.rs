@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId};
-use makespan_formats::ReadOptions;
+use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, text_of_bytes};
 use makespan_formats::list::{Template, from_template};
+use makespan_formats::{Lists, ReadOptions};
 use miette::{Result, miette};
 
 use crate::args::SourceOptions;
@@ -37,7 +37,8 @@ impl Source {
         }
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(input::STANDARD_INPUT));
-            match load_to_run(path, goal(path, &options.template)?, &options.machines, cluster)? {
+            let lists = if options.format.is_some() { Lists::Stated } else { Lists::Detected };
+            match load_to_run(path, goal(path, &options.template)?, lists, &options.machines, cluster)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
@@ -110,10 +111,8 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
         }
         std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&byte| byte == b'\n').count();
-        miette!("{name}:{line}: the text is not UTF-8")
-    })?;
+    // Names of files need not be UTF-8.
+    let text = text_of_bytes(&bytes);
     let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
     Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }

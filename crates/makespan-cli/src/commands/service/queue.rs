@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use makespan_core::counted;
 use makespan_service::words::{JobSummary, State};
 use miette::Result;
 use serde_json::json;
@@ -52,9 +53,9 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     }
     let shown = jobs.len() as u64;
     if shown == 0 {
-        return format!("0 of {total} jobs\n");
+        return format!("0 of {}\n", counted(total, "job"));
     }
-    let rest = if total > shown { format!("\n{shown} of {total} jobs\n") } else { String::new() };
+    let rest = if total > shown { format!("\n{shown} of {}\n", counted(total, "job")) } else { String::new() };
     let soon = if jobs.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
     rows(jobs, now) + &rest + soon
 }

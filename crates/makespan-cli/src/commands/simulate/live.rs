@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time};
+use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time, counted};
 use makespan_formats::{Clock, Past};
 use makespan_slurm::forecast::{Expected, Forecast, Known, Options, RunTimes, forecast};
 use makespan_slurm::queue::{Present, Queue};
@@ -99,7 +99,7 @@ impl Live {
     /// What further nodes are, in words.
     pub fn new_nodes(&self) -> Option<String> {
         let like = self.queue.like_new_nodes()?;
-        let mut parts = vec![format!("{} processors", like.usable_cpus)];
+        let mut parts = vec![counted(like.usable_cpus, "processor")];
         parts.extend(like.memory.map(|bytes| format!("{} MiB of memory", bytes >> 20)));
         parts.extend(like.gres.iter().map(|gres| format!("{} {}", gres.count, gres.name)));
         if !like.features.is_empty() {

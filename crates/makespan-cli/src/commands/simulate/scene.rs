@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
-use makespan_core::{Actual, Estimate, Estimation, Instance, Job, JobId, ProcSet, Rows, TaskId};
+use makespan_core::{Actual, Estimate, Estimation, Instance, Job, JobId, ProcSet, Rows, TaskId, counted};
 use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
@@ -112,8 +112,8 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
             );
         } else if untold > 0 {
             remarks.push(format!(
-                "AS LOGGED leaves out {untold} of {} jobs, whose records do not tell when they started",
-                past.starts.len()
+                "AS LOGGED leaves out {untold} of {}, whose records do not tell when they started",
+                counted(past.starts.len(), "job")
             ));
         }
     }

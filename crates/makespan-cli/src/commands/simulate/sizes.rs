@@ -1,7 +1,7 @@
 //! Which jobs would have started earlier on another number of processors.
 
 use makespan::Simulated;
-use makespan_core::{Instance, Outcome, ResourceKind, TaskId, Time};
+use makespan_core::{Instance, Outcome, ResourceKind, TaskId, Time, counted};
 use makespan_formats::length;
 use miette::{Result, miette};
 use serde_json::{Value, json};
@@ -74,9 +74,9 @@ impl Sizes {
     pub fn text(&self, instance: &Instance) -> String {
         let sooner = self.earlier.iter().filter(|one| one.ends.1 < one.ends.0).count();
         let told = format!(
-            "of {} jobs that waited and accept several sizes {} would have started earlier at another, delaying nobody; {sooner} of them \
+            "of {} that waited and accept several sizes {} would have started earlier at another, delaying nobody; {sooner} of them \
              would have ended earlier, too",
-            self.asked,
+            counted(self.asked, "job"),
             self.earlier.len()
         );
         let mut text = "\n".to_owned() + &wrapped(&format!("{}: ", self.policy), 2, &told);

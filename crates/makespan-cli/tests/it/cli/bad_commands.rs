@@ -49,11 +49,9 @@ fn options_that_cannot_be_read_are_misuse() {
 fn options_of_logs_are_refused_for_native_files() {
     let sandbox = Sandbox::with_small();
     for command in ["plan small.toml", "bound small.toml", "compare small.toml", "convert small.toml out.json"] {
-        let case = |option: &str| {
-            sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", "logs only (SWF, Batsim, sacct)"])
-        };
-        case("--processors 7");
-        case("--speedup linear");
+        let case = |option: &str, part| sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", part]);
+        case("--processors 7", "files that state no machines");
+        case("--speedup linear", "logs only (SWF, Batsim, sacct)");
     }
     sandbox.write("log.swf", "1 0 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n");
     sandbox.makespan("plan log.swf --processors 0").refused(&["log.swf", "no processors"]);

@@ -166,9 +166,9 @@ fn guesses_stay_guesses() {
     let sandbox = Sandbox::new();
     sandbox.write("list.txt", "true\nfalse\n");
     for ending in ["swf", "etc"] {
-        sandbox.makespan(&format!("convert list.txt out.{ending}")).refused(&["guesses", ".json"]);
+        sandbox.makespan(&format!("convert --format list list.txt out.{ending}")).refused(&["guesses", ".json"]);
     }
-    sandbox.makespan("convert list.txt out.json").succeeds();
+    sandbox.makespan("convert --format list list.txt out.json").succeeds();
     sandbox.write(
         "tree.toml",
         "version = 2\nplatform = { nodes = [{ name = \"r\", processors = 1 }, { name = \"s\", processors = 1, parent = \"r\", bandwidth = \"1MB/s\" }] }\n\

@@ -1,6 +1,7 @@
 //! Lists of commands and templates with arguments, from file, standard input and command line to what ran.
 
 use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
 
 use crate::cli::sandbox::{Said, Sandbox};
@@ -86,7 +87,7 @@ fn standard_input_is_a_list_or_any_instance() {
     let native = "version = 2\nplatform = {processors = 1}\n[[jobs]]\nname = \"n\"\ncommand = \"echo c > c\"\n";
     sandbox.fed("run - --folder native", native).succeeds();
     assert_eq!(sandbox.read("c"), "c\n");
-    for line in ["plan -", "bound -", "compare - -a list", "simulate -", "convert - out.json"] {
+    for line in ["plan -", "bound -", "compare - -a list", "convert - out.json --format list"] {
         says(&sandbox.fed(line, "a\nb\n").succeeds(), &["2 jobs on "]);
     }
     sandbox.fed("run -", "").refused(&["standard input", "empty"]);
@@ -101,8 +102,11 @@ fn every_command_reads_a_list() {
     let said = sandbox.makespan("plan c.txt --platform two.toml -o plan.json").succeeds();
     says(&said, &["3 jobs on 2 processors", "all 3 times are guesses"]);
     sandbox.makespan("verify c.txt plan.json --platform two.toml").succeeds();
-    sandbox.makespan("simulate c.txt --platform two.toml").succeeds();
-    sandbox.makespan("convert c.txt c.toml --platform two.toml").succeeds();
+    for line in ["simulate c.txt --platform two.toml", "convert c.txt c.toml --platform two.toml"] {
+        sandbox.makespan(line).refused(&["convert --format list FILE"]);
+    }
+    sandbox.makespan("convert --format list c.txt c.toml --platform two.toml").succeeds();
+    sandbox.makespan("simulate c.toml").succeeds();
     says(
         &sandbox.read("c.toml"),
         &["command = \"b\"", "after = [\"1-a\"]", "gpus = 1", "[jobs.processors]\nmin = 1\nmax = 2"],
@@ -110,6 +114,28 @@ fn every_command_reads_a_list() {
     sandbox.makespan("verify c.toml plan.json").succeeds();
     sandbox.makespan("plan c.txt --processors 8").refused(&["c.txt:2", "gpus"]);
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
+}
+
+/// Text that may be something else is not run, unless the user states that it is a list.
+#[test]
+fn a_doubtful_text_is_no_list() {
+    let sandbox = Sandbox::new();
+    sandbox.write("squeue.txt", "   JOBID PARTITION NAME USER ST TIME NODES\n   7 touch OWNED ann R 1 1\n");
+    sandbox.write("dump", "42|touch OWNED|ann|2024-03-01T10:00:00|COMPLETED\n");
+    sandbox.write("A=1.txt", "A=1 B=2\ntouch made\n");
+    for verb in ["run", "plan", "bound", "simulate", "convert", "compare"] {
+        let last = if verb == "convert" { "out.toml" } else { "" };
+        sandbox.makespan(&format!("{verb} squeue.txt {last}")).refused(&[
+            "squeue.txt",
+            "output of Slurm",
+            "--parsable2",
+        ]);
+        sandbox.makespan(&format!("{verb} dump {last}")).refused(&["dump", "--format list FILE"]);
+    }
+    sandbox.makespan("run A=1.txt").refused(&["KEY=VALUE", "run --format list FILE"]);
+    sandbox.makespan("run --format list A=1.txt").succeeds();
+    assert!(sandbox.path("made").exists() && !sandbox.path("OWNED").exists());
+    sandbox.makespan("run --format list -- 'echo {}' ::: a").misused(&["--format"]);
 }
 
 #[test]
@@ -146,7 +172,6 @@ fn templates_make_commands() {
 #[test]
 fn templates_that_are_wrong_are_refused() {
     let sandbox = Sandbox::new();
-    sandbox.write("bad", b"a\n\xff\n");
     sandbox.makespan("run -- 'a `b {}`' ::: x").refused(&["between backquotes", "$(..)"]);
     sandbox.makespan("run -- 'a {}' :::").refused(&["no arguments"]);
     sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are none", ":::", "a list"]);
@@ -155,11 +180,29 @@ fn templates_that_are_wrong_are_refused() {
     sandbox.makespan("run -- ' ' ::: x").refused(&["the template is empty"]);
     sandbox.makespan("run -- a ::: x :::+ y").refused(&["`:::+` is not known"]);
     sandbox.makespan("run --args-from none -- a").refused(&["none", "No such file"]);
-    sandbox.makespan("run --args-from bad -- a").refused(&["bad:2", "UTF-8"]);
     sandbox.makespan("run").misused(&["list of commands", "--"]);
     sandbox.makespan("run x.txt --args-from names").refused(&["--args-from", "-- 'COMMAND {}'"]);
     sandbox.makespan("run -j 0 x.txt").misused(&["from 1"]);
-    assert_eq!(sandbox.entries(), ["bad"]);
+    assert_eq!(sandbox.entries(), [""; 0]);
+}
+
+/// Names of files are bytes: arguments on the command line, in a file and in a list reach the command as they are.
+#[test]
+fn names_that_are_not_utf8_reach_the_command() {
+    let sandbox = Sandbox::new();
+    let names: [&[u8]; 3] = [b"caf\xe9", b"\xff\xfe", "\u{10FF80}\u{10FFFF}".as_bytes()];
+    sandbox.write("names", names.join(&0));
+    sandbox.write("list", [b"touch list-".as_slice(), names[0], b"\ntouch list-b\n"].concat());
+    sandbox.makespan("run --null --args-from names -- 'touch file-{}'").succeeds();
+    sandbox.makespan("run list").succeeds();
+    let word = |name: &[u8]| std::ffi::OsString::from_vec([b"touch word-", name].concat());
+    assert!(sandbox.command("run --").arg(word(names[0])).output().unwrap().status.success());
+    for (first, name) in
+        [("file-", names[0]), ("file-", names[1]), ("file-", names[2]), ("list-", names[0]), ("word-", names[0])]
+    {
+        let path = std::ffi::OsString::from_vec([first.as_bytes(), name].concat());
+        assert!(sandbox.path(".").join(&path).exists(), "{path:?}");
+    }
 }
 
 #[test]

@@ -114,15 +114,58 @@ pub struct Said {
     pub err: String,
 }
 
+/// Nouns that programs count.
+const COUNTED: [&str; 24] = [
+    "jobs",
+    "tasks",
+    "processors",
+    "nodes",
+    "columns",
+    "records",
+    "rows",
+    "lines",
+    "files",
+    "graphs",
+    "bags",
+    "periods",
+    "allotments",
+    "edges",
+    "machines",
+    "runs",
+    "policies",
+    "applications",
+    "steps",
+    "errors",
+    "hours",
+    "days",
+    "attempts",
+    "cores",
+];
+
+/// Returns a count of one with a noun in the plural, such as `1 jobs`.
+fn false_plural(text: &str) -> Option<String> {
+    let noun = |word: &str| COUNTED.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
+    let is_false = |pair: &[&str]| pair[0].trim_start_matches(['(', '`']) == "1" && noun(pair[1]);
+    // Cells of tables are further apart than words.
+    let pairs = |line: &str| {
+        line.split(' ').collect::<Vec<_>>().windows(2).find(|pair| is_false(pair)).map(|pair| pair.join(" "))
+    };
+    text.lines().find_map(pairs)
+}
+
 impl Said {
     pub fn new(line: &str, output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Self {
+        let said = Self {
             line: line.to_owned(),
             status: output.status.code(),
             out: text(&output.stdout),
             err: text(&output.stderr),
+        };
+        for text in [&said.out, &said.err] {
+            assert_eq!(false_plural(text), None, "makespan {line}\n{text}");
         }
+        said
     }
 
     /// Status 0, and nothing on standard error.

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::model::graph::cycle;
 use crate::model::{Instance, Time};
+use crate::text::counted;
 
 /// Why machines and jobs do not make an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -12,7 +13,7 @@ pub enum InstanceError {
     #[error("two jobs are named `{0}`; names must be unique")]
     DuplicateName(String),
     /// A job that needs more processors than there are.
-    #[error("job `{job}` needs at least {needs} processors and the platform has {processors}")]
+    #[error("job `{job}` needs at least {} and the platform has {processors}", counted(.needs, "processor"))]
     TooWide {
         /// The job.
         job: String,

@@ -1,6 +1,7 @@
 //! What the user of an instance should know.
 
 use crate::model::{Instance, JobId};
+use crate::text::counted;
 
 /// Something about an instance that its user should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,9 @@ impl Note {
     pub fn describe(&self, instance: &Instance) -> String {
         match self {
             Self::Dominated { jobs, allotments, example } => format!(
-                "{allotments} allotments of {jobs} jobs (such as `{}`) are no faster than fewer processors and are not used",
+                "not used: {} of {} (such as `{}`), no faster than fewer processors",
+                counted(allotments, "allotment"),
+                counted(jobs, "job"),
                 instance.job(*example).name
             ),
             Self::Guessed { guesses, times } => {

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::model::Time;
+use crate::text::counted;
 
 /// Why figures do not make a profile.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -11,7 +12,7 @@ pub enum ProfileError {
     #[error("there is no allotment; give the time on at least one number of processors")]
     Empty,
     /// A time that is zero or negative.
-    #[error("the time on {processors} processors is {time}; it must be positive")]
+    #[error("the time on {} is {time}; it must be positive", counted(.processors, "processor"))]
     NotPositive {
         /// The allotment.
         processors: u32,

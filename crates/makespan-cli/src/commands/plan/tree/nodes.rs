@@ -1,7 +1,7 @@
 //! Who computes what: every node of a small tree; of a large one the busiest, the others together, and the levels.
 
-use makespan_core::Instance;
 use makespan_core::tree::{float_of, link_load, port_load};
+use makespan_core::{Instance, counted};
 use makespan_formats::report::Section;
 
 use super::{Found, float};
@@ -126,8 +126,7 @@ impl<'a> Nodes<'a> {
     fn idle(&self, taking_part: usize) -> String {
         match self.each.len() - taking_part {
             0 => String::new(),
-            1 => "1 node takes no part.".into(),
-            idle => format!("{idle} nodes take no part."),
+            idle => format!("Idle: {}.", counted(idle, "node")),
         }
     }
 

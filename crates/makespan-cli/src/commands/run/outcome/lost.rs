@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Outcome, Run, TaskId, Time};
+use makespan_core::{Outcome, Run, TaskId, Time, counted};
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
@@ -43,8 +43,8 @@ impl Outcomes<'_> {
         let failed =
             if bad > 0 { format!(", {} in attempts that failed or were ended", share(bad)) } else { String::new() };
         Some(format!(
-            "the {} processors spent {} of {} in jobs that succeeded{failed}, and {} idle",
-            self.instance.processors(),
+            "the {} spent {} of {} in jobs that succeeded{failed}, and {} idle",
+            counted(self.instance.processors(), "processor"),
             share(good),
             written(last - first),
             share((whole - good - bad).max(0))

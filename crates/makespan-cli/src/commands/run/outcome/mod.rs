@@ -8,7 +8,7 @@ mod tail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Time, Trace};
+use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Time, Trace, counted};
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
@@ -145,7 +145,7 @@ impl<'a> Outcomes<'a> {
         let count = |count: usize| grouped(&count.to_string());
         let jobs = self.instance.jobs().len();
         if self.stopped {
-            return format!("Stopped before its end: {} of {} jobs ended", count(self.ended()), count(jobs));
+            return format!("Stopped before its end: {} of {} ended", count(self.ended()), counted(count(jobs), "job"));
         }
         "Plan and outcome".to_owned()
     }
@@ -203,7 +203,7 @@ impl<'a> Outcomes<'a> {
         let counts = self.counts();
         let others = KINDS.iter().skip(1).filter_map(|kind| Some(format!("{} {}", counts.get(kind)?, kind.words())));
         let stopped = if self.stopped { "stopped before its end: " } else { "" };
-        let mut parts = vec![format!("{stopped}{done} of {} jobs succeeded", jobs.len())];
+        let mut parts = vec![format!("{stopped}{done} of {} succeeded", counted(jobs.len(), "job"))];
         parts.extend(Some(others.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()));
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));

@@ -110,8 +110,9 @@ impl Variant {
                 self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
                 let (left, again) = live::left(&self.log.running, &self.log.instance);
                 if again > 0 {
+                    let again = makespan_core::counted(again, "job");
                     self.remarks
-                        .push(format!("{}: {again} jobs run on nodes that are taken away and start again", self.name));
+                        .push(format!("{}: {again} on nodes that are taken away, to be started again", self.name));
                 }
                 self.log.running = left;
             }

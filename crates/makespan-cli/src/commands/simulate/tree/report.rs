@@ -1,7 +1,7 @@
 //! Runs on a tree as a table and as JSON.
 
 use makespan::{NetworkOptions, TreeRun, TreeScene};
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Time, counted};
 use serde_json::{Value, json};
 
 use crate::output::{shown, table};
@@ -29,12 +29,12 @@ impl Page<'_> {
 
     /// What is simulated, in a line.
     pub fn headline(&self) -> String {
-        let of_tasks = if self.rules.buffer == 1 { "1 task" } else { &format!("{} tasks", self.rules.buffer) };
         format!(
-            "{} applications of {} tasks on a tree of {} nodes, buffers of {of_tasks}",
-            self.instance.jobs().len(),
-            self.instance.tasks(),
-            self.scene.network.nodes().len()
+            "{} of {} on a tree of {}, buffers of {}",
+            counted(self.instance.jobs().len(), "application"),
+            counted(self.instance.tasks(), "task"),
+            counted(self.scene.network.nodes().len(), "node"),
+            counted(self.rules.buffer, "task")
         )
     }
 
@@ -97,7 +97,11 @@ impl Page<'_> {
         let mut remarks = Vec::new();
         if run.run.stalled {
             let left = run.run.unfinished();
-            remarks.push(format!("{}: {left} tasks were not done: what they wait for never ends", run.heuristic));
+            remarks.push(format!(
+                "{}: not done: {}; what they wait for never ends",
+                run.heuristic,
+                counted(left, "task")
+            ));
         }
         let unreached = run.run.unreached(&run.network);
         if let Some(&first) = unreached.first() {
