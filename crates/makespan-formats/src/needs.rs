@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Need, Needs, Platform, Resource};
+use makespan_core::{Need, Needs, Platform, Resource, counted};
 use rustc_hash::FxHashSet;
 
 use crate::amount::rounded;
@@ -76,12 +76,12 @@ impl Unstated {
         }
     }
 
-    /// What is to be said of each resource; `who` needs it, and `why` it is left out.
+    /// What is to be said of each resource; `who` (in the singular) needs it, and `why` it is left out.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;
             let most = if &**resource == Resource::MEMORY { rounded(*most as f64) } else { most.to_string() };
-            format!("{count} {who} state how much `{resource}` they need, `{name}` the most, {most}; {why}")
+            format!("`{resource}` needed by {}, `{name}` the most, {most}; {why}", counted(count, who))
         })
     }
 }
@@ -110,8 +110,8 @@ mod tests {
         let kept = unstated.kept(&needs, &platform, 2, "a");
         assert_eq!(kept, Needs::new([(Resource::GPUS, Need::whole(1))]).unwrap());
         unstated.kept(&needs, &platform, 1, "b");
-        let remarks: Vec<String> = unstated.remarks("jobs", "so").collect();
-        assert_eq!(remarks, ["2 jobs state how much `memory` they need, `a` the most, 3.00 GB; so"]);
+        let remarks: Vec<String> = unstated.remarks("job", "so").collect();
+        assert_eq!(remarks, ["`memory` needed by 2 jobs, `a` the most, 3.00 GB; so"]);
         assert_eq!(unstated.kept(&kept, &platform, 1, "c"), kept);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_core::{Instance, Job, Platform, Profile, Time, counted};
 
 use super::{CANNOT, tokens};
 use crate::error::{FormatError, Place};
@@ -162,7 +162,9 @@ impl Reader<'_> {
         if let Some(tasks) = layout.tasks.filter(|&tasks| self.jobs.len() == tasks) {
             let machines = layout.machines;
             return Err(self.wrong(&format!(
-                "there are more times than the {tasks} tasks on {machines} machines of the first line have"
+                "there are more times than the {} on {} of the first line have",
+                counted(tasks, "task"),
+                counted(machines, "machine")
             )));
         }
         if self.row.is_empty() {
@@ -210,8 +212,10 @@ fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {
         Some(tasks) => format!(
-            "the first line states {tasks} tasks on {machines} machines, and {have} times follow; give one for each pair \
-             (a matrix of two or three machines needs such a line before it)"
+            "the first line states {} on {}, and {have} times follow; give one for each pair (a matrix of two or three machines needs such a \
+             line before it)",
+            counted(tasks, "task"),
+            counted(machines, "machine")
         ),
         None => format!("there are {have} times, which is no multiple of the {machines} machines"),
     }

@@ -120,7 +120,7 @@ impl Logged {
             fits
         });
         report.jobs = records.len();
-        remarks.extend(unstated.remarks("jobs", UNSTATED));
+        remarks.extend(unstated.remarks("job", UNSTATED));
         if let Some(&first) = measured.first() {
             let (count, place) = (measured.len(), report.unit.told(first));
             remarks.push(format!(

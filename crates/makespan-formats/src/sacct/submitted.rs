@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use makespan_core::Submission;
+use makespan_core::{Submission, counted};
 use rustc_hash::FxHashSet;
 
 use super::columns::Columns;
@@ -105,13 +105,14 @@ impl Submissions {
         }
         if !self.nodes.is_empty() {
             let count = self.nodes.len();
-            remarks.push(format!("jobs ran on {count} nodes (NodeList); a policy is free to choose others"));
+            remarks
+                .push(format!("jobs ran on {} (NodeList); a policy is free to choose others", counted(count, "node")));
         }
         if !columns.unused.is_empty() {
             let (count, few) = (columns.unused.len(), columns.unused.iter().take(4));
             let few: Vec<&str> = few.map(String::as_str).collect();
             let more = if count > few.len() { format!(" and {} more", count - few.len()) } else { String::new() };
-            remarks.push(format!("{count} columns are not used: {}{more}", few.join(", ")));
+            remarks.push(format!("not used: {}, {}{more}", counted(count, "column"), few.join(", ")));
         }
         remarks
     }

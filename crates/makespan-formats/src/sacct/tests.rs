@@ -124,10 +124,10 @@ fn what_jobs_need_is_read_where_the_machines_state_it() {
     assert_eq!(bare.instance.jobs().len(), 6);
     let remarks = bare.remarks.join("; ");
     assert!(
-        remarks.contains("4 jobs state how much `memory` they need, `6` the most, 96.64 GB; the machines state none"),
+        remarks.contains("`memory` needed by 4 jobs, `6` the most, 96.64 GB; the machines state none"),
         "{remarks}"
     );
-    assert!(remarks.contains("1 jobs state how much `gpus` they need, `3` the most, 1; "), "{remarks}");
+    assert!(remarks.contains("`gpus` needed by 1 job, `3` the most, 1; "), "{remarks}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl Fitting<'_> {
                  as it took"
             )
         });
-        let (unstated, too_much) = (self.unstated.remarks("tasks", UNSTATED), self.too_much.remarks("tasks", TOO_MUCH));
+        let (unstated, too_much) = (self.unstated.remarks("task", UNSTATED), self.too_much.remarks("task", TOO_MUCH));
         wide.into_iter().chain(unstated).chain(too_much).collect()
     }
 }

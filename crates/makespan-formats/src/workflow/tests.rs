@@ -293,15 +293,12 @@ fn wfformat_states_cores_and_memory() {
     // The machines of the file have too little of it: it was readable before needs were read.
     let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
-    assert!(
-        remarks.contains("1 tasks state how much `memory` they need, `b` the most, 5.00 GB; no machine of"),
-        "{remarks}"
-    );
+    assert!(remarks.contains("`memory` needed by 1 task, `b` the most, 5.00 GB; no machine of"), "{remarks}");
     // They say nothing of it.
     let (instance, remarks) = planned(&with(""), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
     assert!(
-        remarks.contains("2 tasks state how much `memory` they need, `b` the most, 5.00 GB; the machines state none"),
+        remarks.contains("`memory` needed by 2 tasks, `b` the most, 5.00 GB; the machines state none"),
         "{remarks}"
     );
     // Fewer cores than the task ran on.
@@ -376,5 +373,5 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     assert!(remarks.contains("(such as `2` of job `A`) differ from one of the same job before them"), "{remarks}");
     let (bare, remarks) = planned(&text, &options());
     assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
-    assert!(remarks.contains("1 tasks state how much `memory` they need, `A` the most, 2.10 MB"), "{remarks}");
+    assert!(remarks.contains("`memory` needed by 1 task, `A` the most, 2.10 MB"), "{remarks}");
 }

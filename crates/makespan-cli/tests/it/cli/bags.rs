@@ -77,7 +77,7 @@ fn verify_says_which_task_is_wrong() {
         "missing.json",
         "\"task\": 3",
         "\"task\": 4",
-        "1 of the 7 tasks of job `fill` are not placed, the first is 3",
+        "of the tasks of job `fill`, 1 of 7 have no place, the first is 3",
     );
     rejected(
         "many.json",

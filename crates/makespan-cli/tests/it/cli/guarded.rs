@@ -154,11 +154,11 @@ fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
             assert!(said.out.contains("killed, status 137"), "{said:?}");
         } else {
             assert!(said.out.contains("the run was stopped"), "{said:?}");
-            assert!(said.out.contains("stopped before its end: 0 of 1 jobs succeeded; 1 interrupted"), "{said:?}");
+            assert!(said.out.contains("stopped before its end: 0 of 1 job succeeded; 1 interrupted"), "{said:?}");
             let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains("so far, planned 0.100 s for all"), "{said:?}");
             let page = sandbox.read("f/report.html");
-            assert!(page.contains("<h1><bdi>Stopped before its end: 0 of 1 jobs ended</bdi></h1>"), "{page}");
+            assert!(page.contains("<h1><bdi>Stopped before its end: 0 of 1 job ended</bdi></h1>"), "{page}");
         }
         assert!(alive(&sandbox).is_empty(), "{:?}", alive(&sandbox));
     }
@@ -183,7 +183,7 @@ fn killed_and_resumed_one_copy_runs() {
         fs::remove_file(sandbox.path("up")).unwrap();
         if kill_shim {
             let said = sandbox.makespan(&format!("{RUN} --resume"));
-            assert!(said.status == Some(0) && said.out.contains("1 of 1 jobs succeeded"), "{said:?}");
+            assert!(said.status == Some(0) && said.out.contains("1 of 1 job succeeded"), "{said:?}");
         } else {
             let mut child = spawn(&sandbox, &format!("{RUN} --resume"));
             let sessions = || sandbox.read("f/journal.jsonl").matches("{\"session\"").count();

@@ -58,10 +58,7 @@ fn memory_of_a_log_is_kept_on_machines_that_state_it() {
     sandbox.write("machines.toml", machines);
     let said = sandbox.makespan("convert log.swf a.json").succeeds();
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("1 jobs state how much `memory` they need, `1` the most, 4.19 MB; the machines state none"),
-        "{said}"
-    );
+    assert!(words.contains("`memory` needed by 1 job, `1` the most, 4.19 MB; the machines state none"), "{said}");
     assert!(!sandbox.read("a.json").contains("needs"));
     sandbox.makespan("convert log.swf b.json --platform machines.toml").succeeds();
     let kept = sandbox.read("b.json");

@@ -105,7 +105,7 @@ fn jobs_that_wait_when_a_dump_is_written_are_asked_about_then() {
     for part in [
         "1 record: running when the log was written",
         "4 records: waiting when the log was written",
-        "1 columns are not used: JobName",
+        "not used: 1 column, JobName",
         "3 JobHeldUser",
         // 10:10 and 900 s.
         "seen at 1500.0 s (2024-03-30 10:25:00)",

@@ -1,6 +1,6 @@
 //! The plan against what happened, a line for each job.
 
-use makespan_core::{Job, Outcome, Rows, Run, Time};
+use makespan_core::{Job, Outcome, Rows, Run, Time, counted};
 
 use super::{Kind, Outcomes};
 use crate::output::{Line, Tone, table};
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
 
     fn cells(&self, job: &Job<Rows>) -> Vec<String> {
         let outcome = match self.run.map(|run| run.outcome) {
-            _ if many(job) => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
+            _ if many(job) => format!("{} of {} succeeded", self.succeeded, counted(self.tasks, "task")),
             None => "did not run".to_owned(),
             Some(Outcome::Succeeded) => "succeeded".into(),
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::OutOfMemory => {
