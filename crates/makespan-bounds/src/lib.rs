@@ -60,7 +60,30 @@ use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 /// # Errors
 /// As [`best`].
 pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
-    Objective::standard(instance).map(|objective| best(instance, objective)).collect()
+    let mut bounds: Vec<Bound> =
+        Objective::standard(instance).map(|objective| best(instance, objective)).collect::<Result<_, _>>()?;
+    by_last_job(instance, &mut bounds);
+    Ok(bounds)
+}
+
+/// With more jobs than this, the last job is too small a part of the sum.
+const MAX_LAST: usize = 12;
+
+/// Replaces bounds that are weaker than what follows from the bound on the makespan among them: some job ends last ([`LastJob`]). Nothing
+/// changes for many jobs.
+pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
+    let shortest =
+        bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
+    let Some(shortest) = shortest.filter(|_| instance.jobs().len() <= MAX_LAST).map(|bound| bound.proof.clone()) else {
+        return;
+    };
+    for bound in bounds.iter_mut().filter(|bound| bound.makespan_at_most.is_none()) {
+        let proof = Proof::LastJob(LastJob { proof: Box::new(shortest.clone()) });
+        let last = Bound::proved_by(bound.objective, proof, instance);
+        if let Some(last) = last.ok().filter(|last| last.value > bound.value) {
+            *bound = last;
+        }
+    }
 }
 
 /// Searches longer than [`standard`] where that may prove more, until the clock is over.
@@ -75,7 +98,9 @@ pub fn thorough(instance: &Instance, clock: &Clock) -> Result<Vec<Bound>, Unsupp
     let bound = |(&objective, left): (&Objective, usize)| {
         within(instance, objective, held::THOROUGH, &clock.part(1.0 / left as f64))
     };
-    parts.map(bound).collect()
+    let mut bounds: Vec<Bound> = parts.map(bound).collect::<Result<_, _>>()?;
+    by_last_job(instance, &mut bounds);
+    Ok(bounds)
 }
 
 /// The best bound on one objective that is found without being told how long to search.
@@ -105,7 +130,6 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective, &clock.part(0.25))));
             bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
             bounds.extend(jobs::best(instance, objective, clock));
-            bounds.extend(last_job(instance, objective, work, clock));
             return Ok(best_of(objective, bounds));
         }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
@@ -130,24 +154,10 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
         bounds.extend(if paths { held::paths(instance, objective) } else { None });
         let priced = instance.has_equal_processors() || machines::check(instance).is_ok();
         bounds.extend(if paths || !priced { jobs::best(instance, objective, clock) } else { None });
-        bounds.extend(last_job(instance, objective, work, clock));
     } else if held::are_meant(instance) {
         bounds.extend(held::makespans(instance, work, clock));
     }
     Ok(best_of(objective, bounds))
-}
-
-/// With more jobs than this, the last job is too small a part of the sum.
-const MAX_LAST: usize = 12;
-
-/// Returns the bound by the job that ends last, at the bound on the makespan; `None` for many jobs.
-fn last_job(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Option<Bound> {
-    if instance.jobs().len() > MAX_LAST {
-        return None;
-    }
-    let makespan = within(instance, Objective::Makespan, work, &clock.part(0.5)).ok()?;
-    let proof = Proof::LastJob(LastJob { proof: Box::new(makespan.proof) });
-    Bound::proved_by(objective, proof, instance).ok()
 }
 
 /// The best of several bounds, of equal ones the first; that which needs no proof where there is none.

@@ -57,11 +57,16 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     }
 }
 
+/// Largest document that is read again to name the field of an error.
+const READ_TWICE: usize = 4 << 20;
+
 /// Reads a JSON document.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, FormatError> {
-    // The path of an error costs time at every value, so it is found in a second reading.
-    if let Ok(value) = serde_json::from_slice(bytes) {
-        return Ok(value);
+    // The path of an error costs time at every value, so it is found in a second reading; of large files the line must do.
+    match serde_json::from_slice(bytes) {
+        Ok(value) => return Ok(value),
+        Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, None, &error)),
+        Err(_) => {}
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)

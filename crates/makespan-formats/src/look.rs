@@ -182,7 +182,10 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
 fn is_json(text: &[u8], first: &str) -> bool {
     if let Some(inner) = text.strip_prefix(b"[") {
         let inner = inner.trim_ascii_start();
-        return matches!(inner.first(), None | Some(b'{' | b'"' | b'[')) || first == "[]";
+        // `[[ a = b ]]` is a test of a shell.
+        return matches!(inner.first(), None | Some(b'{' | b'"'))
+            || inner.starts_with(b"[\"")
+            || first.starts_with("[]");
     }
     let key = first.strip_prefix('"').and_then(|rest| rest.split_once('"'));
     key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))

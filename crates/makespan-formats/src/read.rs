@@ -343,7 +343,10 @@ fn document(
 fn text_of_list(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
-    Ok(text_of_bytes(without_mark(&bytes)))
+    if without_mark(&bytes).len() < bytes.len() {
+        bytes.drain(..MARK.len());
+    }
+    Ok(text_of_bytes(bytes))
 }
 
 /// All of a file that is one text, held once.

@@ -230,6 +230,7 @@ fn bounds_with(
             None => {}
         }
     }
+    makespan_bounds::by_last_job(instance, &mut bounds);
     Ok(bounds)
 }
 

@@ -60,6 +60,21 @@ proptest! {
     }
 
     #[test]
+    fn a_shortened_period_ends_no_later(instance in trees()) {
+        let problem = TreeProblem::new(&instance).unwrap();
+        let best = throughput(&problem, Precision::Exact);
+        let Ok(long) = Periodic::rounded(&problem, &best.rates, Time::from_seconds(1000)) else { return Ok(()) };
+        let end = |period: &Periodic| {
+            let network = period.unroll(&instance, &problem, None).unwrap();
+            keeps_all_rules(&instance, &network);
+            network.schedule.makespan()
+        };
+        let short = long.shortened(&problem, &best.rates);
+        // The end is estimated for whole periods, so it may be later by one of the short ones.
+        prop_assert!(end(&short) <= end(&long) + short.period, "{} {}", short.period, long.period);
+    }
+
+    #[test]
     fn exact_periods_lose_nothing_but_ticks(instance in trees()) {
         let problem = TreeProblem::new(&instance).unwrap();
         let best = throughput(&problem, Precision::Exact);

@@ -41,7 +41,7 @@ pub struct SourceOptions {
 
 /// Returns a word of the command line as a text; names of files need not be UTF-8.
 fn word(word: OsString) -> String {
-    text_of_bytes(&word.into_vec())
+    text_of_bytes(word.into_vec())
 }
 
 impl SourceOptions {

@@ -114,7 +114,7 @@ mod tests {
         let ticks = |seconds: i64| i128::from(s(seconds).ticks());
         let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
         assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
-        // 1 * 4 + 3 * 6, and 6 s more of the job of weight 1, or 4 s more of that of weight 3.
+        // 1 * 4 + 3 * 6, and 6 s more of the job of weight 1, or 4 s more of the job of weight 3.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
         // Job a is 1 s late if it is last; job b is 1 s late at least.

@@ -1,9 +1,10 @@
 //! What the parameters of the critical jobs method do to small instances.
 
 use makespan_algos::scheduler;
+use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Placement, Plan, Platform, Profile, Schedule,
-    Time, validate,
+    Context, Edge, Graph, Instance, Job, Link, Metrics, NamedTask, Node, Payload, Placement, Plan, Platform, Profile,
+    Schedule, Time, validate,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -53,6 +54,25 @@ fn a_reserve_keeps_the_next_job_away() {
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
     assert!(remarks.contains("`j2`: no chain plan was found that meets its deadline"), "{remarks}");
+}
+
+/// The criterion means what `Metrics` prints: with equally many jobs in time, it never lowers the utilisation.
+#[test]
+fn the_criterion_of_utilisation_never_lowers_it() {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..60 {
+        let instance = drafts().new_tree(&mut runner).unwrap().current().instance(1);
+        if scheduler("critical-jobs").unwrap().supports(&instance).is_err() {
+            continue;
+        }
+        let found = ["", "[criterion=utilisation]"].map(|criterion| {
+            let placements = plan(&instance, &format!("critical-jobs{criterion}")).0;
+            let schedule = Schedule::new(placements);
+            (CriticalJobs::default().on_time(&instance, &schedule), Metrics::of(&instance, &schedule).utilisation)
+        });
+        let [(in_time, cheap), (as_many, used)] = found;
+        assert!(as_many > in_time || as_many == in_time && used >= cheap - 1e-9, "{found:?} {instance:?}");
+    }
 }
 
 #[test]

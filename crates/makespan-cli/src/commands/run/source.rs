@@ -112,7 +112,7 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
         std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
     // Names of files need not be UTF-8.
-    let text = text_of_bytes(&bytes);
+    let text = text_of_bytes(bytes);
     let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
     Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
