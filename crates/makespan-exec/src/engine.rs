@@ -52,6 +52,10 @@ pub struct TaskFiles {
     /// What is copied to its node and back, where it runs in a folder of its own there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
+    /// Whether nothing of the run has written the outputs before, so that a file with content is of somebody else. Orders to other machines
+    /// leave it out: an attempt may begin twice there.
+    #[serde(skip)]
+    pub is_new: bool,
 }
 
 /// What an attempt reads and writes, while it runs in a folder of its own on its node.

@@ -22,6 +22,8 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
+    /// Whether no earlier session wrote outputs in the folder.
+    is_new: bool,
 }
 
 impl Files {
@@ -38,7 +40,13 @@ impl Files {
             folder,
             names: RefCell::new(instance.task_ids().map(|task| stem(instance, task)).collect()),
             scratch: None,
+            is_new: false,
         }
+    }
+
+    /// Returns these files for a run of which no earlier session wrote outputs.
+    pub fn of_new_run(self, is_new: bool) -> Self {
+        Self { is_new, ..self }
     }
 
     /// The same where tasks have folders of their own on their nodes.
@@ -48,7 +56,7 @@ impl Files {
 
     /// The files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None }
+        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None, is_new: false }
     }
 
     /// The instance has grown.
@@ -72,11 +80,17 @@ impl Files {
         &self.folder
     }
 
+    /// The names of the output files of all tasks.
+    pub fn outputs(&self) -> impl Iterator<Item = String> {
+        self.names.borrow().clone().into_iter().flat_map(|stem| output_names(&stem))
+    }
+
     /// The files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
-        let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names.borrow()[task.index()]));
+        let outputs = output_names(&self.names.borrow()[task.index()]);
+        let is_new = self.is_new && attempt == 1;
         let staging = self.scratch.as_ref().map(|scratch| self.staging(scratch, task, attempt));
-        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging }
+        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging, is_new }
     }
 
     fn staging(&self, scratch: &Scratch, task: TaskId, attempt: u32) -> Staging {
@@ -106,7 +120,11 @@ impl Files {
 /// The files in the folder of a run that hold what a task wrote to standard output and to standard error.
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
-    ["out", "err"].map(|ending| folder.join(format!("{stem}.{ending}")))
+    output_names(&stem).map(|name| folder.join(name))
+}
+
+fn output_names(stem: &str) -> [String; 2] {
+    ["out", "err"].map(|ending| format!("{stem}.{ending}"))
 }
 
 fn stem(instance: &Instance, task: TaskId) -> String {

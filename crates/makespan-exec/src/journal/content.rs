@@ -132,6 +132,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
+    // A session that was killed may have left one, and another name of that file elsewhere keeps its content.
+    let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;
     file.write_at(0, text.as_bytes())?;
