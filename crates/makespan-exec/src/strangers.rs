@@ -9,7 +9,7 @@ use crate::files::{Files, STATUS};
 use crate::journal::{FILE, JournalError};
 use crate::storage::{Disk, Storage};
 
-/// What a session writes into a lock that it makes, so that the folder is known as the folder of a run.
+/// The content of a lock that a session made, by which the folder of a run is known.
 pub(crate) const MARK: &str = "makespan run\n";
 
 /// Checks whether a session of a run made this lock.

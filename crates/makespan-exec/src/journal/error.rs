@@ -94,6 +94,17 @@ pub enum JournalError {
         /// The kind of the file: "is there", or "is a symbolic link".
         what: &'static str,
     },
+    /// The journal of another run of the instance is in the folder.
+    #[error(
+        "{status} is of another run of this instance than {path}; put the journal of this folder back, or resume the other run in its \
+         own folder. `--resume --recover` goes on with what the status files of this folder tell"
+    )]
+    OtherRun {
+        /// The journal.
+        path: PathBuf,
+        /// A status file of the run that the folder belongs to.
+        status: PathBuf,
+    },
     /// A line that is no record, or not the one that is due.
     #[error("{path}, line {line}: {reason}; the journal is damaged. {REMEDY}")]
     Damaged {
@@ -145,6 +156,6 @@ impl JournalError {
 
     /// Whether recovery may help.
     pub(super) fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. })
+        matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. } | Self::OtherRun { .. })
     }
 }
