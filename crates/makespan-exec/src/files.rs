@@ -1,10 +1,13 @@
 //! The folder of a run.
 
 use std::cell::RefCell;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use makespan_core::{Instance, TaskId};
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use crate::ExecuteError;
 use crate::engine::{Staging, TaskFiles};
@@ -125,6 +128,19 @@ pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBu
 
 fn output_names(stem: &str) -> [String; 2] {
     ["out", "err"].map(|ending| format!("{stem}.{ending}"))
+}
+
+/// Returns the last line of a file that is not empty, up to 300 characters.
+pub(crate) fn last_line(path: &Path) -> Option<String> {
+    const BYTES: u64 = 4096;
+    let mut file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path).ok()?;
+    let length = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect())
 }
 
 fn stem(instance: &Instance, task: TaskId) -> String {

@@ -35,6 +35,8 @@ use decider::Decider;
 use elsewhere::Elsewhere;
 use outcome::Outcomes;
 use source::Source;
+#[cfg(feature = "service")]
+pub use source::operator;
 use watch::Watch;
 
 /// What a run begins with.

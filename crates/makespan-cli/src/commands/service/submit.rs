@@ -13,6 +13,7 @@ use serde_json::json;
 use super::wait::wait_for;
 use super::{add_amounts, connect, fail, now, relative, seconds, span};
 use crate::args::{Format, SubmitOptions};
+use crate::commands::run::operator;
 use crate::input::{STANDARD_INPUT, standard_input};
 use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
@@ -93,7 +94,12 @@ fn content(options: &SubmitOptions) -> Result<Content> {
         walltime: time("walltime", &options.walltime)?,
         resources,
     };
-    Ok(Content::Command { argv: options.command.clone(), needs })
+    operator(&options.command).iter().for_each(|remark| complain(&format!("note: {remark}")));
+    let argv = match &options.command[..] {
+        [line] => ["sh", "-c", line].map(str::to_owned).to_vec(),
+        words => words.to_vec(),
+    };
+    Ok(Content::Command { argv, needs })
 }
 
 /// The list that a template with its arguments is.
@@ -110,9 +116,10 @@ fn template(options: &SubmitOptions) -> Result<Content> {
         ));
     }
     let mut groups = options.command.split(|word| word == ":::");
-    let words = groups.next().unwrap_or_default().join(" ");
+    let words = groups.next().unwrap_or_default();
+    operator(words).iter().for_each(|remark| complain(&format!("note: {remark}")));
     let sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
-    let lines = Template::parse(&words).and_then(|template| template.lines(&sources));
+    let lines = Template::of_words(words).and_then(|template| template.lines(&sources));
     let lines = lines.map_err(|error| miette!("{error}"))?;
     Ok(Content::List { text: lines.join("\n") + "\n" })
 }

@@ -93,3 +93,35 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     assert_eq!(said(&store, &["logs", "4"]), "over\n");
     assert!(next.stop());
 }
+
+/// One string is a shell command and several words are a program with its arguments, as in `run`. What could not be started is named.
+#[test]
+fn a_command_is_what_it_is_in_a_run() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let served = Served::start(&store);
+    let cases: [(&[&str], bool, &str); 4] = [
+        (&["echo one; echo $((1 + 1))"], true, "one\n2\n"),
+        (&["echo", "one;", "$((1 + 1))"], true, "one; $((1 + 1))\n"),
+        (&["no-such-program; exit 127"], false, "no-such-program: not found"),
+        (&["no-such-program", "-x"], false, "no-such-program"),
+    ];
+    for (number, (words, succeeds, due)) in (1..).zip(cases) {
+        let number = number.to_string();
+        said(&store, &[&["submit", "--"], words].concat());
+        assert_eq!(run(&store, &["wait", &number]).status.success(), succeeds, "{words:?}");
+        if succeeds {
+            assert_eq!(said(&store, &["logs", &number]), due);
+            continue;
+        }
+        let job = said(&store, &["job", &number]);
+        let reason = job.lines().find(|line| line.starts_with("reason")).unwrap_or_default();
+        assert!(reason.contains("exit status 127: ") && reason.contains(due), "{job}");
+        let logs = run(&store, &["logs", &number]);
+        assert!(String::from_utf8_lossy(&logs.stderr).contains("--err"), "{logs:?}");
+    }
+    said(&store, &["submit", "--directory", "/no/such/folder", "--", "true"]);
+    assert!(!run(&store, &["wait", "5"]).status.success());
+    assert!(said(&store, &["job", "5"]).contains("/no/such/folder"), "the folder is named");
+    assert!(served.stop());
+}

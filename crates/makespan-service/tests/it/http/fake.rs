@@ -117,7 +117,7 @@ impl Fake {
 
 fn check(submission: &Submission) -> Result<(), Refusal> {
     let Content::Command { argv, .. } = &submission.content else { return Ok(()) };
-    let kind = match argv.first().map(String::as_str) {
+    let kind = match argv.last().map(String::as_str) {
         None => {
             let remedy = Some("write a command".into());
             return Err(Refusal {
