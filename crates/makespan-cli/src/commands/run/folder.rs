@@ -18,7 +18,7 @@ pub const PLAN: &str = "plan.json";
 /// The instance with the times that were learned, where any were.
 pub const INSTANCE: &str = "instance.json";
 
-/// What a run writes beside its journal and the output of its jobs.
+/// The files of a run beside its journal and the output of its jobs.
 const RESULTS: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
 /// The folders that a run on Slurm makes besides.

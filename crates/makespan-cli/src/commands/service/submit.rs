@@ -11,7 +11,7 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{add_amounts, connect, fail, now, relative, seconds, span};
+use super::{add_amounts, ahead, connect, fail, now, seconds, span};
 use crate::args::{Format, SubmitOptions};
 use crate::commands::run::operator;
 use crate::input::{STANDARD_INPUT, standard_input};
@@ -182,7 +182,7 @@ fn told(what_if: &WhatIf) -> String {
     let now = now();
     let first = what_if.starts.iter().copied().reduce(f64::min);
     let last = what_if.ends.iter().copied().reduce(f64::max);
-    let mut text = format!("it would start {} and end {}\n", relative(first, now), relative(last, now));
+    let mut text = format!("it would start {} and end {}\n", ahead(first, now), ahead(last, now));
     for delay in what_if.delays.iter().take(SHOWN) {
         let when = if delay.seconds < 0.0 { "earlier" } else { "later" };
         text += &format!("job {} would start {} {when}\n", delay.job, span(delay.seconds.abs()));

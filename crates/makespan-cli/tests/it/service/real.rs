@@ -15,8 +15,13 @@ struct Served {
 
 impl Served {
     fn start(store: &Path) -> Self {
+        Self::start_with(store, &["--no-history"])
+    }
+
+    fn start_with(store: &Path, options: &[&str]) -> Self {
         let mut child = makespan(store)
-            .args(["serve", "--listen", "127.0.0.1:0", "--processors", "2", "--oversubscribe", "--no-history"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--processors", "2", "--oversubscribe"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -94,7 +99,7 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     assert!(next.stop());
 }
 
-/// One string is a shell command and several words are a program with its arguments, as in `run`. What could not be started is named.
+/// One string is a shell command and several words are a program with its arguments, as in `run`. The reason names a program that could not be started.
 #[test]
 fn a_command_is_what_it_is_in_a_run() {
     let temporary = tempfile::tempdir().unwrap();
@@ -123,5 +128,49 @@ fn a_command_is_what_it_is_in_a_run() {
     said(&store, &["submit", "--directory", "/no/such/folder", "--", "true"]);
     assert!(!run(&store, &["wait", "5"]).status.success());
     assert!(said(&store, &["job", "5"]).contains("/no/such/folder"), "the folder is named");
+    assert!(served.stop());
+}
+
+/// Jobs that take twelve times as long as expected, asked about again and again: no figure of the queue, of a job or of the plan that is about
+/// something to come is in the past, and one screen has one figure for the length of a job.
+#[test]
+fn nothing_that_is_expected_is_in_the_past() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let history = temporary.path().join("history.sqlite");
+    let served = Served::start_with(&store, &["--history", history.to_str().unwrap()]);
+    for _ in 0..2 {
+        said(&store, &["submit", "--", "sleep 0.1"]);
+    }
+    assert!(run(&store, &["wait", "1", "2"]).status.success());
+    // The history is written beside.
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    for _ in 0..4 {
+        said(&store, &["submit", "--", "sleep 1.2"]);
+    }
+    let (mut unknown, mut known, begun) = (0, 0, std::time::Instant::now());
+    while begun.elapsed().as_secs_f64() < 2.3 {
+        let queue = said(&store, &["queue"]);
+        for line in queue.lines().filter(|line| line.contains("sleep 1.2")) {
+            let past = line.matches("ago").count();
+            assert_eq!(past, usize::from(line.contains("running")), "{queue}");
+        }
+        unknown += queue.matches("unknown  sleep").count();
+        for job in ["3", "6"] {
+            let text = said(&store, &["job", job]);
+            let about = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap_or_default().to_owned();
+            assert!(!about("starts").contains("ago") && !about("ends").contains("ago"), "{text}");
+            assert!(!about("with 80 %").contains("ago"), "{text}");
+            let json: serde_json::Value =
+                serde_json::from_str(&said(&store, &["job", job, "--format", "json"])).unwrap();
+            let task = &json["task_list"][0];
+            if let (Some(start), Some(end)) = (task["started"].as_f64(), json["expected_end"].as_f64()) {
+                known += 1;
+                let estimate = task["estimate"].as_f64().unwrap();
+                assert!((end - start - estimate).abs() < 0.3 || json["state"] != "running", "{json:#}");
+            }
+        }
+    }
+    assert!(unknown > 0 && known > 0, "{unknown} {known} {}", said(&store, &["queue", "--state", "all"]));
     assert!(served.stop());
 }

@@ -80,6 +80,7 @@ impl Fake {
             submitted: 1.5,
             expected_start: Some(2.0),
             expected_end: None,
+            longer_than: None,
             started: None,
             ended: None,
             processors: 1,
@@ -232,6 +233,7 @@ impl Service for Fake {
             state: State::Running,
             start: 0.0,
             end: 1.0,
+            longer_than: None,
             processors: vec![(0, 3)],
         };
         let bound = BoundPicture {
