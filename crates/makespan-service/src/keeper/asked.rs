@@ -237,7 +237,11 @@ impl Service for Keeper {
             });
         }
         task_list.sort_by_key(|task| (order_of(task.state), task.task));
-        let JobRow { summary, after, directory, environment, begin, reason, .. } = row;
+        let JobRow { summary, after, directory, mut environment, begin, reason, .. } = row;
+        // Keys and tokens may be in it.
+        if who.role != Role::Admin && who.user != summary.user {
+            environment.clear();
+        }
         Ok(JobDetail { summary, task_list, after, directory, environment, begin, reason })
     }
 

@@ -116,7 +116,7 @@ pub struct JobDetail {
     pub after: Vec<JobNumber>,
     /// Where its commands run.
     pub directory: Option<String>,
-    /// What its environment has besides.
+    /// Variables that its environment has besides; empty for all but its user and admins.
     pub environment: BTreeMap<String, String>,
     /// It does not start before.
     pub begin: Option<f64>,
