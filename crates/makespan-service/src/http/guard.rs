@@ -20,7 +20,7 @@ use crate::words::{Role, Who};
 const MAX_ADDRESS: usize = 8192;
 /// Most bytes of a header `Authorization`.
 const MAX_TOKEN: usize = 256;
-/// What a page may do: load what this server has, and nothing else.
+/// The content security policy: a page loads the files of this server, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -34,7 +34,7 @@ pub(super) struct Peer {
     pub(super) from: SocketAddr,
     /// At which own address.
     pub(super) at: SocketAddr,
-    /// Whether it is encrypted.
+    /// True for an encrypted connection.
     pub(super) tls: bool,
     /// Its connection among those without a token.
     pub(super) stranger: Option<Arc<Stranger>>,

@@ -34,8 +34,8 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Enters a connection. If its address has more than the limit, the oldest of them ends: a client that half-sends its requests
-    /// makes nobody else wait, at its own address neither.
+    /// Enters a connection. If its address has more than the limit, the oldest of them ends, so a
+    /// client that half-sends its requests delays no other client, not at its own address either.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;

@@ -294,7 +294,7 @@ fn send(site: &Site, request: &Request) -> Answer {
     site.request(&request.line, &head, body.as_bytes())
 }
 
-/// Whether a refusal is for a reason that no schema states: what a file holds, what several values amount to, what there is.
+/// Checks whether a refusal is for a reason that no schema states: what a file holds, what several values amount to, what there is.
 fn is_of_meaning(answer: &Answer) -> bool {
     let problem = answer.json();
     let place = problem["place"].as_str().unwrap_or_default();

@@ -65,7 +65,7 @@ fn further_connections_wait() {
     drop(idle);
 }
 
-/// Half-sent requests of one address, more than there are connections, make nobody wait: not at other addresses and not at that one.
+/// Half-sent requests of one address, more than there are connections, delay no other client at that address.
 #[test]
 fn half_sent_requests_make_nobody_wait() {
     let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });
@@ -81,7 +81,7 @@ fn half_sent_requests_make_nobody_wait() {
     let begun = Instant::now();
     assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
     assert!(begun.elapsed() < LIMIT / 4, "{:?}", begun.elapsed());
-    // Who has shown a token stays.
+    // A connection on which a token came stays.
     let job = site.submit(&site.alice, "a");
     assert_eq!(stream.happening()["job"], job);
     drop(half);
