@@ -49,12 +49,16 @@ pub struct TaskFiles {
     pub outputs: [String; 2],
     /// Where the process around it leaves how it ended.
     pub status: String,
-    /// What is copied to its node and back, where it runs in a folder of its own there.
+    /// Files that are copied to the node and back, if the attempt has a folder of its own there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
+    /// Whether nothing of the run has written the outputs before, so that a file with content is of somebody else. Orders to other machines
+    /// leave it out: an attempt may begin twice there.
+    #[serde(skip)]
+    pub is_new: bool,
 }
 
-/// What an attempt reads and writes, while it runs in a folder of its own on its node.
+/// The files that an attempt reads and writes while it runs in a folder of its own on its node.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Staging {

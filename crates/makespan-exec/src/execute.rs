@@ -14,13 +14,14 @@ use crate::clock::Clock;
 use crate::engine::{Engine, Taken};
 use crate::files::Files;
 use crate::fingerprint::identities;
-use crate::journal::{History, Journal, Opening, Progression, Record, TaskList, locked};
+use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
 use crate::session::{Handed, Retries, Session, State};
 use crate::storage::{Disk, Storage};
-use crate::{ExecuteError, ExecuteOptions, Observer};
+use crate::{ExecuteError, ExecuteOptions, Observer, strangers};
+use check::opening;
 pub use check::{check, check_folder, check_machine, check_tasks};
 use settled::{Settled, settled};
 
@@ -116,12 +117,13 @@ pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Resul
 /// As there.
 pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_tasks(instance)?;
-    let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
-    let lock = locked(&files.folder().join("lock"))?;
-    if !options.resume {
-        // Somebody may have run in it until a moment ago.
-        let how = Opening { grows: options.intake.is_some(), ..Opening::default() };
-        Journal::inspect(&files, instance, how)?;
+    let files = Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone());
+    let files = Rc::new(files.of_new_run(!options.resume));
+    let (lock, is_own) = locked(&files.folder().join("lock"))?;
+    // Somebody may have run in it until a moment ago.
+    let is_begun = options.resume && files.folder().join(FILE).symlink_metadata().is_ok();
+    if !is_begun && Journal::inspect(&files, instance, opening(options))? {
+        strangers::check(&files, &options.results, is_own)?;
     }
     Ok(Reserved { instance, options, files, lock })
 }

@@ -1,10 +1,13 @@
 //! The folder of a run.
 
 use std::cell::RefCell;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use makespan_core::{Instance, TaskId};
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use crate::ExecuteError;
 use crate::engine::{Staging, TaskFiles};
@@ -22,6 +25,8 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
+    /// Whether no earlier session wrote outputs in the folder.
+    is_new: bool,
 }
 
 impl Files {
@@ -38,7 +43,13 @@ impl Files {
             folder,
             names: RefCell::new(instance.task_ids().map(|task| stem(instance, task)).collect()),
             scratch: None,
+            is_new: false,
         }
+    }
+
+    /// Returns these files for a run of which no earlier session wrote outputs.
+    pub fn of_new_run(self, is_new: bool) -> Self {
+        Self { is_new, ..self }
     }
 
     /// The same where tasks have folders of their own on their nodes.
@@ -48,7 +59,7 @@ impl Files {
 
     /// The files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None }
+        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None, is_new: false }
     }
 
     /// The instance has grown.
@@ -72,11 +83,17 @@ impl Files {
         &self.folder
     }
 
+    /// The names of the output files of all tasks.
+    pub fn outputs(&self) -> impl Iterator<Item = String> {
+        self.names.borrow().clone().into_iter().flat_map(|stem| output_names(&stem))
+    }
+
     /// The files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
-        let outputs = ["out", "err"].map(|ending| format!("{}.{ending}", self.names.borrow()[task.index()]));
+        let outputs = output_names(&self.names.borrow()[task.index()]);
+        let is_new = self.is_new && attempt == 1;
         let staging = self.scratch.as_ref().map(|scratch| self.staging(scratch, task, attempt));
-        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging }
+        TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging, is_new }
     }
 
     fn staging(&self, scratch: &Scratch, task: TaskId, attempt: u32) -> Staging {
@@ -106,7 +123,24 @@ impl Files {
 /// The files in the folder of a run that hold what a task wrote to standard output and to standard error.
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
-    ["out", "err"].map(|ending| folder.join(format!("{stem}.{ending}")))
+    output_names(&stem).map(|name| folder.join(name))
+}
+
+fn output_names(stem: &str) -> [String; 2] {
+    ["out", "err"].map(|ending| format!("{stem}.{ending}"))
+}
+
+/// Returns the last line of a file that is not empty, up to 300 characters.
+pub(crate) fn last_line(path: &Path) -> Option<String> {
+    const BYTES: u64 = 4096;
+    let mut file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path).ok()?;
+    let length = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect())
 }
 
 fn stem(instance: &Instance, task: TaskId) -> String {

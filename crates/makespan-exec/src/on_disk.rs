@@ -85,3 +85,54 @@ fn records_are_written_as_in_earlier_versions() {
     assert_eq!(serde_json::to_string(&claim).unwrap(), line);
     assert_eq!(serde_json::from_str::<Claim>(line).unwrap(), claim);
 }
+
+/// docs/formats.md states the version, and for each record every field.
+#[test]
+fn the_documentation_describes_every_record() {
+    use crate::journal::{Cause, EARLIEST, Estimated, TaskList, Times, VERSION};
+    let text = include_str!("../../../docs/formats.md");
+    let versions = format!("`journal.jsonl` has version {VERSION}; versions {EARLIEST} to {} are read.", VERSION - 1);
+    let (_, text) = text.split_once(&versions).expect("the paragraph of the journal");
+    let instance = instance();
+    let (task, at, processors) = (TaskId(3), Time::from_ticks(5), ProcSet::first(2));
+    let accounting = Some(makespan_core::Accounting { cpu: at, peak_memory: 1, memory_kill: None });
+    let list = TaskList::of(&instance);
+    let estimated = Estimated { jobs: vec![(task, task)], times: Times::Longest(at), learned: Some((1, 0.5)) };
+    let entry = makespan_core::LogEntry { time: at, task, what: makespan_core::Logged::PlannedAgain { finish: at } };
+    let outcome = makespan_core::Outcome::Succeeded;
+    let records = [
+        Record::Header { version: VERSION, fingerprint: "f".into(), origin: 1, grows: true },
+        Record::Session { at, boot: "b".into(), group: Some("g".into()) },
+        Record::Tasks { list: list.clone() },
+        Record::Grown { list },
+        Record::Started {
+            task,
+            attempt: 1,
+            at,
+            processors: processors.clone(),
+            pid: 1,
+            pid_start: 1,
+            gpus: Some(vec![0]),
+        },
+        Record::Begun { task, at, processors: processors.clone() },
+        Record::Ending { task, cause: Cause::Cancel },
+        Record::Ended { task, start: at, at, processors, outcome, accounting },
+        Record::Interrupted { task, at },
+        Record::Cancelled { task, at },
+        Record::Told { entry },
+        Record::Estimated { at, times: vec![estimated] },
+        Record::Stopped { at },
+        Record::Finished { at },
+    ];
+    for record in records {
+        let value = serde_json::to_value(&record).unwrap();
+        let (name, fields) = value.as_object().unwrap().iter().next().unwrap();
+        let row = text
+            .lines()
+            .find(|line| line.starts_with("| `") && line.split('|').nth(1).unwrap().contains(&format!("`{name}`")));
+        let row = row.unwrap_or_else(|| panic!("the record `{name}` has no row"));
+        for field in fields.as_object().unwrap().keys() {
+            assert!(row.contains(&format!("`{field}`")), "`{field}` of `{name}` is not in {row}");
+        }
+    }
+}

@@ -41,6 +41,8 @@ impl Scratch {
 pub struct ExecuteOptions {
     /// The folder of the run: `<task>.out`, `<task>.err`, the journal. Made when missing.
     pub folder: PathBuf,
+    /// Names of further files and folders that the caller writes in the folder. A run does not begin over files of somebody else.
+    pub results: Vec<String>,
     /// Continue the run in the folder; without one there it begins. Otherwise the folder must hold no run.
     pub resume: bool,
     /// When resuming, run failed, timed-out, not started and cancelled tasks again.
@@ -88,6 +90,7 @@ impl ExecuteOptions {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            results: Vec::new(),
             resume: false,
             retry_failed: false,
             retries: 0,

@@ -29,7 +29,7 @@ pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(
         return Ok(());
     };
     let files = Rc::new(Files::new(&options.folder, &nothing)?);
-    let lock = locked(&files.folder().join("lock"))?;
+    let lock = locked(&files.folder().join("lock"))?.0;
     let mut host = Local::new(files.folder(), cores()?, options.shim.clone());
     let how = Opening { resume: true, recover: false, of_now: true, grows: false };
     let begun = Journal::begin(&Disk, &files, &nothing, how, SystemTime::now(), Some(lock));

@@ -154,6 +154,37 @@ pub(crate) fn writable(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)
 }
 
+/// Makes a file that was not there.
+///
+/// # Errors
+/// Those of the system; a file or link of this name is one.
+pub(crate) fn created(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// Opens an output of a task empty. A file with further names elsewhere (hard links) is replaced, not emptied.
+///
+/// # Errors
+/// Those of the system. A link is one; if the output is `new`, so is a file with content.
+pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
+    match created(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let file = writable(path)?;
+    let metadata = file.metadata()?;
+    if new && (metadata.len() > 0 || metadata.nlink() > 1) {
+        let problem = "it was written by somebody else since the run began; move it away, and run the job again with --retry-failed";
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, problem));
+    }
+    if metadata.nlink() > 1 {
+        fs::remove_file(path)?;
+        return created(path);
+    }
+    file.set_len(0)?;
+    Ok(file)
+}
+
 /// The error that a link gives, in words.
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(ELOOP) {

@@ -1,6 +1,9 @@
 //! What has ended of one kind.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+
+use makespan_core::Time;
 
 use super::FIRST;
 
@@ -19,16 +22,24 @@ pub(super) struct Group {
     /// Times on the fewest processors, in ticks.
     pub times: Recent,
     /// Of what was learned before: what it took over what was expected, in millionths.
-    pub ratios: Recent,
+    ratios: Recent,
+    /// The instants of these ends.
+    ends: VecDeque<Time>,
     /// The medians when the members were last told.
     told: (Option<i64>, Option<i64>),
 }
 
 impl Group {
     /// Adds an end; whether members may have to be told.
-    pub fn add(&mut self, time: i64, ratio: Option<i64>) -> bool {
+    pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);
-        ratio.into_iter().for_each(|ratio| self.ratios.add(ratio));
+        if let Some((end, ratio)) = ratio {
+            if self.ends.len() == RECENT {
+                self.ends.pop_front();
+            }
+            self.ends.push_back(end);
+            self.ratios.add(ratio);
+        }
         let now = (self.times.median(0, 0), self.ratios.median(0, 0));
         let is_near = |before: Option<i64>, now: Option<i64>| match (before, now) {
             (Some(before), Some(now)) => near(before, now),
@@ -43,13 +54,31 @@ impl Group {
     }
 }
 
+impl Group {
+    /// Checks whether there are ratios of ends after an instant.
+    pub fn has_ratios(&self, after: Time) -> bool {
+        self.ends.iter().any(|&end| end > after || after == Time::ZERO)
+    }
+
+    /// Returns the ratios of ends after an instant; all of them after the beginning.
+    pub fn ratios(&self, after: Time) -> Cow<'_, Recent> {
+        if after == Time::ZERO || self.ends.iter().all(|&end| end > after) {
+            return Cow::Borrowed(&self.ratios);
+        }
+        let mut later = Recent::default();
+        let pairs = self.ends.iter().zip(&self.ratios.latest);
+        pairs.filter(|(end, _)| **end > after).for_each(|(_, &ratio)| later.add(ratio));
+        Cow::Owned(later)
+    }
+}
+
 /// Whether two figures differ by no more than a tenth of the first.
 fn near(before: i64, now: i64) -> bool {
     (i128::from(now) - i128::from(before)).abs() * NEAR <= i128::from(before)
 }
 
 /// The latest figures, and the same in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     latest: VecDeque<i64>,
     sorted: Vec<i64>,

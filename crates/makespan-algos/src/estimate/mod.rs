@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskId, Time};
 
-use group::{Group, Recent};
+use group::Group;
 
 /// How many runs an estimate that was learned before counts for, at most: as many as decide about the same command in the history.
 const PRIOR: u32 = 9;
@@ -27,7 +27,8 @@ const UNIT: i128 = 1_000_000;
 /// * A task whose time is a guess ([`Estimate::Guessed`]) takes the median of the tasks that have ended of the first of its kinds of which any has. Times are compared as on
 ///   the fewest processors of each task, by its own speed-up as far as that is known or guessed.
 /// * A task whose time was learned before ([`Estimate::Learned`]) takes its own time, longer or shorter by the median of the ratios
-///   between what the tasks of its kind that were learned, too, took and what was expected of them. What was known before counts as as many ratios of one as it rests on runs, and at
+///   between what the tasks of its kind that were learned, too, took and what was expected of them. Only ends after its estimate was made count: an
+///   estimate contains what ended before. What was known before counts as as many ratios of one as it rests on runs, and at
 ///   most nine.
 /// * A task whose time is stated keeps it.
 ///
@@ -75,6 +76,8 @@ struct Own {
     estimate: Estimate,
     walltime: Option<Time>,
     release: Time,
+    /// The instant at which its estimate was made.
+    made: Time,
     /// How many equal tasks have not ended with success.
     left: u64,
     /// The groups that it is of, the most specific first.
@@ -97,17 +100,23 @@ impl Medians {
     /// all.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
         let mut medians = Self::default();
-        medians.enter(instance, kinds);
+        medians.enter(instance, kinds, |_| Time::ZERO);
         let own = &medians.own;
         medians.order = (0..own.len() as u32).collect();
         medians.order.sort_by_key(|&number| own[number as usize].release);
         medians
     }
 
-    /// Takes in the tasks that have come since, behind those that were there. Returned is what is known of their times.
-    pub fn grow(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Vec<Restated> {
+    /// Takes in the tasks that have come since, behind those that were there, with the instants at which their estimates were `made`. Returns
+    /// what is known of their times.
+    pub fn grow(
+        &mut self,
+        instance: &Instance,
+        kinds: impl Fn(TaskId) -> Vec<String>,
+        made: impl Fn(TaskId) -> Time,
+    ) -> Vec<Restated> {
         let before = self.own.len();
-        self.enter(instance, kinds);
+        self.enter(instance, kinds, made);
         let mut restated = Vec::new();
         for number in before as u32..self.own.len() as u32 {
             let release = self.own[number as usize].release;
@@ -123,7 +132,7 @@ impl Medians {
     }
 
     /// Notes the tasks that are not known yet.
-    fn enter(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) {
+    fn enter(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>, made: impl Fn(TaskId) -> Time) {
         for task in instance.different_task_ids_from(self.own.len()) {
             let mut groups = Vec::new();
             for kind in kinds(task) {
@@ -137,8 +146,8 @@ impl Medians {
             groups.push(0);
             let (own, left) = (instance.task(task), instance.job_of(task).equal_tasks());
             let (profile, estimate, walltime) = (own.profile.clone(), own.estimate, instance.walltime(task));
-            let release = instance.release(task);
-            self.own.push(Own { task, profile, estimate, walltime, release, left, groups, told: None });
+            let (release, made) = (instance.release(task), made(task));
+            self.own.push(Own { task, profile, estimate, walltime, release, made, left, groups, told: None });
         }
     }
 
@@ -180,15 +189,15 @@ impl Medians {
 
     /// The group that says how long a task takes, the first of its groups that knows anything; `None` while none does.
     fn decisive(&self, own: &Own) -> Option<u32> {
-        let known = |figures: fn(&Group) -> &Recent| {
+        let first = |is_known: &dyn Fn(&Group) -> bool| {
             let mut groups = own.groups.iter().copied();
-            groups.find(|&group| figures(&self.groups[group as usize]).len() > 0)
+            groups.find(|&group| is_known(&self.groups[group as usize]))
         };
         match own.estimate {
             Estimate::Stated => None,
-            Estimate::Guessed => known(|group| &group.times),
+            Estimate::Guessed => first(&|group| group.times.len() > 0),
             // Programs of other kinds were expected otherwise.
-            Estimate::Learned { .. } => known(|group| &group.ratios).filter(|&group| group > 0),
+            Estimate::Learned { .. } => first(&|group| group.has_ratios(own.made)).filter(|&group| group > 0),
         }
     }
 
@@ -213,9 +222,10 @@ impl Medians {
             }
             Estimate::Learned { runs, .. } => {
                 let prior = runs.clamp(1, PRIOR);
-                let ratio = found.ratios.median(UNIT as i64, prior as usize)?;
+                let ratios = found.ratios(own.made);
+                let ratio = ratios.median(UNIT as i64, prior as usize)?;
                 let longest = i128::from(own.profile.longest().ticks()) * i128::from(ratio) / UNIT;
-                let (runs, spread) = (prior + found.ratios.len() as u32, found.ratios.spread());
+                let (runs, spread) = (prior + ratios.len() as u32, ratios.spread());
                 (i64::try_from(longest).unwrap_or(i64::MAX), Estimate::Learned { runs, spread })
             }
         };
@@ -240,7 +250,7 @@ impl Estimator for Medians {
         self.join(run.end, &mut restated);
         for group in groups {
             let found = &mut self.groups[group as usize];
-            if !found.add(alone.max(1), learned.then_some(ratio)) {
+            if !found.add(alone.max(1), learned.then_some((run.end, ratio))) {
                 continue;
             }
             let mut members = std::mem::take(&mut found.members);

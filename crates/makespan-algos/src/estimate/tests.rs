@@ -45,6 +45,47 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
     figures.get(figures.len() / 2).copied()
 }
 
+/// Three jobs were expected to take 1 s and took 80 s. The estimates of three jobs that came then contain these ends, so the ratio of 80 does not
+/// apply to them; it applies to a job whose estimate is older than the ends.
+#[test]
+fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
+    let second = Time::TICKS_PER_SECOND;
+    let job = |name: String, seconds: i64| {
+        let profile = Profile::rigid(1, t(seconds * second)).unwrap();
+        Job::new(name, profile).with_estimate(Estimate::Learned { runs: 3, spread: 0.0 })
+    };
+    let of = |jobs: Vec<Job>| Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
+    let first: Vec<Job> = (0..4).map(|number| job(number.to_string(), 1)).collect();
+    let all: Vec<Job> = first.iter().cloned().chain((4..7).map(|number| job(number.to_string(), 80))).collect();
+    let kind = |_: TaskId| vec!["sleep".to_owned()];
+    let end = |task: u64, start: i64| Run {
+        task: TaskId(task),
+        start: t(start * second),
+        end: t((start + 80) * second),
+        processors: ProcSet::first(1),
+        outcome: Outcome::Succeeded,
+        accounting: None,
+    };
+    let mut medians = Medians::default();
+    medians.grow(&of(first), kind, |_| Time::ZERO);
+    let instance = of(all);
+    for task in 0..3 {
+        medians.ended(&instance, &end(task, task as i64 * 80));
+    }
+    let restated = medians.grow(&instance, kind, |_| t(240 * second));
+    assert!(restated.is_empty(), "{restated:?}");
+    let restated = medians.ended(&instance, &end(4, 240));
+    let long: Vec<_> =
+        restated.iter().filter(|one| one.task.0 > 3 && one.profile.longest() > t(100 * second)).collect();
+    assert!(long.is_empty(), "{long:?}");
+    // A session that is resumed enters all jobs and then replays the ends.
+    let mut again = Medians::default();
+    again.grow(&instance, kind, |task| if task.0 < 4 { Time::ZERO } else { t(240 * second) });
+    let said = (0..3).flat_map(|task| again.ended(&instance, &end(task, task as i64 * 80)));
+    let said: Vec<Restated> = said.collect();
+    assert!(said.iter().all(|one| one.task.0 <= 3) && !said.is_empty(), "{said:?}");
+}
+
 proptest! {
     /// After each end every guess is within a tenth of the median of its first kind of which something has ended, and what is stated
     /// or has ended is left alone.

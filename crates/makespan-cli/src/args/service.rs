@@ -35,7 +35,8 @@ pub struct SubmitOptions {
     /// A list of shell commands, one a line, or an instance whose jobs have commands; - is standard input
     #[arg(required_unless_present = "command")]
     pub file: Option<PathBuf>,
-    /// One command with its arguments; no shell is between. With {} in it and ::: and arguments behind it, a shell command for each, as in `run`
+    /// One command, as in `run`: one string is a shell command, several words are a program with its arguments. With {} in it and ::: and
+    /// arguments behind it, a command for each argument
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "file")]
     pub command: Vec<String>,
     /// Processors that the command needs [default: 1]

@@ -18,7 +18,8 @@ pub struct SourceOptions {
     /// of compound jobs; - is standard input
     #[arg(required_unless_present = "template")]
     pub instance: Option<PathBuf>,
-    /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. Several ::: make all
+    /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. A command of several words is a
+    /// program with its arguments, without a shell. Several ::: make all
     /// combinations; {} is the argument, {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the
     /// number of the command, {1} {2} .. those of one source. Behind a makefile it is a goal: run Makefile -- clean
     #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]

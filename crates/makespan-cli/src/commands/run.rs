@@ -35,6 +35,8 @@ use decider::Decider;
 use elsewhere::Elsewhere;
 use outcome::Outcomes;
 use source::Source;
+#[cfg(feature = "service")]
+pub use source::operator;
 use watch::Watch;
 
 /// What a run begins with.
@@ -92,6 +94,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let silent = quiet || options.is_part;
     let oversubscribe = options.oversubscribe || oversubscribed;
     let mut execution = ExecuteOptions {
+        results: folder::results(elsewhere.is_some()),
         scratch: scratch::scratch(options, &instance)?,
         oversubscribe,
         made_up_names: has_made_up_names,

@@ -1,7 +1,7 @@
 //! What remains of an instance while it is carried out.
 
 use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
-use crate::online::View;
+use crate::online::{Running, View};
 
 impl Instance {
     /// What remains to be planned: the waiting tasks, released now at the earliest, beside the running ones.
@@ -11,6 +11,11 @@ impl Instance {
 
     /// The same without the unavailable periods that begin at an instant or later, for a plan that ends before them.
     pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
+        self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
+    }
+
+    /// Returns what remains to be planned beside running tasks that end as `end` states.
+    pub fn residual_until(&self, view: &View<'_>, horizon: Time, end: &dyn Fn(&Running) -> Time) -> Part {
         let tasks: Vec<TaskId> = view.waiting.iter().collect();
         let waiting = tasks
             .iter()
@@ -23,12 +28,12 @@ impl Instance {
         let running = view.running.iter().map(|running| Unavailable {
             processors: running.processors.clone(),
             start: Time::ZERO,
-            end: running.expected_end(self, view.now),
+            end: end(running),
         });
         let near = |period: &&Unavailable| period.end > view.now && period.start < horizon;
         let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
-        let instance = Self::joined(self.platform().clone(), waiting, unavailable).holding(view.held());
+        let instance = Self::joined(self.platform().clone(), waiting, unavailable).holding(view.held_until(end));
         Part { instance, tasks }
     }
 }
@@ -36,14 +41,18 @@ impl Instance {
 impl View<'_> {
     /// What running tasks hold of resources until they are expected to end, and what has been used up.
     pub fn held(&self) -> Vec<HeldAmount> {
-        let Self { instance, now, .. } = *self;
+        self.held_until(&|running| running.expected_end(self.instance, self.now))
+    }
+
+    fn held_until(&self, end: &dyn Fn(&Running) -> Time) -> Vec<HeldAmount> {
+        let instance = self.instance;
         if !instance.has_demands() {
             return Vec::new();
         }
         let platform = instance.platform();
         let mut held = Vec::new();
         for running in self.running {
-            let (until, allotment) = (running.expected_end(instance, now), running.processors.len());
+            let (until, allotment) = (end(running), running.processors.len());
             let demands = instance.demands(running.task);
             if demands.is_empty() {
                 continue;

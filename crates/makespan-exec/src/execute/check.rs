@@ -22,13 +22,17 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 /// As there.
 pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
-    let how = Opening {
+    Ok(Journal::check_beside(&options.folder, instance, opening(options), &options.results)?)
+}
+
+/// Returns how a session with these options opens a journal.
+pub(super) fn opening(options: &ExecuteOptions) -> Opening {
+    Opening {
         resume: options.resume,
         recover: options.recover,
         of_now: options.run_all,
         grows: options.intake.is_some(),
-    };
-    Ok(Journal::check(&options.folder, instance, how)?)
+    }
 }
 
 /// Refuses an instance that this machine cannot execute, in a folder that nobody else has.

@@ -4,9 +4,10 @@ use std::fs::File;
 
 use makespan_core::{Instance, TaskId};
 
+use super::check::opening;
 use crate::engine::{Earlier, Engine, Taken};
 use crate::files::Files;
-use crate::journal::{Begun, History, Journal, Opening, Progression, TaskList};
+use crate::journal::{Begun, History, Journal, Progression, TaskList};
 use crate::recover::Recovery;
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
@@ -26,9 +27,7 @@ pub(super) fn settled(
     instance: &Instance,
     (options, observer): (&ExecuteOptions, &mut dyn Observer),
 ) -> Result<Settled, ExecuteError> {
-    let grows = options.intake.is_some();
-    let how = Opening { resume: options.resume, recover: options.recover, of_now: options.run_all, grows };
-    let mut begun = Journal::begin(storage, files, instance, how, engine.wall(), lock)?;
+    let mut begun = Journal::begin(storage, files, instance, opening(options), engine.wall(), lock)?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
     let names = begun

@@ -13,6 +13,9 @@ use crate::status::{Status, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
+/// The largest number of edits of an instance after which statuses from before the first edit count as statuses of the run.
+const MOST_EDITS: i64 = 1_000_000;
+
 /// How every journal begins.
 const BEGINNING: &str = "{\"header\":{\"version\":";
 
@@ -50,7 +53,10 @@ impl Found {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
             Err(error) if how.resume && how.recover && error.is_damage() => {
-                let records = lines(&bytes).filter_map(|(_, line)| line.and_then(parse).ok()).collect();
+                // Nothing in the journal of another run is of this one.
+                let is_own = !matches!(error, JournalError::OtherRun { .. });
+                let own = lines(&bytes).filter(|_| is_own);
+                let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
                 let faults = faults(&bytes).len();
                 let salvaged = salvage::salvage(&path, instance, (records, faults, how.grows), statuses.of_tasks())?;
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
@@ -132,6 +138,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
+    // A session that was killed may have left one, and another name of that file elsewhere keeps its content.
+    let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;
     file.write_at(0, text.as_bytes())?;
@@ -221,8 +229,25 @@ impl Statuses {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
+    /// Checks that the statuses are not all of another run than the journal. The origin of a run moves by one nanosecond with each edit of its
+    /// instance.
+    fn are_of_run(&self, path: &Path, origin: i64, files: &Files) -> Result<(), JournalError> {
+        let own = origin - MOST_EDITS..=origin;
+        if self.of_tasks().any(|status| own.contains(&status.claim.run)) {
+            return Ok(());
+        }
+        match self.0.iter().find(|(_, status)| status.is_some()) {
+            Some((name, _)) => {
+                let status = files.folder().join(STATUS).join(name);
+                Err(JournalError::OtherRun { path: path.to_owned(), status })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// No status tells of an attempt that the journal does not know, and none that counts is damaged.
     fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
+        self.are_of_run(path, history.origin, files)?;
         let damaged = |name: &str, reason: String| {
             Err(JournalError::Contradiction {
                 path: path.to_owned(),

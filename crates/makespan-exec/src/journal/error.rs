@@ -1,7 +1,7 @@
 //! Why a journal cannot be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -86,6 +86,25 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// A file that belongs to no run, under a name that a run writes.
+    #[error("{path} {what} and belongs to no run, so it is not overwritten; name another folder, or move it away")]
+    Stranger {
+        /// The file.
+        path: PathBuf,
+        /// The kind of the file: "is there", or "is a symbolic link".
+        what: &'static str,
+    },
+    /// The journal of another run of the instance is in the folder.
+    #[error(
+        "{status} is of another run of this instance than {path}; put the journal of this folder back, or resume the other run in its \
+         own folder. `--resume --recover` goes on with what the status files of this folder tell"
+    )]
+    OtherRun {
+        /// The journal.
+        path: PathBuf,
+        /// A status file of the run that the folder belongs to.
+        status: PathBuf,
+    },
     /// A line that is no record, or not the one that is due.
     #[error("{path}, line {line}: {reason}; the journal is damaged. {REMEDY}")]
     Damaged {
@@ -128,8 +147,15 @@ pub enum JournalError {
 const REMEDY: &str = "`--resume --recover` goes on with what is certain and runs again what is not";
 
 impl JournalError {
+    /// Returns the error for a file that belongs to no run.
+    pub(crate) fn stranger(path: &Path) -> Self {
+        let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+        let what = if is_link { "is a symbolic link" } else { "is there" };
+        Self::Stranger { path: path.to_owned(), what }
+    }
+
     /// Whether recovery may help.
     pub(super) fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. })
+        matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. } | Self::OtherRun { .. })
     }
 }

@@ -16,7 +16,7 @@ mod salvage;
 pub(crate) mod seal;
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -32,7 +32,8 @@ pub use record::{Cause, Record};
 use crate::files::Files;
 use crate::fingerprint::identities;
 use crate::status::nanoseconds;
-use crate::storage::{Disk, Handle, Place, Storage, writable};
+use crate::storage::{Disk, Handle, Place, Storage, created, writable};
+use crate::strangers::{self, MARK, has_mark};
 pub use crate::tasks::TaskList;
 use content::Found;
 
@@ -102,7 +103,7 @@ impl Journal {
     /// [`JournalError`] when another process uses the folder, when it holds a run that is not to be continued or another
     /// file of that name, when that run is of another instance, or when the journal is damaged.
     pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
-        let lock = Some(locked(&folder.join("lock"))?);
+        let lock = Some(locked(&folder.join("lock"))?.0);
         let files = Files::at(folder.to_owned(), instance);
         let now = SystemTime::now();
         let Begun { journal, history, earlier, .. } = Self::begin(&Disk, &files, instance, how, now, lock)?;
@@ -167,16 +168,28 @@ impl Journal {
     /// # Errors
     /// As [`Journal::open`].
     pub fn check(folder: &Path, instance: &Instance, how: Opening) -> Result<(), JournalError> {
-        let lock = folder.join("lock");
-        if lock.exists() {
-            drop(locked(&lock)?);
-        }
-        Self::inspect(&Files::at(folder.to_owned(), instance), instance, how)
+        Self::check_beside(folder, instance, how, &[])
     }
 
-    /// The same by a caller who holds the lock.
-    pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<(), JournalError> {
-        Found::inspect(&Disk, files, instance, how).map(drop)
+    /// [`Journal::check`], where a new run also writes files of these names.
+    pub(crate) fn check_beside(
+        folder: &Path,
+        instance: &Instance,
+        how: Opening,
+        results: &[String],
+    ) -> Result<(), JournalError> {
+        let lock = folder.join("lock");
+        let is_own = match lock.symlink_metadata() {
+            Ok(_) => locked(&lock)?.1,
+            Err(_) => false,
+        };
+        let files = Files::at(folder.to_owned(), instance);
+        if Self::inspect(&files, instance, how)? { strangers::check(&files, results, is_own) } else { Ok(()) }
+    }
+
+    /// Checks the journal for a caller who holds the lock. Returns whether there is no record of a run yet.
+    pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<bool, JournalError> {
+        Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
 
     /// Whether records get where they are looked for.
@@ -285,13 +298,27 @@ fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
     Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
-pub(crate) fn locked(path: &Path) -> Result<File, JournalError> {
+/// Locks the folder of a run by this file. Returns also whether an earlier session made the file; a new one gets the mark of a run.
+pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
-    let file = writable(path).map_err(fail)?;
+    let (mut file, is_new) = match created(path) {
+        Ok(file) => (file, true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (writable(path).map_err(fail)?, false),
+        Err(error) => return Err(fail(error)),
+    };
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
+            // A lock on a full disk stays empty, as the locks of earlier versions are.
+            Ok(()) if is_new => {
+                let _ = file.write_all(MARK.as_bytes());
+                return Ok((file, false));
+            }
+            Ok(()) => {
+                let is_own = has_mark(path).map_err(fail)?;
+                let is_empty = file.metadata().map_err(fail)?.len() == 0;
+                return if is_own || is_empty { Ok((file, is_own)) } else { Err(JournalError::stranger(path)) };
+            }
             // A process that was killed while it forked leaves the lock to its child, until that one executes.
             Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy { path: path.to_owned() }),

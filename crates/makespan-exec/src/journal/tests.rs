@@ -224,7 +224,7 @@ fn an_end_must_fit_its_start() {
 #[test]
 fn a_status_without_its_start_is_noticed() {
     let (folder, instance, bytes) = half_done();
-    let (path, status) = (folder.path().join(FILE), folder.path().join(crate::files::STATUS));
+    let path = folder.path().join(FILE);
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     fs::write(&path, lines[..4].concat()).unwrap();
     let error = Journal::open(folder.path(), &instance, RESUME).unwrap_err();
@@ -237,14 +237,38 @@ fn a_status_without_its_start_is_noticed() {
     let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
     assert_eq!((open_tasks(&history), history.runs.len()), (vec![2], 2));
     drop(journal);
-    // A status that an earlier run in the folder left counts for nothing.
-    let (fresh, fresh_instance) = (tempfile::tempdir().unwrap(), super::tests::instance(3));
-    fs::create_dir(fresh.path().join(crate::files::STATUS)).unwrap();
-    let (journal, _) = Journal::open(fresh.path(), &fresh_instance, FRESH).unwrap();
-    drop(journal);
-    fs::copy(status.join("0.1"), fresh.path().join(crate::files::STATUS).join("0.1")).unwrap();
-    let (_, history) = Journal::open(fresh.path(), &fresh_instance, RESUME).unwrap();
-    assert_eq!(open_tasks(&history), [0, 1, 2]);
+    // A status of another run counts for nothing beside a status of the run.
+    leave_status(folder.path(), &instance, history.origin + 7, 2, 0);
+    let (_, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
+    assert_eq!(open_tasks(&history), [2]);
+}
+
+/// Folders of two runs of one instance, with every pair of what may be done in each: a journal that came from the other folder is refused, and
+/// recovery takes nothing from it.
+#[test]
+fn the_journal_of_another_run_of_the_same_instance_is_refused() {
+    for done in [1, 2, 3] {
+        let (own, instance, bytes) = half_done();
+        let other = tempfile::tempdir().unwrap();
+        let (mut journal, _) = Journal::open(other.path(), &instance, FRESH).unwrap();
+        journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
+        for task in 0..done {
+            journal.append(&started(task)).unwrap();
+            journal.append(&ended(task, Outcome::Succeeded)).unwrap();
+        }
+        drop(journal);
+        let path = own.path().join(FILE);
+        fs::copy(other.path().join(FILE), &path).unwrap();
+        let error = Journal::open(own.path(), &instance, RESUME).unwrap_err();
+        assert!(matches!(error, JournalError::OtherRun { .. }), "{error}");
+        assert!(Journal::check(own.path(), &instance, RESUME).is_err());
+        let (journal, recovered) = Journal::open(own.path(), &instance, RECOVER).unwrap();
+        assert_eq!((open_tasks(&recovered), recovered.runs.len()), (vec![2], 2), "what its own status files tell");
+        drop(journal);
+        assert_eq!(Journal::open(own.path(), &instance, RESUME).unwrap().1, recovered);
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(open_tasks(&Journal::open(own.path(), &instance, RESUME).unwrap().1), [2]);
+    }
 }
 
 proptest! {

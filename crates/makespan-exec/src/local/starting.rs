@@ -11,7 +11,7 @@ use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
 use crate::spare::{Duty, Spare};
 use crate::status::Slot;
-use crate::storage::{Disk, is_passing, writable};
+use crate::storage::{Disk, emptied, is_passing};
 
 /// Most shims that are started ahead.
 const SPARES: usize = 2;
@@ -27,7 +27,8 @@ impl Local {
             passing: is_passing(&error),
             closing: false,
         };
-        self.empty(&start.files.outputs).map_err(refuse)?;
+        self.empty(start.files)
+            .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
         // The shim takes this room again. One that found none would wait for it, and has nobody to tell.
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
@@ -71,10 +72,13 @@ impl Local {
         Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
     }
 
-    /// Makes empty files in the folder of the run; what they held is lost.
-    fn empty(&self, names: &[String]) -> io::Result<()> {
+    /// Makes empty outputs in the folder of the run. The outputs of an earlier attempt are lost. An error comes with the name of its file.
+    fn empty<'a>(&self, files: &'a TaskFiles) -> Result<(), (&'a str, io::Error)> {
         let folder = self.folder.path();
-        names.iter().try_for_each(|name| writable(&folder.join(name))?.set_len(0))
+        let empty = |name: &'a String| {
+            emptied(&folder.join(name), files.is_new).map(drop).map_err(|error| (name.as_str(), error))
+        };
+        files.outputs.iter().try_for_each(empty)
     }
 
     pub(super) fn is_short_of_spares(&self) -> bool {

@@ -6,11 +6,15 @@ use super::Session;
 use super::active::{Active, Doubtful, End, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::clock::since_origin;
+use crate::files::last_line;
 use crate::journal::{Cause, Record};
 use crate::status::{EndedBy, Status};
 
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
+
+/// The statuses of a shell or of `env` whose program was not started.
+const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// How long an end that looks like a stop waits for the request to stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
@@ -171,10 +175,17 @@ impl Session<'_> {
             }
             Outcome::Failed { status } => Some(match outcome.signal() {
                 Some(signal) => format!("it ended with status {status}, which signal {signal} leaves"),
-                None => format!("it returned exit status {status}"),
+                None => format!("it returned exit status {status}{}", self.not_found(task, status).unwrap_or_default()),
             }),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
         }
+    }
+
+    /// Returns what a shell or `env` wrote about a program that it could not start.
+    fn not_found(&self, task: TaskId, status: i32) -> Option<String> {
+        NOT_STARTED.contains(&status).then_some(())?;
+        let [_, errors] = self.files.of(task, 1).outputs;
+        last_line(&self.files.folder().join(errors)).map(|line| format!(": {line}"))
     }
 
     /// Writes down an end. The policy hears of it later, and the observer when it is on disk.

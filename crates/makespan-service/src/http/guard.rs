@@ -13,25 +13,31 @@ use axum::response::{IntoResponse, Response};
 use super::app::App;
 use super::limits::{Counted, network};
 use super::problem::Problem;
+use super::strangers::Stranger;
 use crate::words::{Role, Who};
 
 /// Most bytes of an address.
 const MAX_ADDRESS: usize = 8192;
 /// Most bytes of a header `Authorization`.
 const MAX_TOKEN: usize = 256;
-/// What a page may do: load what this server has, and nothing else.
+/// The content security policy: a page loads the files of this server, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// For a year browsers ask this host encrypted only.
+const ENCRYPTED: &str = "max-age=31536000";
+
 /// How a request came here.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Peer {
     /// From where.
     pub(super) from: SocketAddr,
     /// At which own address.
     pub(super) at: SocketAddr,
-    /// Whether it is encrypted.
+    /// True for an encrypted connection.
     pub(super) tls: bool,
+    /// Its connection among those without a token.
+    pub(super) stranger: Option<Arc<Stranger>>,
 }
 
 /// Who asks, and by which token.
@@ -53,18 +59,25 @@ impl Asker {
 
 /// Lets a request pass that may, and adds to its answer what browsers must know.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let response = match admit(&app, &mut request) {
+    let is_encrypted = request.extensions().get::<Peer>().is_some_and(|peer| peer.tls);
+    let mut response = match admit(&app, &mut request) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
     app.counts.answered(response.status());
+    if is_encrypted {
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ENCRYPTED));
+    }
     secured(response)
 }
 
 fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
-    let peer = *request.extensions().get::<Peer>().ok_or_else(Problem::internal)?;
+    let peer = request.extensions().get::<Peer>().cloned().ok_or_else(Problem::internal)?;
     let asker =
         token(request.headers())?.map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("it is not known")));
+    if let (Some(Ok(_)), Some(stranger)) = (&asker, &peer.stranger) {
+        stranger.is_known();
+    }
     let counted = match &asker {
         Some(Ok((_, id))) => Counted::Token(id.clone()),
         _ => Counted::Address(network(peer.from.ip())),
@@ -74,8 +87,8 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
         let detail = format!("the address has more than {MAX_ADDRESS} bytes");
         return Err(Problem::new(StatusCode::URI_TOO_LONG, "too_large", "Too large", detail));
     }
-    check_host(app, request, peer)?;
-    check_origin(app, request.headers(), peer)?;
+    check_host(app, request, &peer)?;
+    check_origin(app, request.headers(), &peer)?;
     if request.headers().contains_key(header::UPGRADE) {
         return Err(Problem::bad_input("there is no other protocol here, and there are no websockets")
             .at("header.upgrade")
@@ -136,7 +149,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
 }
 
 /// A page from elsewhere whose name leads to this machine (DNS rebinding) says that name: it is refused.
-fn check_host(app: &App, request: &Request, peer: Peer) -> Result<(), Problem> {
+fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> {
     let host = host(request)?;
     if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {
         return Ok(());
@@ -154,7 +167,7 @@ fn check_host(app: &App, request: &Request, peer: Peer) -> Result<(), Problem> {
 }
 
 /// Pages from elsewhere ask nothing here.
-fn check_origin(app: &App, headers: &HeaderMap, peer: Peer) -> Result<(), Problem> {
+fn check_origin(app: &App, headers: &HeaderMap, peer: &Peer) -> Result<(), Problem> {
     let refused = |what: &str| {
         Err(Problem::forbidden(format!("the request comes from a page that is not of this service: {what}"))
             .remedy("open the page of the service itself"))

@@ -31,6 +31,7 @@ const MAX_KEY: usize = 200;
 #[serde(deny_unknown_fields)]
 pub struct Submissions {
     /// Each of them.
+    #[schema(min_items = 1, max_items = 100_000)]
     pub submissions: Vec<Submission>,
 }
 
@@ -75,7 +76,7 @@ pub(super) enum Taken {
     post,
     path = "/api/v1/jobs",
     tag = "jobs",
-    params(("Idempotency-Key" = Option<String>, Header, description = "A text of the client's choice: the same key with the same content is taken once, whatever is repeated")),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~]+$", description = "A text of the client's choice: the same key with the same content is taken once, whatever is repeated")),
     request_body(content = Sent),
     responses(
         (status = 201, description = "It was taken", body = Taken, headers(("Location" = String, description = "Of one job, where it is"))),

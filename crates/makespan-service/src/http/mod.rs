@@ -19,6 +19,7 @@ mod problem;
 mod query;
 mod routes;
 mod server;
+mod strangers;
 
 pub use events::Latest;
 pub use jobs::{Changed, Receipts, Submissions};

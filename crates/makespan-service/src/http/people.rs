@@ -62,7 +62,7 @@ pub(super) async fn users(
     put,
     path = "/api/v1/users/{user}",
     tag = "users",
-    params(("user" = String, Path, description = "The name")),
+    params(("user" = String, Path, max_length = 64, pattern = "^[A-Za-z0-9_][A-Za-z0-9._+@-]*$", description = "The name")),
     request_body = UserSettings,
     responses(
         (status = 200, description = "What the user has done and may do", body = UserSummary),

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{AdditionalProperties, Schema};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Described, ResponseBuilder, SecurityRequirement};
 use utoipa_axum::router::OpenApiRouter;
@@ -116,6 +117,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document.info.version = env!("CARGO_PKG_VERSION").into();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    components.schemas.get_mut("Content").into_iter().for_each(close);
     document.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
     for item in document.paths.paths.values_mut() {
         for operation in [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten() {
@@ -123,6 +125,18 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         }
     }
     document
+}
+
+/// States of a schema of alternatives that other properties are refused, in the alternatives and in what they hold.
+fn close(schema: &mut RefOr<Schema>) {
+    match schema {
+        RefOr::T(Schema::OneOf(choices)) => choices.items.iter_mut().for_each(close),
+        RefOr::T(Schema::Object(object)) if !object.properties.is_empty() => {
+            object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+            object.properties.values_mut().for_each(close);
+        }
+        _ => {}
+    }
 }
 
 /// Adds what any operation may answer, and says of all problems how they are sent.

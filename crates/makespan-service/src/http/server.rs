@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -29,13 +30,16 @@ use super::app::{App, Counting};
 use super::connection::Patient;
 use super::guard::Peer;
 use super::hub::Hub;
-use super::limits::Limits;
+use super::limits::{Limits, network};
 use super::routes::router;
+use super::strangers::Strangers;
 use crate::Service;
 use crate::tokens::Tokens;
 
 /// Most bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
+/// One address may have one in this many of the connections without a token.
+const SHARE: usize = 8;
 /// Threads for questions to the service.
 const THREADS: usize = 48;
 /// How long accepting waits after it has failed, for want of file descriptors.
@@ -158,6 +162,14 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
     if certificates.is_empty() {
         return Err(certificate("there is no certificate in it; one begins with BEGIN CERTIFICATE".into()));
     }
+    let mode = std::fs::metadata(&files.key).map(|metadata| metadata.mode()).unwrap_or_default();
+    if mode & 0o007 != 0 {
+        return Err(key(format!(
+            "everybody may read or write the private key (mode {:o}); `chmod o= {}`",
+            mode & 0o777,
+            files.key.display()
+        )));
+    }
     let secret = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|error| key(format!("no private key in PEM can be read: {error}")))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -235,7 +247,9 @@ impl Server {
             let (heard, told) = (app.hub.clone(), app.service.clone());
             let listening = tokio::task::spawn_blocking(move || heard.run(told.as_ref()));
             let places = Arc::new(Semaphore::new(app.limits.connections));
-            let door = Door { router: router(app.clone()), app: app.clone(), acceptor, places: places.clone() };
+            let strangers = Strangers::new(app.limits.connections / SHARE);
+            let door =
+                Door { router: router(app.clone()), app: app.clone(), acceptor, places: places.clone(), strangers };
             for listener in listeners {
                 match tokio::net::TcpListener::from_std(listener) {
                     Ok(listener) => drop(tokio::spawn(door.clone().accept(listener))),
@@ -309,6 +323,7 @@ struct Door {
     app: Arc<App>,
     acceptor: Option<TlsAcceptor>,
     places: Arc<Semaphore>,
+    strangers: Arc<Strangers>,
 }
 
 impl Door {
@@ -336,8 +351,26 @@ impl Door {
     }
 
     async fn serve(self, stream: tokio::net::TcpStream, from: SocketAddr, at: SocketAddr, place: OwnedSemaphorePermit) {
-        let peer = Peer { from, at, tls: self.acceptor.is_some() };
+        // Behind a proxy all come from one address.
+        let stranger =
+            (!self.app.behind_proxy).then(|| Arc::new(self.strangers.enter(network(from.ip().to_canonical()))));
+        let peer = Peer { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
         let _counting = Counting::new(self.app.clone(), |counts| &counts.connections);
+        let ends = async {
+            match &stranger {
+                Some(stranger) => stranger.ends().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.converse(stream, peer) => {}
+            () = ends => {}
+        }
+        drop(place);
+    }
+
+    /// Answers a connection until it ends.
+    async fn converse(&self, stream: tokio::net::TcpStream, peer: Peer) {
         match &self.acceptor {
             None => self.answer(stream, peer).await,
             Some(acceptor) => {
@@ -347,7 +380,6 @@ impl Door {
                 }
             }
         }
-        drop(place);
     }
 
     async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: Peer) {
@@ -355,7 +387,7 @@ impl Door {
         let router = self.router.clone();
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(peer.clone());
             router.clone().oneshot(request)
         });
         let mut http = http1::Builder::new();

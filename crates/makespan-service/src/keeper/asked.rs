@@ -81,13 +81,15 @@ impl Keeper {
     fn expect(&self, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
-        if let Some(&(start, end)) = outlook.jobs.get(&summary.number).filter(|_| summary.state == State::Waiting) {
-            (summary.expected_start, summary.expected_end) = (Some(start), Some(end));
-        }
-        if summary.state == State::Running {
-            let ends = outlook.running.iter().filter(|runs| runs.job == summary.number).map(|runs| runs.end);
-            let planned = outlook.jobs.get(&summary.number).map(|(_, end)| *end);
-            summary.expected_end = ends.chain(planned).max_by(f64::total_cmp);
+        match summary.state {
+            State::Waiting => {
+                (summary.expected_start, summary.expected_end) = outlook.of_waiting(summary.number, wall()).unzip();
+            }
+            State::Running => {
+                (summary.expected_end, summary.longer_than) =
+                    outlook.of_running(summary.number, summary.started, wall());
+            }
+            _ => {}
         }
     }
 
@@ -178,10 +180,14 @@ impl Service for Keeper {
         let spec = job_of(&row.spec, &self.shared.platform);
         let commands = spec.as_ref().map(commands).unwrap_or_default();
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let now = wall();
         let planned: BTreeMap<u64, f64> = outlook
             .iter()
-            .flat_map(|outlook| outlook.expected.iter().filter(|one| one.job == job).map(|one| (one.task, one.start)))
+            .flat_map(|outlook| {
+                outlook.expected.iter().filter(|one| one.job == job).map(|one| (one.task, one.start.max(now)))
+            })
             .collect();
+        let known_length = |task: u64| outlook.as_ref().and_then(|outlook| outlook.length_of(job, task));
         let mut known: BTreeMap<u64, crate::store::TaskRow> = started.into_iter().map(|row| (row.task, row)).collect();
         let order: Vec<u64> = known.keys().copied().collect();
         let rest = (0..row.summary.tasks).filter(|task| !known.contains_key(task)).take(JobDetail::MAX_TASKS);
@@ -195,6 +201,11 @@ impl Service for Keeper {
                 _ => commands.get(number as usize).cloned().unwrap_or_default(),
             };
             let stated = task(number);
+            let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
+            let length = known_length(number).or(own_length).unwrap_or(0.0);
+            let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
+            // Tasks that ended in the service replace a guess.
+            let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
             let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
             let waiting = if row.summary.state == State::Held { State::Held } else { waiting };
             task_list.push(TaskDetail {
@@ -202,7 +213,10 @@ impl Service for Keeper {
                 name,
                 state: kept.as_ref().map_or(waiting, |kept| kept.state),
                 command,
-                expected_start: planned.get(&number).copied(),
+                expected_start: planned
+                    .get(&number)
+                    .copied()
+                    .filter(|_| kept.as_ref().is_none_or(|kept| kept.started.is_none())),
                 started: kept.as_ref().and_then(|kept| kept.started),
                 ended: kept.as_ref().and_then(|kept| kept.ended),
                 processors: kept.as_ref().and_then(|kept| kept.processors.clone()),
@@ -212,14 +226,22 @@ impl Service for Keeper {
                 exit: kept.as_ref().and_then(|kept| kept.exit),
                 memory: kept.as_ref().and_then(|kept| kept.memory),
                 attempts: kept.as_ref().map_or(0, |kept| kept.attempts),
-                estimate: stated.as_ref().map_or(0.0, |task| task.profile.longest().seconds()),
-                estimated_by: stated.as_ref().map_or("guess", |task| source_of(task.estimate)).into(),
+                estimate: length,
+                estimated_by: match &stated {
+                    Some(_) if is_guess && is_replaced => "history".into(),
+                    Some(task) => source_of(task.estimate).into(),
+                    None => "guess".into(),
+                },
                 needs: stated.as_ref().map(needs_of).unwrap_or_default(),
                 reason: kept.and_then(|kept| kept.reason),
             });
         }
         task_list.sort_by_key(|task| (order_of(task.state), task.task));
-        let JobRow { summary, after, directory, environment, begin, reason, .. } = row;
+        let JobRow { summary, after, directory, mut environment, begin, reason, .. } = row;
+        // Keys and tokens may be in it.
+        if who.role != Role::Admin && who.user != summary.user {
+            environment.clear();
+        }
         Ok(JobDetail { summary, task_list, after, directory, environment, begin, reason })
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use makespan::estimate::Medians;
 use makespan::formats::{Language, read_platform, write_atomic, write_instance};
 use makespan::policy::{Improve, Improving, Renewed};
-use makespan_core::{Estimation, Estimator, Instance, Job, Platform, Restated, Run, TaskId};
+use makespan_core::{Estimation, Estimator, Instance, Job, Platform, Restated, Run, TaskId, Time};
 use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder};
 
 use super::admission::Admission;
@@ -209,14 +209,27 @@ struct Learning {
     shared: Arc<Shared>,
 }
 
+impl Learning {
+    /// Returns the kinds of a task, the most specific first.
+    fn kinds(&self, instance: &Instance, task: TaskId) -> Vec<String> {
+        self.shared.host.kinds(unwrapped(&instance.task(task).command).0)
+    }
+}
+
 impl Estimator for Learning {
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+        let mut lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);
+        lengths.add(self.kinds(instance, run.task), run.end - run.start);
+        drop(lengths);
         self.medians.ended(instance, run)
     }
 
     fn grown(&mut self, instance: &Instance) -> Vec<Restated> {
-        let host = &self.shared.host;
-        self.medians.grow(instance, |task: TaskId| host.kinds(unwrapped(&instance.task(task).command).0))
+        let shared = Arc::clone(&self.shared);
+        let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = |task: TaskId| owners.of(task).map_or(Time::ZERO, |(owned, _)| Time::from_ticks(owned.submitted));
+        let kinds = |task: TaskId| shared.host.kinds(unwrapped(&instance.task(task).command).0);
+        self.medians.grow(instance, kinds, made)
     }
 }
 

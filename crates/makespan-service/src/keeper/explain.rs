@@ -13,6 +13,8 @@ use crate::words::{BoundPicture, Delay, Explanation, JobNumber, Reason, Refusal,
 
 /// So many futures are played.
 const FUTURES: usize = 50;
+/// The spread of the time until a task ends that runs longer than expected.
+const UNKNOWN: f64 = 1.0;
 /// Most jobs that are named as a reason.
 const NAMED: usize = 10;
 /// Most delays that are told.
@@ -21,7 +23,7 @@ const DELAYS: usize = 100;
 /// Why a job does not run.
 pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Option<&Outlook>, now: f64) -> Explanation {
     let job = row.summary.number;
-    let planned = outlook.and_then(|outlook| outlook.jobs.get(&job)).map(|(start, _)| *start);
+    let planned = outlook.and_then(|outlook| outlook.of_waiting(job, now)).map(|(start, _)| start);
     let waits = row.summary.state == State::Waiting;
     let (early, late) = match outlook.filter(|_| waits && planned.is_some()) {
         Some(outlook) => range(outlook, job, now),
@@ -51,7 +53,7 @@ pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Opti
                     // What is too early waits for nothing else.
                     let is_open = why_not.is_empty();
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
-                    why_not.extend(misses_deadline(row, outlook));
+                    why_not.extend(misses_deadline(row, outlook, now));
                 }
                 None => why_not.push(reason("there is no plan yet".into())),
             }
@@ -76,8 +78,8 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
 }
 
 /// That it is expected to miss its deadline.
-fn misses_deadline(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
-    let (&(_, end), deadline) = (outlook.jobs.get(&row.summary.number)?, row.summary.deadline?);
+fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
+    let ((_, end), deadline) = (outlook.of_waiting(row.summary.number, now)?, row.summary.deadline?);
     (end > deadline + 0.5).then(|| {
         let text = format!("it is expected to end {:.0} s after its deadline", end - deadline);
         Reason { text, jobs: Vec::new(), resource: None }
@@ -99,10 +101,14 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         let mut ends: Vec<(f64, JobNumber)> = outlook.running.iter().map(|runs| (runs.end, runs.job)).collect();
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
-        let next = ends.first().map_or(0.0, |(end, _)| (end - now).max(0.0));
+        let known =
+            outlook.running.iter().filter(|runs| runs.longer_than.is_none()).map(|runs| (runs.end - now).max(0.0));
+        let next = known.reduce(f64::min).map(|next| format!("the next are expected in {next:.0} s"));
+        let unknown = outlook.running.iter().find(|runs| runs.longer_than.is_some());
+        let unknown = unknown.map(|runs| format!("job {} runs longer than expected, and its end is unknown", runs.job));
         let what = if needs == 1 { "processor" } else { "processors" };
-        let text =
-            format!("it needs {needs} {what} and {free} of {platform} are free; the next are expected in {next:.0} s");
+        let parts: Vec<String> = next.into_iter().chain(unknown).collect();
+        let text = format!("it needs {needs} {what} and {free} of {platform} are free; {}", parts.join("; "));
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =
@@ -146,7 +152,11 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     let mut over: BTreeMap<JobNumber, f64> = BTreeMap::new();
     let mut ends: Vec<(f64, u32)> = Vec::with_capacity(outlook.running.len());
     for runs in &outlook.running {
-        let end = later(runs.end, runs.spread, random);
+        let end = match runs.longer_than {
+            None => later(runs.end, runs.spread, random),
+            // Nothing is known of it but for how long it runs.
+            Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
+        };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);
         ends.push((end, runs.processors));
     }

@@ -3,6 +3,7 @@
 //! One thread writes the store, one runs the engine, one plans for those who look. Who asks reads the store beside them.
 
 mod admission;
+mod ahead;
 mod asked;
 mod engine;
 mod explain;
@@ -101,6 +102,7 @@ impl Keeper {
             readers: store.readers(),
             owners: Arc::default(),
             limits: Arc::default(),
+            lengths: Mutex::default(),
             delivery: Mutex::new(Delivery::default()),
             latest: Mutex::new(store.latest()),
             changed: Condvar::new(),

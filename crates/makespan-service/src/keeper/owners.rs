@@ -18,6 +18,8 @@ pub(super) struct Owned {
     pub position: u64,
     pub title: String,
     pub user: String,
+    /// The instant of its submission, in ticks after the beginning of the round.
+    pub submitted: i64,
 }
 
 /// The jobs that the engine has, in the order of their tasks.
@@ -32,8 +34,8 @@ impl Owners {
     pub fn push(&mut self, handed: &Handed) {
         let first = self.all.last().map_or(0, |last| last.first + last.tasks);
         self.last.insert(handed.job, self.all.len());
-        let Handed { job, position, title, user, tasks, .. } = handed.clone();
-        self.all.push(Owned { first, tasks, job, position, title, user });
+        let Handed { job, position, title, user, tasks, submitted, .. } = handed.clone();
+        self.all.push(Owned { first, tasks, job, position, title, user, submitted });
     }
 
     /// How many jobs the engine was given in this round.

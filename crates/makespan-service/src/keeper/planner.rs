@@ -53,9 +53,14 @@ pub(super) struct Expected {
 pub(super) struct Runs {
     pub job: JobNumber,
     pub user: String,
+    /// Which task of its job.
+    pub task: u64,
     pub processors: u32,
+    pub start: f64,
     /// When it is expected to end.
     pub end: f64,
+    /// The length that was expected of it, in seconds, if it runs longer and its end is unknown.
+    pub longer_than: Option<f64>,
     /// How much that may differ.
     pub spread: f64,
 }
@@ -75,6 +80,50 @@ pub(super) struct Outlook {
     /// By job: its first start and its last end.
     pub jobs: BTreeMap<JobNumber, (f64, f64)>,
     pub bounds: Vec<BoundPicture>,
+}
+
+impl Outlook {
+    /// Checks whether a start or an end was expected before now.
+    pub fn is_overdue(&self, now: f64) -> bool {
+        self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
+            || self.expected.first().is_some_and(|one| one.start < now)
+    }
+
+    /// Returns the expected start and end of a waiting job, neither of which is before now.
+    pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<(f64, f64)> {
+        let &(start, end) = self.jobs.get(&job)?;
+        let late = (now - start).max(0.0);
+        Some((start + late, end + late))
+    }
+
+    /// Returns the expected end of a running job, which is not before now, or the length that was expected of a task whose end is unknown.
+    pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> (Option<f64>, Option<f64>) {
+        let own = || self.running.iter().filter(|runs| runs.job == job);
+        if own().next().is_none() {
+            // It started after the plan was made.
+            let length = self.jobs.get(&job).map(|(start, end)| end - start);
+            let end = started.zip(length).map(|(started, length)| started + length);
+            return if end.is_some_and(|end| end < now) { (None, length) } else { (end, None) };
+        }
+        if let Some(length) = own().filter_map(|runs| runs.longer_than).reduce(f64::max) {
+            return (None, Some(length));
+        }
+        let planned = self.jobs.get(&job).map(|(_, end)| *end);
+        let end = own().map(|runs| runs.end).chain(planned).reduce(f64::max);
+        match end {
+            // It runs longer than expected since the last plan.
+            Some(end) if end < now => (None, own().map(|runs| runs.end - runs.start).reduce(f64::max)),
+            end => (end, None),
+        }
+    }
+
+    /// Returns the expected length of a task that runs or waits.
+    pub fn length_of(&self, job: JobNumber, task: u64) -> Option<f64> {
+        let runs = self.running.iter().find(|runs| (runs.job, runs.task) == (job, task));
+        let runs = runs.map(|runs| runs.longer_than.unwrap_or(runs.end - runs.start));
+        let waits = || self.expected.iter().find(|one| (one.job, one.task) == (job, task));
+        runs.or_else(|| waits().map(|one| one.end - one.start))
+    }
 }
 
 /// A plan of what waits by a rule that takes little time, and its bounds.
@@ -136,7 +185,7 @@ impl Drawer {
             let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
             // Jobs that are held never come to the engine.
             let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
-            if now == changes && !is_old {
+            if now == changes && !is_old && !self.is_overdue() {
                 rest = Duration::ZERO;
                 continue;
             }
@@ -147,6 +196,12 @@ impl Drawer {
             rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
         }
+    }
+
+    /// Checks whether an expected instant has passed without the start or the end that was expected.
+    fn is_overdue(&self) -> bool {
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        outlook.is_some_and(|outlook| outlook.is_overdue(wall()))
     }
 
     /// Sleeps, unless the service ends.
@@ -175,10 +230,13 @@ impl Drawer {
     fn outlook_of(&self, snapshot: &Snapshot) -> Result<Outlook, String> {
         let Snapshot { origin, now, part, running, left_out, .. } = snapshot;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = running.iter().filter_map(|(run, end)| {
-            let (owned, _) = owners.of(run.task)?;
-            let (user, processors) = (owned.user.clone(), run.processors.len());
-            Some(Runs { job: owned.job, user, processors, end: origin + end.seconds(), spread: 0.3 })
+        let running = running.iter().filter_map(|(run, ahead)| {
+            let (owned, task) = owners.of(run.task)?;
+            let (user, processors, start) = (owned.user.clone(), run.processors.len(), origin + run.start.seconds());
+            let (length, is_known) = ahead.length(*now - run.start);
+            let longer_than = (!is_known).then(|| ahead.expected.seconds());
+            let end = start + length.seconds();
+            Some(Runs { job: owned.job, user, task, processors, start, end, longer_than, spread: 0.3 })
         });
         let running: Vec<Runs> = running.collect();
         let waiting = part.tasks.iter().map(|&task| {
@@ -240,8 +298,9 @@ impl Drawer {
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let mut boxes: Vec<BoxPicture> = running
             .iter()
-            .filter_map(|(run, end)| {
+            .filter_map(|(run, ahead)| {
                 let (owned, task) = owners.of(run.task)?;
+                let (length, is_known) = ahead.length(snapshot.now - run.start);
                 Some(BoxPicture {
                     job: owned.job,
                     task,
@@ -249,7 +308,8 @@ impl Drawer {
                     user: owned.user.clone(),
                     state: State::Running,
                     start: origin + run.start.seconds(),
-                    end: origin + end.seconds(),
+                    end: origin + (run.start + length).seconds(),
+                    longer_than: (!is_known).then(|| ahead.expected.seconds()),
                     processors: run.processors.intervals().to_vec(),
                 })
             })
@@ -291,6 +351,7 @@ impl Drawer {
                 state: row.state,
                 start: row.started?,
                 end: row.ended?,
+                longer_than: None,
                 processors: processors.intervals().to_vec(),
             })
         };
@@ -377,6 +438,7 @@ fn box_of(one: &Expected) -> BoxPicture {
         state: State::Waiting,
         start: one.start,
         end: one.end,
+        longer_than: None,
         processors: one.processors.intervals().to_vec(),
     }
 }

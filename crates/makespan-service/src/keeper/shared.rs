@@ -10,6 +10,7 @@ use makespan_core::{Job, Part, Platform, ProcSet, Running, TaskId, Time, Unavail
 use makespan_exec::Intake;
 
 use super::admission::Limits;
+use super::ahead::{Ahead, Lengths};
 use super::owners::{Owners, engine_job};
 use crate::host::Host;
 use crate::prepare::PreparedSubmission;
@@ -85,8 +86,8 @@ pub(super) struct Snapshot {
     pub now: Time,
     /// What waits, or the first of it.
     pub part: Part,
-    /// What runs, and when it is expected to end.
-    pub running: Vec<(Running, Time)>,
+    /// The running tasks with what is known of their lengths.
+    pub running: Vec<(Running, Ahead)>,
     /// How many tasks wait besides.
     pub left_out: u64,
     pub down: Vec<ProcSet>,
@@ -101,6 +102,8 @@ pub(super) struct Shared {
     pub readers: Readers,
     pub owners: Arc<Mutex<Owners>>,
     pub limits: Arc<Mutex<Limits>>,
+    /// Run times of tasks that ended, by kind.
+    pub lengths: Mutex<Lengths>,
     pub delivery: Mutex<Delivery>,
     pub latest: Mutex<u64>,
     pub changed: Condvar,

@@ -1,14 +1,15 @@
 //! What the engine tells goes to the store, and to whoever plans.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
 
-use makespan_core::{Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
+use makespan_core::{Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
 use makespan_exec::{Measured, Observer, Progress, output_files};
 
+use super::ahead::Ahead;
 use super::shared::{Ask, Shared, Snapshot};
 use super::wear::Wear;
 use crate::prepare::unwrapped;
@@ -140,6 +141,15 @@ impl Watcher {
         self.wear.is_due(jobs, &progress.view, open)
     }
 
+    /// Returns what is known of the length of a running task.
+    fn ahead(&self, run: &Running, instance: &Instance, now: Time) -> Ahead {
+        let expected = instance.time(run.task, &run.processors);
+        let lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);
+        let kinds = self.shared.host.kinds(unwrapped(&instance.task(run.task).command).0);
+        let lengths = lengths.of(&kinds, expected.max(now - run.start));
+        Ahead { expected, walltime: instance.walltime(run.task), lengths }
+    }
+
     /// What whoever plans needs, where somebody asks.
     fn picture(&mut self, progress: &Progress<'_>) {
         let mut wanted = self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,8 +159,12 @@ impl Watcher {
         drop(wanted);
         let View { instance, now, waiting, running, .. } = progress.view;
         let first: TaskSet = waiting.iter().take(PLANNED).collect();
-        let part = instance.residual(&View { waiting: &first, ..progress.view });
-        let running = running.iter().map(|run| (run.clone(), run.expected_end(instance, now))).collect();
+        let known: BTreeMap<TaskId, Ahead> =
+            running.iter().map(|run| (run.task, self.ahead(run, instance, now))).collect();
+        let end = |run: &Running| known.get(&run.task).map_or(now, |ahead| run.start + ahead.length(now - run.start).0);
+        let part = instance.residual_until(&View { waiting: &first, ..progress.view }, Time::MAX, &end);
+        let running =
+            running.iter().map(|run| (run.clone(), known.get(&run.task).cloned().unwrap_or_default())).collect();
         let origin = wall() - now.seconds();
         let left_out = waiting.len().saturating_sub(first.len()) as u64;
         let down = progress.view.down.iter().map(|period| period.processors.clone()).collect();

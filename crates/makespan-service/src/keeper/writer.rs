@@ -75,6 +75,8 @@ impl Writer {
             let ends = asks.iter().any(|ask| matches!(ask, Ask::End));
             left = self.write(asks);
             if ends {
+                // Where the disk is full, what is in the log stays there.
+                let _ = self.store.checkpoint();
                 return;
             }
         }

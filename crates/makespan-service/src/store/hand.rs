@@ -35,6 +35,8 @@ pub struct Handed {
     pub tasks: u64,
     /// Its weight, in millionths.
     pub weight: u64,
+    /// The instant of its submission, in ticks after the beginning of the round; 0 if it is older.
+    pub submitted: i64,
     /// Ticks after the beginning of the round.
     pub release: i64,
     /// The same.
@@ -89,6 +91,7 @@ struct Row {
     spec: String,
     tasks: i64,
     length: i64,
+    submitted: f64,
 }
 
 impl Change<'_> {
@@ -178,6 +181,7 @@ impl Change<'_> {
             title: row.title,
             tasks: row.tasks as u64,
             weight,
+            submitted: ticks(row.submitted),
             release,
             deadline,
             after,
@@ -229,7 +233,7 @@ impl Change<'_> {
     }
 
     fn row(&self, job: JobNumber) -> Result<Row, Error> {
-        let sql = "SELECT user, name, weight, priority, deadline, begin, directory, environment, spec, tasks, length \
+        let sql = "SELECT user, name, weight, priority, deadline, begin, directory, environment, spec, tasks, length, submitted \
                    FROM jobs WHERE number = ?1";
         self.connection().prepare_cached(sql)?.query_row([job.0 as i64], |row| {
             Ok(Row {
@@ -244,6 +248,7 @@ impl Change<'_> {
                 spec: row.get(8)?,
                 tasks: row.get(9)?,
                 length: row.get(10)?,
+                submitted: row.get(11)?,
             })
         })
     }

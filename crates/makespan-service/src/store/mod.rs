@@ -104,6 +104,7 @@ impl Store {
         schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
         // Not before: it changes the file, which may be another program's.
         writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
+        compare(&folder, &writer).map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
         let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
         Ok(Self { folder, writer, latest: latest as u64, processors: 1, _lock: lock })
@@ -141,6 +142,14 @@ impl Store {
         Ok((done, taken))
     }
 
+    /// Writes all that is in the write-ahead log into the database itself, so that the file alone is a whole copy.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn checkpoint(&self) -> Result<(), rusqlite::Error> {
+        self.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
     /// Connections to read with.
     pub fn readers(&self) -> Readers {
         Readers { path: self.folder.join(FILE), idle: Mutex::new(Vec::new()) }
@@ -171,6 +180,35 @@ fn a_round_of(folder: &Path) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let is_round = |name: &String| name.strip_prefix("round-").is_some_and(|number| number.parse::<u64>().is_ok());
     names.filter(is_round).min()
+}
+
+/// Compares a database with the folders of its rounds: a database that is older than they are would number jobs again whose output is there.
+fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
+    let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
+    let last_job = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0)")? as u64;
+    let older = |what: String| {
+        Err(format!(
+            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {FILE}-wal, which belongs to it; put \
+             both back, or name another folder"
+        ))
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = |folder: &Path| entries(folder).filter_map(|entry| entry.file_name().into_string().ok());
+    let rounds = names(folder).filter_map(|name| name.strip_prefix("round-")?.parse::<u64>().ok());
+    if let Some(round) = rounds.filter(|&round| round > last_round).min() {
+        return older(format!("round {round}"));
+    }
+    // An output begins with the number of its job.
+    let job_of = |name: String| {
+        let stem = name.strip_suffix(".out")?;
+        stem.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
+    };
+    let jobs = names(&folder.join(format!("round-{last_round}"))).filter_map(job_of);
+    match jobs.filter(|&job| job > last_job).min() {
+        Some(job) => older(format!("job {job}, whose output is in round-{last_round}")),
+        None => Ok(()),
+    }
 }
 
 /// Makes a file that only its owner reads.

@@ -96,6 +96,7 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
         submitted: row.get(4)?,
         expected_start: None,
         expected_end: None,
+        longer_than: None,
         started: row.get(5)?,
         ended: row.get(6)?,
         processors: row.get(7)?,
@@ -415,7 +416,7 @@ impl Reader {
     /// What the database says.
     pub fn handed(&self, round: &Round, behind: u64) -> Result<Vec<Handed>, Error> {
         let sql = "SELECT job, position, handed.name, jobs.name, user, handed.tasks, handed.weight, release, handed.deadline, after, spec, \
-                   directory, environment FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 AND position > ?2 ORDER BY position";
+                   directory, environment, submitted FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 AND position > ?2 ORDER BY position";
         let mut select = self.0.prepare_cached(sql)?;
         let read = |row: &Row<'_>| {
             let (after, environment): (String, String) = (row.get(9)?, row.get(12)?);
@@ -427,6 +428,7 @@ impl Reader {
                 user: row.get(4)?,
                 tasks: number(row, 5)?,
                 weight: number(row, 6)?,
+                submitted: ((row.get::<_, f64>(13)? - round.began).max(0.0) * 1e9) as i64,
                 release: row.get(7)?,
                 deadline: row.get(8)?,
                 after: serde_json::from_str(&after).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
 /// What a user has done and may do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -31,10 +32,12 @@ pub struct UserSummary {
 #[serde(deny_unknown_fields, default)]
 pub struct UserSettings {
     /// How the user's part compares with that of others; 1 where nothing is said.
+    #[schema(minimum = 0.001, maximum = 1000)]
     pub weight: Option<f64>,
     /// Most jobs that may wait; none: no limit.
     pub most_waiting: Option<u64>,
     /// Most processors that may be used at once; none: no limit.
+    #[schema(minimum = 1)]
     pub most_processors: Option<u32>,
 }
 
@@ -46,13 +49,26 @@ pub struct Reservation {
     #[serde(default)]
     pub number: u64,
     /// What it is for.
+    #[schema(max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: String,
     /// From when.
     pub start: f64,
     /// Until when.
     pub end: f64,
     /// Which processors, as ranges, first and last.
+    #[schema(schema_with = ranges)]
     pub processors: Vec<(u32, u32)>,
+}
+
+/// Describes ranges of processors.
+fn ranges() -> Array {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
+    let range = ArrayBuilder::new().items(number).min_items(Some(2)).max_items(Some(2));
+    ArrayBuilder::new()
+        .description(Some("Which processors, as ranges, first and last."))
+        .items(range)
+        .min_items(Some(1))
+        .build()
 }
 
 /// What happened in a span of time.

@@ -390,3 +390,21 @@ fn a_reservation_keeps_processors_free() {
     keeper.unreserve(&admin(), kept.number).unwrap();
     until_state(&keeper, long, State::Succeeded);
 }
+
+/// Keys and tokens may be in the environment of a job: all other readers see none of it.
+#[test]
+fn the_environment_of_a_job_is_for_its_user_and_admins() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let mut one = script("true");
+    one.environment.insert("API_KEY".into(), "secret".into());
+    let alice = who("alice", Role::Submitter);
+    let job = keeper.submit(&alice, one, None).unwrap().jobs[0];
+    for (who, sees) in
+        [(alice, true), (admin(), true), (who("eve", Role::Reader), false), (who("alice", Role::Reader), true)]
+    {
+        let detail = keeper.job(&who, job).unwrap();
+        assert_eq!(!detail.environment.is_empty(), sees, "{who:?}");
+        assert_eq!(serde_json::to_string(&detail).unwrap().contains("secret"), sees, "{who:?}");
+    }
+}

@@ -258,3 +258,50 @@ fn a_reservation_is_kept_over_a_restart() {
     second.unreserve(&admin(), kept.number).unwrap();
     until_state(&second, waits, State::Succeeded);
 }
+
+/// After a clean stop the database alone is a whole copy. One that is older than the folders of its rounds is refused: it would number jobs
+/// again whose output is there.
+#[test]
+fn a_database_that_is_older_than_its_rounds_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let old = |name: &str| temporary.path().join(name);
+    let first = keeper(&store);
+    let job = submit(&first, script("echo one"));
+    until_state(&first, job, State::Succeeded);
+    first.close();
+    assert!(
+        std::fs::metadata(store.join("store.sqlite-wal")).map_or(0, |wal| wal.len()) == 0,
+        "all is in the database"
+    );
+    std::fs::copy(store.join("store.sqlite"), old("one")).unwrap();
+    let second = keeper(&store);
+    let other = submit(&second, script("echo two"));
+    until_state(&second, other, State::Succeeded);
+    second.close();
+    std::fs::copy(store.join("store.sqlite"), old("two")).unwrap();
+    let start = || {
+        let options = KeeperOptions {
+            shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
+            oversubscribe: true,
+            ..KeeperOptions::new(&store)
+        };
+        Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).map(drop)
+    };
+    let put_back = |name: &str| {
+        for log in ["store.sqlite-wal", "store.sqlite-shm"] {
+            let _ = std::fs::remove_file(store.join(log));
+        }
+        std::fs::copy(old(name), store.join("store.sqlite")).unwrap();
+    };
+    put_back("one");
+    let error = start().unwrap_err();
+    assert!(error.contains("job 2, whose output is in round-1") && error.contains("store.sqlite-wal"), "{error}");
+    std::fs::create_dir(store.join("round-7")).unwrap();
+    put_back("two");
+    assert!(start().unwrap_err().contains("it lacks round 7"));
+    std::fs::remove_dir(store.join("round-7")).unwrap();
+    put_back("two");
+    start().unwrap();
+    assert_eq!(std::fs::read_to_string(store.join("round-1/1.out")).unwrap(), "one\n");
+}

@@ -99,7 +99,12 @@ impl Order {
             memory: None,
             walltime: Some(Time::from_seconds(3)),
             grace: Duration::from_secs(1),
-            files: TaskFiles { outputs: ["a.out".into(), "a.err".into()], status: "status/a.1".into(), staging: None },
+            files: TaskFiles {
+                outputs: ["a.out".into(), "a.err".into()],
+                status: "status/a.1".into(),
+                staging: None,
+                is_new: false,
+            },
             environment: vec![],
             claim: "{}".into(),
             after: vec![],

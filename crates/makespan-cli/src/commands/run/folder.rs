@@ -18,8 +18,17 @@ pub const PLAN: &str = "plan.json";
 /// The instance with the times that were learned, where any were.
 pub const INSTANCE: &str = "instance.json";
 
-/// What a run writes beside its journal and the output of its jobs.
-const FILES: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
+/// The files of a run beside its journal and the output of its jobs.
+const RESULTS: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
+
+/// The folders that a run on Slurm makes besides.
+const BOARDS: [&str; 2] = ["jobs", "pilot"];
+
+/// Returns the names of all that a run writes beside its journal and the output of its jobs.
+pub fn results(on_cluster: bool) -> Vec<String> {
+    let boards = BOARDS.iter().filter(|_| on_cluster);
+    RESULTS.iter().chain(boards).map(ToString::to_string).collect()
+}
 
 /// The folder that the options name; otherwise `runs/NAME-k`, the latest one to resume or the next free one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
@@ -33,7 +42,6 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
                 shown(&folder.display().to_string())
             ));
         }
-        check_strange(folder)?;
         if options.failures.resume {
             check_begun(folder)?;
         }
@@ -63,26 +71,10 @@ pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Refuses a folder that holds no run, but files of the names that a run writes: they are somebody's. Links are refused where
-/// they would be written ([`own`]).
-fn check_strange(folder: &Path) -> Result<()> {
-    let kind = |name: &str| folder.join(name).symlink_metadata().ok().map(|metadata| metadata.file_type());
-    let is_own = |name: &&&str| kind(name).is_some_and(|kind| !kind.is_symlink());
-    match FILES.iter().find(is_own).filter(|_| !is_of_a_run(folder)) {
-        Some(name) => Err(miette!(
-            "{} is there and belongs to no run; name another folder, or move the file away",
-            shown(&folder.join(name).display().to_string())
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Whether a session has begun in a folder. One that was killed before it wrote its journal leaves the lock, which is empty, and perhaps
-/// its plan.
+/// Checks whether a session has begun in a folder. A session that was killed before it wrote its journal leaves the lock, and perhaps its plan.
 fn is_of_a_run(folder: &Path) -> bool {
-    let metadata = |name: &str| folder.join(name).symlink_metadata();
-    let is_lock = |metadata: fs::Metadata| metadata.is_file() && metadata.len() == 0;
-    metadata(makespan_exec::journal::FILE).is_ok() || metadata("lock").is_ok_and(is_lock)
+    let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))
 }
 
 /// Whether nothing is in a folder, as a session leaves it that was killed as soon as it had made it.

@@ -88,14 +88,25 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
         sources.push(arguments(file, options.null)?);
     }
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
-    let lines = Template::parse(&words.join(" ")).map_err(wrong)?.lines(&sources).map_err(wrong)?;
+    let lines = Template::of_words(words).map_err(wrong)?.lines(&sources).map_err(wrong)?;
     let machines = input::Machines::of(&options.machines)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();
+    remarks.extend(operator(words));
     let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: true })
+}
+
+/// Returns a remark if several words of a command hold an operator of the shell, which only a command in one string may.
+pub fn operator(words: &[String]) -> Option<String> {
+    const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "|&", "&>"];
+    let found = words.iter().find(|word| words.len() > 1 && OPERATORS.contains(&word.as_str()))?;
+    Some(format!(
+        "`{found}` is an argument of the program, since a command of several words is no shell command; for a shell command write it as one \
+         string, such as -- 'COMMAND {found} ..'"
+    ))
 }
 
 /// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.

@@ -7,7 +7,7 @@ use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDet
 use miette::Result;
 use serde_json::Value;
 
-use super::{connect, fail, now, relative, span};
+use super::{ahead, connect, fail, now, relative, span};
 use crate::args::{Format, JobOptions};
 use crate::output::{emit, shortened, shown, table, wrapped};
 
@@ -46,11 +46,17 @@ fn told(summary: &JobSummary, value: &Value) -> String {
     text += &line("submitted", relative(Some(summary.submitted), now));
     text += &match summary.started {
         Some(started) => line("started", relative(Some(started), now)),
-        None => line("starts", relative(summary.expected_start, now)),
+        None => line("starts", ahead(summary.expected_start, now)),
     };
     text += &match summary.ended {
         Some(ended) => line("ended", relative(Some(ended), now)),
-        None => line("ends", relative(summary.expected_end, now)),
+        None => line(
+            "ends",
+            match summary.longer_than {
+                Some(length) => format!("longer than expected ({}), end unknown", span(length)),
+                None => ahead(summary.expected_end, now),
+            },
+        ),
     };
     text += &line("processors", summary.processors.to_string());
     text += &line("weight", format!("{}, priority {}", summary.weight, summary.priority));
@@ -70,9 +76,12 @@ fn told(summary: &JobSummary, value: &Value) -> String {
 }
 
 fn tasks_told(tasks: &[TaskDetail], all: u64) -> String {
+    let now = now();
     let rows = tasks.iter().take(SHOWN).map(|task| {
         let time = match (task.started, task.ended) {
             (Some(started), Some(ended)) => span(ended - started),
+            // A task that runs longer than expected shows for how long it runs.
+            (Some(started), None) if now - started > task.estimate + 0.5 => format!(">{}", span(now - started)),
             _ => format!("~{}", span(task.estimate)),
         };
         let end = task.exit.map_or("-".into(), |exit| exit.to_string());
@@ -98,8 +107,8 @@ fn explained(explanation: &Explanation) -> String {
     let now = now();
     let mut text = String::from("\n");
     if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
-        text +=
-            &format!("with 80 % it starts between {} and {}\n", relative(Some(early), now), relative(Some(late), now));
+        let from_now = |instant: f64| span((instant - now).max(0.0));
+        text += &format!("with 80 % it starts {} to {} from now\n", from_now(early), from_now(late));
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {

@@ -4,12 +4,13 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use makespan_service::client::Client;
 use makespan_service::words::{JobNumber, Stream};
 use miette::{Result, miette};
 
 use super::{connect, fail};
 use crate::args::LogsOptions;
-use crate::output::harmless;
+use crate::output::{complain, harmless};
 
 /// How often a task that prints nothing is looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -35,11 +36,26 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
         }
         let all = from >= part.size || part.bytes.is_empty();
         if all && (part.ended || !options.follow) {
+            if from == 0 && stream == Stream::Out {
+                point_to_errors(&client, options);
+            }
             return Ok(ExitCode::SUCCESS);
         }
         if all {
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+/// Reports that a task wrote to standard error only.
+fn point_to_errors(client: &Client, options: &LogsOptions) {
+    let errors = client.log(JobNumber(options.job), options.task, Stream::Err, 0);
+    if errors.is_ok_and(|errors| errors.size > 0) {
+        let task = if options.task == 0 { String::new() } else { format!(" --task {}", options.task) };
+        complain(&format!(
+            "note: nothing was written to standard output; makespan logs {}{task} --err prints standard error",
+            options.job
+        ));
     }
 }
 

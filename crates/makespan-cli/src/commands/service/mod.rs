@@ -89,6 +89,11 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
+/// Returns an instant at which something is expected: `in 5 s`, or `in 0 s` if the instant has passed without it.
+fn ahead(instant: Option<f64>, now: f64) -> String {
+    relative(instant.map(|instant| instant.max(now)), now)
+}
+
 /// Adds the amounts that are stated as `NAME=AMOUNT`, each name once.
 pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<String, u64>) -> Result<()> {
     for stated in stated {

@@ -7,7 +7,7 @@ use makespan_service::words::{JobSummary, State};
 use miette::Result;
 use serde_json::json;
 
-use super::{connect, fail, now, relative};
+use super::{ahead, connect, fail, now, relative};
 use crate::args::{AnyState, Format, QueueOptions};
 use crate::output::{emit, shortened, table};
 
@@ -57,7 +57,8 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     }
     let rest = if total > shown { format!("\n{shown} of {}\n", counted(total, "job")) } else { String::new() };
     let soon = if jobs.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
-    rows(jobs, now) + &rest + soon
+    let long = if jobs.iter().any(|job| job.longer_than.is_some()) { LONGER } else { "" };
+    rows(jobs, now) + &rest + soon + long
 }
 
 /// So long after its submission a job without an expected start is taken for one whose plan is being made, in seconds; later it has none
@@ -66,6 +67,10 @@ const PLANNING: f64 = 10.0;
 /// What stands in place of the start of such a job, and the line that says so.
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
+
+/// The end of a running job of which nothing is known, and the line that says so.
+const UNKNOWN: &str = "unknown";
+const LONGER: &str = "\nunknown: the job runs longer than expected, and no job like it is known to have run as long\n";
 
 fn is_planned_now(job: &JobSummary, now: f64) -> bool {
     job.state == State::Waiting
@@ -111,8 +116,16 @@ fn cells(job: &JobSummary, now: f64) -> Vec<String> {
         job.state.name().replace('_', " "),
         job.processors.to_string(),
         tasks,
-        if is_planned_now(job, now) { SOON.into() } else { relative(job.started.or(job.expected_start), now) },
-        relative(job.ended.or(job.expected_end), now),
+        match job.started {
+            Some(started) => relative(Some(started), now),
+            None if is_planned_now(job, now) => SOON.into(),
+            None => ahead(job.expected_start, now),
+        },
+        match (job.ended, job.longer_than) {
+            (Some(ended), _) => relative(Some(ended), now),
+            (None, Some(_)) => UNKNOWN.into(),
+            (None, None) => ahead(job.expected_end, now),
+        },
         crate::output::shown(&job.name).into_owned(),
     ]
 }
@@ -132,6 +145,7 @@ mod tests {
             submitted,
             expected_start: None,
             expected_end: None,
+            longer_than: None,
             started: None,
             ended: None,
             processors: 1,
@@ -153,6 +167,24 @@ mod tests {
         ];
         let starts = jobs.each_ref().map(|job| cells(job, 100.0)[5].clone());
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
+    }
+
+    /// No state of a job and no instant of its expectations gives a text about the past, except for what has happened.
+    #[test]
+    fn nothing_that_is_expected_is_in_the_past() {
+        for state in [State::Waiting, State::Running] {
+            for (start, end) in [(90.0, 95.0), (99.99, 100.0), (100.0, 100.4), (130.0, 140.0)] {
+                let started = (state == State::Running).then_some(80.0);
+                let one =
+                    JobSummary { expected_start: Some(start), expected_end: Some(end), started, ..job(1, state, 50.0) };
+                let shown = cells(&one, 100.0);
+                assert!(shown[6].starts_with("in "), "{shown:?}");
+                assert_eq!(shown[5].ends_with("ago"), started.is_some(), "{shown:?}");
+            }
+        }
+        let longer = JobSummary { started: Some(80.0), longer_than: Some(1.0), ..job(1, State::Running, 50.0) };
+        assert_eq!(cells(&longer, 100.0)[6], "unknown");
+        assert!(text(&[longer], 1, 100.0).contains("runs longer than expected"));
     }
 
     #[test]

@@ -11,8 +11,9 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{add_amounts, connect, fail, now, relative, seconds, span};
+use super::{add_amounts, ahead, connect, fail, now, seconds, span};
 use crate::args::{Format, SubmitOptions};
+use crate::commands::run::operator;
 use crate::input::{STANDARD_INPUT, standard_input};
 use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
@@ -93,7 +94,12 @@ fn content(options: &SubmitOptions) -> Result<Content> {
         walltime: time("walltime", &options.walltime)?,
         resources,
     };
-    Ok(Content::Command { argv: options.command.clone(), needs })
+    operator(&options.command).iter().for_each(|remark| complain(&format!("note: {remark}")));
+    let argv = match &options.command[..] {
+        [line] => ["sh", "-c", line].map(str::to_owned).to_vec(),
+        words => words.to_vec(),
+    };
+    Ok(Content::Command { argv, needs })
 }
 
 /// The list that a template with its arguments is.
@@ -110,9 +116,10 @@ fn template(options: &SubmitOptions) -> Result<Content> {
         ));
     }
     let mut groups = options.command.split(|word| word == ":::");
-    let words = groups.next().unwrap_or_default().join(" ");
+    let words = groups.next().unwrap_or_default();
+    operator(words).iter().for_each(|remark| complain(&format!("note: {remark}")));
     let sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
-    let lines = Template::parse(&words).and_then(|template| template.lines(&sources));
+    let lines = Template::of_words(words).and_then(|template| template.lines(&sources));
     let lines = lines.map_err(|error| miette!("{error}"))?;
     Ok(Content::List { text: lines.join("\n") + "\n" })
 }
@@ -175,7 +182,7 @@ fn told(what_if: &WhatIf) -> String {
     let now = now();
     let first = what_if.starts.iter().copied().reduce(f64::min);
     let last = what_if.ends.iter().copied().reduce(f64::max);
-    let mut text = format!("it would start {} and end {}\n", relative(first, now), relative(last, now));
+    let mut text = format!("it would start {} and end {}\n", ahead(first, now), ahead(last, now));
     for delay in what_if.delays.iter().take(SHOWN) {
         let when = if delay.seconds < 0.0 { "earlier" } else { "later" };
         text += &format!("job {} would start {} {when}\n", delay.job, span(delay.seconds.abs()));

@@ -156,7 +156,7 @@ fn templates_make_commands() {
     sandbox.makespan("run -- 'echo {} >> out; printf %s\\\\n \"<{}>\" >> out' ::: 'a  b' '$(touch evil)' c").succeeds();
     assert_eq!(sandbox.sorted("out"), ["$(touch evil)", "<$(touch evil)>", "<a  b>", "<c>", "a  b", "c"]);
     assert!(!sandbox.path("evil").exists());
-    sandbox.makespan("run -- echo {2} {1} '>>' pairs ::: 1 2 ::: x y z").succeeds();
+    sandbox.makespan("run -- 'echo {2} {1} >> pairs' ::: 1 2 ::: x y z").succeeds();
     assert_eq!(sandbox.sorted("pairs"), ["x 1", "x 2", "y 1", "y 2", "z 1", "z 2"]);
     sandbox.write("names", "one\n\ntwo words\n");
     sandbox.makespan("run --args-from names -- 'echo {#} {} >> named'").succeeds();
@@ -166,6 +166,30 @@ fn templates_make_commands() {
     sandbox.makespan("run -- 'touch alone'").succeeds();
     assert!(
         sandbox.path("alone").exists() && sandbox.path("runs/echo-1").is_dir() && sandbox.path("runs/touch-1").is_dir()
+    );
+}
+
+/// One string is a shell command, several words are a program and its arguments.
+#[test]
+fn several_words_are_no_shell_command() {
+    let sandbox = Sandbox::new();
+    let out = |folder: &str| {
+        let names = std::fs::read_dir(sandbox.path(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let mut out: Vec<_> = names.filter(|path| path.extension().is_some_and(|end| end == "out")).collect();
+        out.sort();
+        out.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect::<String>()
+    };
+    sandbox.makespan("run --folder a -- 'echo a; echo $((1 + 1))'").succeeds();
+    assert_eq!(out("a"), "a\n2\n");
+    sandbox.makespan("run --folder b -- echo 'a; $HOME  b' '' *").succeeds();
+    assert_eq!(out("b"), "a; $HOME  b  *\n");
+    let said = sandbox.makespan("run --folder c -- echo {2} 'see {1}.txt' '>' x ::: 'a b' ::: 1 2").succeeds();
+    assert_eq!(out("c"), "1 see a b.txt > x\n2 see a b.txt > x\n");
+    assert!(said.contains("`>` is an argument of the program"), "{said}");
+    let said = sandbox.makespan("run --folder d -- no-such-program");
+    assert!(
+        said.out.contains("it returned exit status 127: ") && said.out.contains("no-such-program: not found"),
+        "{said:?}"
     );
 }
 
@@ -278,10 +302,8 @@ fn a_session_that_was_killed_before_its_journal_is_no_obstacle() {
         std::fs::create_dir(&folder).unwrap();
         std::fs::copy(sandbox.path("first/plan.json"), folder.join("plan.json")).unwrap();
         // Without the lock of a session it is somebody's plan.
-        sandbox
-            .makespan(&format!("run commands.txt --folder killed{resume}"))
-            .refused(&["plan.json", "belongs to no run"]);
-        std::fs::write(folder.join("lock"), "").unwrap();
+        sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).refused(&["killed", "no run"]);
+        std::fs::copy(sandbox.path("first/lock"), folder.join("lock")).unwrap();
         sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).succeeds();
     }
     assert_eq!(sandbox.sorted("out.txt"), ["a"; 3]);

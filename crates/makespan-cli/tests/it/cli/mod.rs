@@ -39,6 +39,7 @@ mod scratch;
 mod shards;
 mod simulate;
 mod snakefiles;
+mod strangers;
 mod tree_plans;
 mod trees;
 mod verify;

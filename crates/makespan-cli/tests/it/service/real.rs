@@ -15,8 +15,13 @@ struct Served {
 
 impl Served {
     fn start(store: &Path) -> Self {
+        Self::start_with(store, &["--no-history"])
+    }
+
+    fn start_with(store: &Path, options: &[&str]) -> Self {
         let mut child = makespan(store)
-            .args(["serve", "--listen", "127.0.0.1:0", "--processors", "2", "--oversubscribe", "--no-history"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--processors", "2", "--oversubscribe"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -92,4 +97,80 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     assert_eq!(said(&store, &["wait", "4"]), "job 4 succeeded\n");
     assert_eq!(said(&store, &["logs", "4"]), "over\n");
     assert!(next.stop());
+}
+
+/// One string is a shell command and several words are a program with its arguments, as in `run`. The reason names a program that could not be started.
+#[test]
+fn a_command_is_what_it_is_in_a_run() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let served = Served::start(&store);
+    let cases: [(&[&str], bool, &str); 4] = [
+        (&["echo one; echo $((1 + 1))"], true, "one\n2\n"),
+        (&["echo", "one;", "$((1 + 1))"], true, "one; $((1 + 1))\n"),
+        (&["no-such-program; exit 127"], false, "no-such-program: not found"),
+        (&["no-such-program", "-x"], false, "no-such-program"),
+    ];
+    for (number, (words, succeeds, due)) in (1..).zip(cases) {
+        let number = number.to_string();
+        said(&store, &[&["submit", "--"], words].concat());
+        assert_eq!(run(&store, &["wait", &number]).status.success(), succeeds, "{words:?}");
+        if succeeds {
+            assert_eq!(said(&store, &["logs", &number]), due);
+            continue;
+        }
+        let job = said(&store, &["job", &number]);
+        let reason = job.lines().find(|line| line.starts_with("reason")).unwrap_or_default();
+        assert!(reason.contains("exit status 127: ") && reason.contains(due), "{job}");
+        let logs = run(&store, &["logs", &number]);
+        assert!(String::from_utf8_lossy(&logs.stderr).contains("--err"), "{logs:?}");
+    }
+    said(&store, &["submit", "--directory", "/no/such/folder", "--", "true"]);
+    assert!(!run(&store, &["wait", "5"]).status.success());
+    assert!(said(&store, &["job", "5"]).contains("/no/such/folder"), "the folder is named");
+    assert!(served.stop());
+}
+
+/// Jobs that take twelve times as long as expected, asked about again and again: no figure of the queue, of a job or of the plan that is about
+/// something to come is in the past, and one screen has one figure for the length of a job.
+#[test]
+fn nothing_that_is_expected_is_in_the_past() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let history = temporary.path().join("history.sqlite");
+    let served = Served::start_with(&store, &["--history", history.to_str().unwrap()]);
+    for _ in 0..2 {
+        said(&store, &["submit", "--", "sleep 0.1"]);
+    }
+    assert!(run(&store, &["wait", "1", "2"]).status.success());
+    // The history is written beside.
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    for _ in 0..4 {
+        said(&store, &["submit", "--", "sleep 1.2"]);
+    }
+    let (mut unknown, mut known, begun) = (0, 0, std::time::Instant::now());
+    while begun.elapsed().as_secs_f64() < 2.3 {
+        let queue = said(&store, &["queue"]);
+        for line in queue.lines().filter(|line| line.contains("sleep 1.2")) {
+            let past = line.matches("ago").count();
+            assert_eq!(past, usize::from(line.contains("running")), "{queue}");
+        }
+        unknown += queue.matches("unknown  sleep").count();
+        for job in ["3", "6"] {
+            let text = said(&store, &["job", job]);
+            let about = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap_or_default().to_owned();
+            assert!(!about("starts").contains("ago") && !about("ends").contains("ago"), "{text}");
+            assert!(!about("with 80 %").contains("ago"), "{text}");
+            let json: serde_json::Value =
+                serde_json::from_str(&said(&store, &["job", job, "--format", "json"])).unwrap();
+            let task = &json["task_list"][0];
+            if let (Some(start), Some(end)) = (task["started"].as_f64(), json["expected_end"].as_f64()) {
+                known += 1;
+                let estimate = task["estimate"].as_f64().unwrap();
+                assert!((end - start - estimate).abs() < 0.3 || json["state"] != "running", "{json:#}");
+            }
+        }
+    }
+    assert!(unknown > 0 && known > 0, "{unknown} {known} {}", said(&store, &["queue", "--state", "all"]));
+    assert!(served.stop());
 }

@@ -5,7 +5,7 @@ mod place;
 use thiserror::Error;
 
 use super::lines::LONGEST;
-use super::shell::{Scanner, Within};
+use super::shell::{Scanner, Within, quoted};
 use place::{Part, Placeholder, placeholder, refused, safe};
 
 /// Most commands that a template makes.
@@ -145,6 +145,30 @@ impl Template {
         Ok(Self { pieces, stated })
     }
 
+    /// Reads a command as the words of a command line state it: one word is a shell command, several words are a program and its arguments,
+    /// in which the shell sees nothing special.
+    ///
+    /// ```
+    /// use makespan_formats::list::Template;
+    ///
+    /// let lines = |words: &[&str]| {
+    ///     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+    ///     Template::of_words(&words)?.lines(&[vec!["a b".into()]])
+    /// };
+    /// assert_eq!(lines(&["echo {} > x"])?, ["echo 'a b' > x"]);
+    /// assert_eq!(lines(&["echo", "see {}.txt", ">", "x"])?, ["echo 'see ''a b'.txt '>' x"]);
+    /// # Ok::<(), makespan_formats::list::TemplateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TemplateError`], as [`Template::parse`].
+    pub fn of_words(words: &[String]) -> Result<Self, TemplateError> {
+        match words {
+            [line] => Self::parse(line),
+            _ => Self::parse(&words.iter().map(|word| one_word(word)).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
     /// The commands for every combination of one argument of each source; the last source changes fastest.
     ///
     /// # Errors
@@ -195,6 +219,29 @@ impl Template {
         }
         line
     }
+}
+
+/// Quotes a word for the shell, except for the places for arguments in it.
+fn one_word(word: &str) -> String {
+    let (mut line, mut before, mut rest) = (String::new(), String::new(), word);
+    while let Some(c) = rest.chars().next() {
+        let found = if c == '{' { placeholder(rest) } else { None };
+        let length = found.map_or(0, |(text, ..)| text.len());
+        if length > 0 {
+            if !before.is_empty() {
+                line += &quoted(&std::mem::take(&mut before));
+            }
+            line += &rest[..length];
+            rest = &rest[length..];
+        } else {
+            before.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    if !before.is_empty() || line.is_empty() {
+        line += &quoted(&before);
+    }
+    line
 }
 
 /// The arguments of a combination by its number.

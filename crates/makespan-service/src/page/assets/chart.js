@@ -25,11 +25,12 @@ export class Chart {
   tell(box) {
     const planned = box.state === "waiting";
     const open = planned || box.state === "running";
+    const unknown = box.longer_than !== null && box.longer_than !== undefined;
     // What is overdue has not happened.
     const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
     return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
-      [planned ? "starts" : "started", at(box.start, !planned)], [open ? "ends" : "ended", at(box.end, !open)],
-      ["time", span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
+      [planned ? "starts" : "started", at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : at(box.end, !open)],
+      ["time", unknown ? `more than ${span(Date.now() / 1000 - box.start)}` : span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 
   // The data of a chart. Instants are counted from the first picture, so that a zoom stays where it is.

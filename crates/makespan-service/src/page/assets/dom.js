@@ -34,6 +34,9 @@ export function relative(instant) {
   return ahead >= 0 ? `in ${span(ahead)}` : `${span(ahead)} ago`;
 }
 
+// An instant at which something is expected, which is not before now.
+export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
+
 // An instant as people say it; the clock is shown on request.
 export function time(instant) {
   if (instant === null || instant === undefined) return "–";
@@ -49,6 +52,12 @@ export function expected(instant, isNext = true) {
   if (!isNext) return "–";
   shown.textContent = "any moment";
   return shown;
+}
+
+// The expected end of a job that has not ended.
+export function expectedEnd(job) {
+  if (job.longer_than === null || job.longer_than === undefined) return expected(job.expected_end, Boolean(job.started));
+  return `longer than expected (${span(job.longer_than)}), end unknown`;
 }
 
 export const number = (value) => value.toLocaleString("en");

@@ -1,7 +1,7 @@
 // One job: how it stands, why it waits, what it prints.
 
 import { PART, get, log, send } from "./api.js";
-import { el, expected, link, listed, number, relative, span, state, table, time } from "./dom.js";
+import { ahead, el, expected, expectedEnd, link, listed, number, span, state, table, time } from "./dom.js";
 
 // Most characters of an output that are shown.
 const SHOWN = 200000;
@@ -65,7 +65,7 @@ class Tail {
 function facts(one) {
   const waits = one.started === null;
   const all = [["user", one.user], ["submitted", time(one.submitted)], [waits ? "starts" : "started", one.started ? time(one.started) : expected(one.expected_start)],
-    [one.ended === null ? "ends" : "ended", one.ended ? time(one.ended) : expected(one.expected_end, Boolean(one.started))],
+    [one.ended === null ? "ends" : "ended", one.ended ? time(one.ended) : expectedEnd(one)],
     ["ran for", one.ended !== null && one.started !== null ? span(one.ended - one.started) : null],
     ["processors", one.processors], ["tasks ended", one.tasks > 1 ? `${number(one.tasks_ended)} of ${number(one.tasks)}` : null],
     ["weight", one.weight === 1 && one.priority === 0 ? null : `${one.weight}, priority ${one.priority}`],
@@ -77,7 +77,7 @@ function facts(one) {
 
 function reasons(told) {
   const start = told.expected_start === null ? [] : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
-    told.early === null ? "" : `; in eight of ten cases between ${relative(told.early)} and ${relative(told.late)}`, ".")];
+    told.early === null ? "" : `; in eight of ten cases between ${ahead(told.early)} and ${ahead(told.late)}`, ".")];
   const one = (reason) => el("li", {}, reason.text, reason.jobs.length ? [" (", ...listed(reason.jobs.map(link)), ")"] : "");
   return [el("h2", {}, "Why it does not run now"), ...start, el("ul", {}, told.why_not.map(one))];
 }

@@ -64,10 +64,10 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-struct Document(Value);
+pub struct Document(Value);
 
 impl Document {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(serde_json::to_value(openapi()).unwrap())
     }
 
@@ -79,7 +79,7 @@ impl Document {
     }
 
     /// Checks that an answer is one of those described.
-    fn check(&self, method: &str, path: &str, answer: &Answer) {
+    pub fn check(&self, method: &str, path: &str, answer: &Answer) {
         let what = format!("{method} {path}: {} {}", answer.status, answer.text());
         let described = &self.0["paths"][path][method]["responses"][answer.status.to_string()];
         assert!(described.is_object(), "the status is not described: {what}");

@@ -80,6 +80,7 @@ impl Fake {
             submitted: 1.5,
             expected_start: Some(2.0),
             expected_end: None,
+            longer_than: None,
             started: None,
             ended: None,
             processors: 1,
@@ -117,7 +118,7 @@ impl Fake {
 
 fn check(submission: &Submission) -> Result<(), Refusal> {
     let Content::Command { argv, .. } = &submission.content else { return Ok(()) };
-    let kind = match argv.first().map(String::as_str) {
+    let kind = match argv.last().map(String::as_str) {
         None => {
             let remedy = Some("write a command".into());
             return Err(Refusal {
@@ -232,6 +233,7 @@ impl Service for Fake {
             state: State::Running,
             start: 0.0,
             end: 1.0,
+            longer_than: None,
             processors: vec![(0, 3)],
         };
         let bound = BoundPicture {

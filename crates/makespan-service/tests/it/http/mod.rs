@@ -6,6 +6,7 @@ mod client;
 mod description;
 mod events;
 mod fake;
+mod generated;
 mod jobs;
 mod site;
 mod slow;

@@ -65,6 +65,28 @@ fn further_connections_wait() {
     drop(idle);
 }
 
+/// Half-sent requests of one address, more than there are connections, delay no other client at that address.
+#[test]
+fn half_sent_requests_make_nobody_wait() {
+    let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });
+    let mut stream = site.events(&site.admin, "", "");
+    stream.line("event: begin");
+    let half: Vec<_> = (0..200)
+        .map(|_| {
+            let mut stream = site.connect();
+            let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: local");
+            stream
+        })
+        .collect();
+    let begun = Instant::now();
+    assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
+    assert!(begun.elapsed() < LIMIT / 4, "{:?}", begun.elapsed());
+    // A connection on which a token came stays.
+    let job = site.submit(&site.alice, "a");
+    assert_eq!(stream.happening()["job"], job);
+    drop(half);
+}
+
 #[test]
 fn a_stop_ends_streams_and_lets_answers_end() {
     let site = Site::with(quick_limits());

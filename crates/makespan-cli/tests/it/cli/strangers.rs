@@ -1,0 +1,151 @@
+//! Files of somebody else under the names that a run writes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::cli::sandbox::Sandbox;
+
+/// Jobs of every kind: a simple job, a bag, a graph, and a job whose name is no name of a file.
+const JOBS: &str = r#"
+version = 2
+[platform]
+processors = 2
+[[jobs]]
+name = "sim"
+processors = 1
+time = 0.05
+command = ["sh", "-c", "echo out; echo err >&2; echo $MAKESPAN_JOB >> ran"]
+[[jobs]]
+name = "bag"
+count = 2
+processors = 1
+time = 0.05
+command = ["sh", "-c", "true"]
+[[jobs]]
+name = "od/d"
+processors = 1
+time = 0.05
+command = ["sh", "-c", "true"]
+[[jobs]]
+name = "flow"
+deadline = 60
+[[jobs.tasks]]
+name = "a"
+time = 0.05
+command = ["sh", "-c", "true"]
+[[jobs.tasks]]
+name = "b"
+time = 0.05
+command = ["sh", "-c", "true"]
+[[jobs.edges]]
+from = "a"
+to = "b"
+"#;
+
+/// The files below a folder with their content; a link is its target.
+fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() {
+            all.insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+        } else if path.is_dir() {
+            all.extend(content(&path));
+        } else {
+            all.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    all
+}
+
+/// The files of a run that began in an empty folder, by their names from there on.
+fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
+    sandbox.makespan(&format!("run {options} --folder model")).succeeds();
+    let model = sandbox.path("model");
+    let names = content(&model).into_keys().map(|path| path.strip_prefix(&model).unwrap().to_owned()).collect();
+    fs::remove_dir_all(model).unwrap();
+    names
+}
+
+/// Puts a file of somebody else under a name: with content, empty, as a hard link, as a link, as a link to nothing.
+fn put(kind: &str, precious: &Path, path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    match kind {
+        "full" => fs::write(path, "precious\n").unwrap(),
+        "empty" => fs::write(path, "").unwrap(),
+        "hard link" => fs::hard_link(precious, path).unwrap(),
+        "link" => symlink(precious, path).unwrap(),
+        _ => symlink(precious.with_file_name("nothing"), path).unwrap(),
+    }
+}
+
+/// For every file that a run writes and every kind of file that may be there before: the run is refused before anything starts, the message
+/// names the file, and nothing in the folder has changed.
+#[test]
+fn no_file_of_somebody_else_is_emptied_or_replaced() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", JOBS);
+    let options = "i.toml --policy job-flow --oversubscribe";
+    let mut names = written_by(&sandbox, options);
+    for due in
+        ["sim.out", "sim.err", "bag~0.out", "flow~b.err", "status/sim.1", "plan.json", "decisions.csv", "report.html"]
+    {
+        assert!(names.contains(&due.into()), "{due} is not among {names:?}");
+    }
+    names.extend(["instance.json".into(), "journal.jsonl.tmp".into(), "status/sim.1.tmp".into()]);
+    fs::remove_file(sandbox.path("ran")).unwrap();
+    sandbox.write("precious", "precious\n");
+    for name in &names {
+        for kind in ["full", "empty", "hard link", "link", "dangling link"] {
+            // An empty lock is the lock of an earlier version, and nothing is written into it.
+            if kind == "empty" && name == Path::new("lock") {
+                continue;
+            }
+            let folder = sandbox.path("f");
+            put(kind, &sandbox.path("precious"), &folder.join(name));
+            let before = content(&folder);
+            let first = name.components().next().unwrap().as_os_str().to_str().unwrap();
+            sandbox.makespan(&format!("run {options} --folder f")).refused(&[first]);
+            let mut after = content(&folder);
+            // The lock is made first; it is an own file.
+            if name != Path::new("lock") {
+                after.remove(&folder.join("lock"));
+            }
+            assert_eq!(before, after, "{} as {kind}", name.display());
+            assert!(!sandbox.path("ran").exists(), "{} as {kind}: a job ran", name.display());
+            assert_eq!(sandbox.read("precious"), "precious\n", "{} as {kind}", name.display());
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+}
+
+/// The folder of somebody else's files is used if no name is taken, and a run in it goes on with its own files.
+#[test]
+fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sim.dat", "theirs");
+    sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
+    let said = sandbox.makespan("run l.txt --folder .");
+    assert!(said.status == Some(1) && said.out.contains("0 of 1 jobs succeeded"), "{said:?}");
+    // A copy of an output by a hard link keeps what it holds when the job runs again.
+    fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
+    sandbox.write("go", "");
+    sandbox.write("l.txt", "echo two; test -e go #: name=sim\n");
+    sandbox.makespan("run l.txt --folder . --resume --retry-failed -q");
+    assert_eq!((sandbox.read("sim.out").as_str(), sandbox.read("kept").as_str()), ("two\n", "one\n"));
+    assert_eq!(sandbox.read("sim.dat"), "theirs");
+    sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
+}
+
+/// A job whose output another job has written meanwhile is not started, with the reason and the remedy.
+#[test]
+fn what_a_job_has_written_is_not_emptied_by_another() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo theirs > second.out #: name=first\necho ours #: name=second after=first\n");
+    let said = sandbox.makespan("run l.txt --folder .");
+    assert!(said.status == Some(1) && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
+    assert!(said.out.contains("second.out") && said.out.contains("move it away"), "{said:?}");
+    assert_eq!(sandbox.read("second.out"), "theirs\n");
+}
