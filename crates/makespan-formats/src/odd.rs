@@ -143,14 +143,6 @@ impl Odd {
         }
     }
 
-    /// The time limit of `owner`, if any.
-    pub(crate) fn limit(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> Option<Time> {
-        limit(text).unwrap_or_else(|oddity| {
-            self.add(oddity, owner, text);
-            None
-        })
-    }
-
     /// The bytes of `owner`: 0 if there is no number of bytes.
     pub(crate) fn bytes(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> u64 {
         bytes(text).unwrap_or_else(|oddity| {

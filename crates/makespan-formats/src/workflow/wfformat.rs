@@ -236,9 +236,8 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
 
 impl Seen {
     /// Puts the task on as many cores as it ran on, with the memory that it used.
-    fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [Figure; 2]) {
-        let [cores, memory] =
-            stated.each_ref().map(|figure| draft.odd.amount(figure.text(), || format!("task `{name}`")));
+    fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
+        let [cores, memory] = stated.map(|figure| draft.odd.amount(figure.text(), || format!("task `{name}`")));
         let odd = |figure: Option<f64>, least: f64| figure.filter(|&figure| figure < least);
         let figures = [("cores", odd(cores, f64::MIN_POSITIVE)), ("bytes of memory", odd(memory, 0.0))];
         let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?)));
@@ -284,7 +283,7 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
     for task in &specification.tasks.0 {
         let mut ran = executed.remove(&task.id).unwrap_or_default();
         let number = draft.task(&task.id, ran.runtime_in_seconds.text(), command(ran.command.take()))?;
-        seen.equip(&mut draft, number, &task.id, [ran.core_count, ran.memory_in_bytes]);
+        seen.equip(&mut draft, number, &task.id, [&ran.core_count, &ran.memory_in_bytes]);
         for file in task.input_files.iter().chain(&task.output_files) {
             if !draft.knows(file) {
                 draft.size(file, None);
@@ -328,7 +327,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     let mut links = Vec::with_capacity(tasks.len());
     for (task, key) in tasks.into_iter().zip(&keys) {
         let number = draft.task(key, task.runtime_in_seconds.text(), command(task.command))?;
-        seen.equip(&mut draft, number, key, [task.core_count, task.memory_in_bytes]);
+        seen.equip(&mut draft, number, key, [&task.core_count, &task.memory_in_bytes]);
         for file in task.files {
             let size = draft.size(&file.name, file.size_in_bytes.text());
             match file.link.as_str() {
