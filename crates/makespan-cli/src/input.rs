@@ -187,8 +187,8 @@ fn instance_at(
     options: &ReadOptions,
 ) -> Result<Option<Result<ReadInstance, FormatError>>> {
     if makefile::is_makefile(path) {
-        let instance = makefile::read(path, goal, &machine_of(options)?)?;
-        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
+        let found = makefile::read(path, goal, &machine_of(options)?)?;
+        return Ok(found.map(|(instance, remarks)| Ok(ReadInstance { instance, format: Format::List, remarks })));
     }
     if snakefile::is_snakefile(path) {
         let instance = snakefile::read(path, &machine_of(options)?)?;
