@@ -5,8 +5,8 @@ use std::path::Path;
 
 use makespan_core::{Instance, Link, Platform, Time, Unavailable};
 use makespan_formats::{
-    Format, FormatError, Lists, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth, parse_instance,
-    parse_replay, read_instance, read_platform, read_replay,
+    Format, FormatError, Lists, NextflowTrace, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth,
+    parse_instance, parse_replay, read_instance, read_platform, read_replay,
 };
 use miette::{Result, miette};
 
@@ -102,7 +102,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         network: machines.network,
         storage: machines.storage.clone(),
         keeps_placement: machines.is_cluster,
-        trace: options.nextflow_trace.as_deref().map(text_of).transpose()?,
+        trace: options.nextflow_trace.as_deref().map(trace_of).transpose()?,
         speedup,
         seed: speedup_seed,
         strict,
@@ -114,6 +114,11 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         return Err(miette!("{}: nothing is to be done; every target is up to date", path.display()));
     };
     machines.loaded(from_file(found)?)
+}
+
+/// Reads a trace of Nextflow.
+fn trace_of(path: &Path) -> Result<NextflowTrace> {
+    Ok(NextflowTrace { file: path.display().to_string(), text: text_of(path)? })
 }
 
 /// All of a text file.
@@ -185,8 +190,8 @@ fn instance_at(
     options: &ReadOptions,
 ) -> Result<Option<Result<ReadInstance, FormatError>>> {
     if options.lists != Lists::Stated && makefile::is_makefile(path) {
-        let instance = makefile::read(path, goal, &machine_of(options)?)?;
-        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
+        let found = makefile::read(path, goal, &machine_of(options)?)?;
+        return Ok(found.map(|(instance, remarks)| Ok(ReadInstance { instance, format: Format::List, remarks })));
     }
     if options.lists != Lists::Stated && snakefile::is_snakefile(path) {
         let instance = snakefile::read(path, &machine_of(options)?)?;

@@ -18,22 +18,35 @@ pub fn is_makefile(path: &Path) -> bool {
     matches!(name.as_str(), "Makefile" | "makefile" | "GNUmakefile") || matches!(ending, Some("mk" | "mak" | "make"))
 }
 
-/// What make would do here for a goal of a makefile, the first one if none is stated; `None` where all is up to date.
-pub fn read(path: &Path, goal: Option<&str>, platform: &Platform) -> Result<Option<Instance>> {
+/// Most warnings of make that are printed.
+const MAX_WARNINGS: usize = 20;
+
+/// Reads what make would do here for a goal of a makefile, the first one if none is stated, with the warnings of make; `None` where
+/// all is up to date.
+pub fn read(path: &Path, goal: Option<&str>, platform: &Platform) -> Result<Option<(Instance, Vec<String>)>> {
     let name = path.display().to_string();
     path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
     let wrong = |error: FormatError| miette!("{error}");
     let goals = format!("MAKECMDGOALS={}", goal.unwrap_or_default());
-    let known = asked(path, &[&ASK_FIRST[..], &[&goals]].concat(), None)?;
+    let (known, said) = asked(path, &[&ASK_FIRST[..], &[&goals]].concat(), None)?;
     let stubs = stubs(&name, &known).map_err(wrong)?;
     let options: Vec<&str> = ASK.into_iter().chain(stubs.iter().map(String::as_str)).collect();
-    let printed = asked(path, &options, goal)?;
+    let (printed, _) = asked(path, &options, goal)?;
     let asked = Asked { file: &name, goal, known: &known, printed: &printed };
-    read_make(asked, platform, line_of).map_err(wrong)
+    let instance = read_make(asked, platform, line_of).map_err(wrong)?;
+    Ok(instance.map(|instance| (instance, warnings(&said))))
 }
 
-/// What make prints of a makefile with these options.
-fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<String> {
+/// The warnings that make has printed.
+fn warnings(said: &str) -> Vec<String> {
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let more = lines.len().saturating_sub(MAX_WARNINGS);
+    let more = (more > 0).then(|| format!("make prints {more} more lines; `make --dry-run` shows all"));
+    lines.iter().take(MAX_WARNINGS).map(|line| format!("make: {}", shown(line))).chain(more).collect()
+}
+
+/// Runs make on a makefile with these options, and returns its output and its messages.
+fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, String)> {
     let name = path.display();
     let mut make = Command::new("make");
     make.args(options).arg("-f").arg(path).arg("--").args(goal).env("LC_ALL", "C").stdin(Stdio::null());
@@ -41,12 +54,14 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<String> {
         make.env_remove(variable);
     }
     let output = make.output().map_err(|error| miette!("{name}: cannot run `make`, which reads makefiles: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it says nothing");
         return Err(miette!("{name}: make refuses it: {}", shown(said)));
     }
-    String::from_utf8(output.stdout).map_err(|_| miette!("{name}: what make prints of it is not UTF-8"))
+    let printed =
+        String::from_utf8(output.stdout).map_err(|_| miette!("{name}: what make prints of it is not UTF-8"))?;
+    Ok((printed, said))
 }
 
 /// A line of a makefile, from 1.

@@ -13,10 +13,20 @@ pub enum Anomaly {
     RepeatedNumber,
     /// The submit time is missing. Skipped.
     NoSubmitTime,
-    /// The run time is missing: the job was cancelled before it started, or never ended. Skipped.
+    /// The run time is missing: the job never started, or never ended. Skipped.
     NoRunTime,
-    /// The run time is zero: the job started and ended within the resolution of the log. Skipped.
+    /// The run time is zero: the job started and ended within the resolution of the log. One tick stands in.
     ZeroRunTime,
+    /// The run time of a job that ran is missing or cannot be; a guess stands in.
+    GuessedRunTime,
+    /// The time limit is no time, or above 292 years; the job has no limit.
+    BrokenLimit,
+    /// An instant or another figure cannot be read; it counts as missing.
+    BrokenField,
+    /// The list of an array's tasks is cut, so that tasks are missing.
+    CutArray,
+    /// The job waits for another one, which is not kept.
+    Precedence,
     /// Both the allocated and the requested processors are missing or zero. Skipped.
     NoProcessors,
     /// The number of processors is not whole, such as 2.5. Skipped.
@@ -54,12 +64,19 @@ pub enum Anomaly {
 impl Anomaly {
     /// Whether such a record becomes no job.
     pub const fn skips(self) -> bool {
-        use Anomaly::{
-            BrokenNeeds, BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord, StillRuns,
-            StillWaits,
-        };
-        let keeps = matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component);
-        !keeps && !matches!(self, BrokenUser | BrokenNeeds | StillRuns | StillWaits)
+        matches!(
+            self,
+            Self::NoNumber
+                | Self::RepeatedNumber
+                | Self::NoSubmitTime
+                | Self::NoRunTime
+                | Self::NoProcessors
+                | Self::BrokenProcessors
+                | Self::TooWide
+                | Self::NoRoom
+                | Self::NotEnded
+                | Self::LongRecord
+        )
     }
 
     /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
@@ -76,7 +93,15 @@ impl fmt::Display for Anomaly {
             Self::RepeatedNumber => "repeated job number or name",
             Self::NoSubmitTime => "no submit time",
             Self::NoRunTime => "no run time",
-            Self::ZeroRunTime => "run time 0",
+            Self::ZeroRunTime => "run time 0; one nanosecond stands in",
+            Self::GuessedRunTime => "no run time that can be; a guess stands in",
+            Self::BrokenLimit => "the time limit is no time or above 292 years; the job has no limit",
+            Self::BrokenField => "a field that cannot be read; it counts as missing",
+            Self::CutArray => {
+                "Slurm has cut the list of an array's tasks, so that at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
+                 squeue"
+            }
+            Self::Precedence => "the job waits for a preceding job (fields 17 and 18), which is not kept",
             Self::NoProcessors => "no positive number of processors",
             Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",

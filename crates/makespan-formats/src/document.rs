@@ -24,6 +24,12 @@ pub(crate) trait Named {
 /// million times over does not fill the memory before it is refused.
 pub(crate) struct Unique<T>(pub Vec<T>);
 
+impl<T> Default for Unique<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 impl<'de, T: Named + Deserialize<'de>> Deserialize<'de> for Unique<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(UniqueVisitor(PhantomData))

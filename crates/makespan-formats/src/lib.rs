@@ -30,6 +30,7 @@ mod look;
 pub mod moldable_set;
 mod names;
 mod needs;
+mod odd;
 #[cfg(test)]
 mod packing;
 mod paje;
@@ -76,5 +77,5 @@ pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::{write_swf, write_swf_log, write_swf_trace};
 pub use tree_plan::TreePlanFile;
-pub use workflow::StatedFiles;
 pub use workflow::compound_xml::write_compound_xml;
+pub use workflow::{NextflowTrace, StatedFiles};

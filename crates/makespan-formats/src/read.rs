@@ -16,7 +16,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, StatedFiles, etc, instance, list, look, moldable_set, psplib, workflow};
+use crate::{NextflowTrace, SpeedupSpec, StatedFiles, etc, instance, list, look, moldable_set, psplib, workflow};
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,13 @@ pub struct ReadOptions {
     /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
     /// files are there at once.
     pub storage: Option<String>,
-    /// The text of a trace of Nextflow, with the tasks and times of the processes in its graph in DOT.
-    pub trace: Option<String>,
+    /// A trace of Nextflow, with the tasks and times of the processes in its graph in DOT.
+    pub trace: Option<NextflowTrace>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
-    /// Refuses a log of which any record would be skipped, and a workflow with a run time of zero; other formats never
-    /// skip anything.
+    /// Refuses a log of which a record would be skipped or changed, and any other file with a value that cannot be.
     pub strict: bool,
     /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
     /// platform. Of its memory and GPUs a list has what its commands need.
@@ -390,7 +389,7 @@ fn planned_workflow(
     let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
     let text = text(&mut input, name)?;
     let storage = options.storage.as_deref();
-    let trace = options.trace.as_deref();
+    let trace = options.trace.as_ref();
     let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage, trace };
     let (instance, remarks) = workflow::read(name, &text, format, &options)?;
     Ok(ReadInstance { instance, format, remarks })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use makespan::formats::{Estimates, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth};
+use makespan::formats::{Estimates, NextflowTrace, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth};
 use makespan::{Link, Platform, Time};
 use makespan_core::{Resource, Resources};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ impl Reading<'_> {
             platform: self.platform(py)?,
             network: self.network(py)?,
             storage: self.storage.clone(),
-            trace: self.trace.as_ref().map(std::fs::read_to_string).transpose()?,
+            trace: self.trace.as_ref().map(trace_of).transpose()?,
             speedup: self.speedup(py)?,
             seed: self.seed,
             strict: self.strict,
@@ -112,6 +112,11 @@ pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);
     let read = makespan::formats::parse_instance(text.as_bytes(), "platform", &ReadOptions::default());
     Ok(read.map_err(|error| errors::of_document(py, &error))?.instance.platform().clone())
+}
+
+/// Reads a trace of Nextflow.
+fn trace_of(path: &PathBuf) -> PyResult<NextflowTrace> {
+    Ok(NextflowTrace { file: path.display().to_string(), text: std::fs::read_to_string(path)? })
 }
 
 /// This machine as a platform: for files that say nothing of machines.

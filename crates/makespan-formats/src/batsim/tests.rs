@@ -77,23 +77,57 @@ fn errors_name_the_job_and_the_profile() {
     let job = |id: &str, res: &str, profile: &str| {
         format!(r#"{{"id": {id}, "subtime": 0, "res": {res}, "profile": "{profile}"}}"#)
     };
-    check(&job("7", "1", "p"), "w.json: jobs[0]: job `7`: profile `p` is of type `parallel`");
-    check(&job("7", "1", "s"), "profile `s` is of type `composed`");
     check(&job("7", "1", "dd"), "the profile `dd` is not among `profiles`; did you mean `d`?");
-    check(&job("7", "-1", "d"), "jobs[0].res");
+    check(&job("7", "-1", "d"), "no record can be a job (1 record skipped: no positive number of processors");
     let twice = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 1}, "d": {"type": "delay", "delay": 2}}}"#;
     let refused = read(twice, &ReplayOptions::default()).unwrap_err();
     assert!(refused.contains("profiles") && refused.contains("a profile of this name stands above"), "{refused}");
-    let less = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "parallel_homogeneous", "cpu": -1}}}"#;
-    assert!(read(less, &ReplayOptions::default()).unwrap_err().contains("an amount of -1 is out of range"));
-    check(&job("7", "1", "z"), "no record can be a job (1 record skipped: run time 0 (first at jobs[0]))");
     check(&job("7", "9", "d"), "more processors than the platform has");
     check("", "no record can be a job");
     check(r#"{"id": 1, "subtime": 0, "res": 1}"#, "the key `profile` is missing");
-    check(r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#, "jobs[0].subtime");
+    check(r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#, "no submit time (first at jobs[0])");
     let strict = ReplayOptions { strict: true, ..ReplayOptions::default() };
     let error = read(&workload(OLD, JOBS), &strict).unwrap_err();
     assert!(error.starts_with("w.json: jobs[1]: a record is refused"), "{error}");
     let sizeless = workload(OLD, JOBS).replace("\"nb_res\": 4,", "");
     assert!(read(&sizeless, &ReplayOptions::default()).unwrap_err().contains("no `nb_res`; state the processors"));
+}
+
+#[test]
+fn times_of_profiles_are_known_or_guesses() {
+    let profiles = r#""d": {"type": "delay", "delay": 5}, "p": {"type": "parallel", "cpu": [1e9, 5e9], "com": [0, 0, 0, 0]},
+        "m": {"type": "ParallelTaskProfile", "cpu": [1e9, 2e9], "com": [0, 1, 0, 0]}, "s": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["d", "p"]},
+        "n": {"type": "composed", "seq": ["s", "d"]}, "z": {"type": "delay", "delay": 0}, "w": {"type": "delay", "delay": -1}, "e": {"type": "smpi", "trace": "x"},
+        "l": {"type": "parallel_homogeneous", "cpu": -1, "com": 0}, "y": {"type": "delay", "delay": 1e12}, "q": {"type": "composed", "seq": ["d", "e"]}"#;
+    for (profile, walltime, seconds, odd) in [
+        ("d", "1e12", 5.0, Some(Anomaly::BrokenLimit)),
+        ("p", "100", 5.0, None),
+        ("m", "100", 2.0, Some(Anomaly::Communication)),
+        ("s", "100", 20.0, None),
+        ("n", "-1", 25.0, None),
+        ("z", "100", 1e-9, Some(Anomaly::ZeroRunTime)),
+        ("w", "-1", 60.0, Some(Anomaly::GuessedRunTime)),
+        ("w", "20", 20.0, Some(Anomaly::GuessedRunTime)),
+        ("e", "100", 60.0, Some(Anomaly::GuessedRunTime)),
+        ("l", "100", 60.0, Some(Anomaly::GuessedRunTime)),
+        ("y", "100", 60.0, Some(Anomaly::GuessedRunTime)),
+        ("q", "100", 60.0, Some(Anomaly::GuessedRunTime)),
+    ] {
+        let job = format!(r#"{{"id": "a", "subtime": 0, "res": 2, "profile": "{profile}", "walltime": {walltime}}}"#);
+        let text = workload(profiles, &job);
+        let planned = parse_instance(text.as_bytes(), "w.json", &ReadOptions::default()).unwrap();
+        let task = planned.instance.task(makespan_core::TaskId(0));
+        assert_eq!(task.profile.shortest().seconds().to_bits(), f64::to_bits(seconds), "{profile}");
+        assert_eq!(task.estimate.is_guess(), odd == Some(Anomaly::GuessedRunTime), "{profile}");
+        let clairvoyant = ReplayOptions { estimates: crate::Estimates::Clairvoyant, ..ReplayOptions::default() };
+        let replay = read(&text, &clairvoyant).unwrap();
+        let found: Vec<Anomaly> = replay.report.found.iter().map(|found| found.anomaly).collect();
+        assert_eq!(found, odd.into_iter().collect::<Vec<_>>(), "{profile}");
+        let strict = ReplayOptions { strict: true, ..clairvoyant };
+        assert_eq!(read(&text, &strict).is_err(), odd.is_some(), "{profile}");
+    }
+    let own = r#""a": {"type": "composed", "seq": ["a"]}"#;
+    let error =
+        read(&workload(own, r#"{"id": "a", "subtime": 0, "res": 2, "profile": "a"}"#), &ReplayOptions::default());
+    assert!(error.unwrap_err().contains("part of itself"));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Actual, Instance, Job, Platform, Profile, Time, counted};
 
-use super::record::{Logged, Record};
+use super::record::{Logged, Record, mark_guess};
 use super::{Estimates, Past, Replay, ReplayOptions};
 use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
@@ -58,6 +58,9 @@ pub(crate) fn replay(
         let mut job = Job::new(record.name, told).with_release(record.submit).with_priority(priority);
         job = job.with_needs(record.needs);
         job.user = record.user;
+        if record.is_guess && estimate == record.run {
+            mark_guess(&mut job);
+        }
         job.submission = record.submission;
         // A log may say that a job started before it was submitted.
         starts.push(record.started.filter(|&started| started >= record.submit));

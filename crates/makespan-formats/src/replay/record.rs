@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Submission, Time, counted};
+use makespan_core::{
+    Estimate, Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Submission, Time, counted,
+};
 use rustc_hash::FxHashMap;
 
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report};
 use crate::clock::Clock;
 use crate::error::{FormatError, Place};
+use crate::guess::GUESS;
 use crate::needs::{UNSTATED, Unstated};
 use crate::speedup::{Laws, through};
 use crate::swf::{Log, Options};
@@ -22,6 +25,8 @@ pub(crate) struct Record {
     /// How long it really ran.
     pub run: Time,
     pub processors: u32,
+    /// Whether `run` is a guess.
+    pub is_guess: bool,
     /// The time that its user asked for.
     pub requested: Option<Time>,
     pub user: Option<u32>,
@@ -182,7 +187,19 @@ impl Record {
     /// The same of another name, which is for its reader to give with what it needs and how it was submitted.
     pub(crate) fn copy(&self) -> Self {
         let Self {
-            at, submit, run, processors, requested, user, queue, efficiency, measured, started, is_alive, ..
+            at,
+            submit,
+            run,
+            is_guess,
+            processors,
+            requested,
+            user,
+            queue,
+            efficiency,
+            measured,
+            started,
+            is_alive,
+            ..
         } = *self;
         let (name, needs, submission) = (String::new(), Needs::NONE, None);
         Self {
@@ -191,6 +208,7 @@ impl Record {
             submit,
             run,
             processors,
+            is_guess,
             requested,
             user,
             queue,
@@ -211,6 +229,16 @@ impl Record {
                 .ok_or_else(|| "its sequential time by this speed-up is longer than 146 years".to_owned()),
         }
     }
+}
+
+/// Marks the times of a job as guesses.
+pub(crate) fn mark_guess(job: &mut Job) {
+    job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
+}
+
+/// The guess for a run time that a log lacks: a minute, or the requested time if that is shorter.
+pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
+    requested.map_or(GUESS, |requested| requested.min(GUESS))
 }
 
 /// The records as an instance to plan, on the stated machines if there are any: every job takes its run time.
@@ -236,6 +264,9 @@ pub(crate) fn planned(
         let profile = record.profile(record.run, law, processors);
         let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;
         let mut job = Job::new(record.name, profile).with_release(record.submit).with_needs(record.needs);
+        if record.is_guess {
+            mark_guess(&mut job);
+        }
         // A log keeps jobs that outlived their request; such a request is no walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)

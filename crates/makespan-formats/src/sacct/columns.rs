@@ -38,9 +38,16 @@ pub(super) struct Columns {
     pub reason: Option<usize>,
     /// Names of the nodes that it had.
     pub node_list: Option<usize>,
-    /// What nobody looks at.
+    /// Columns of free text, which may hold a `|`.
+    pub free: Vec<usize>,
+    /// Whether lines end with a `|`.
+    pub is_ended: bool,
+    /// Columns that are not used.
     pub unused: Vec<String>,
 }
+
+/// Columns of free text.
+const FREE: [&str; 7] = ["JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir"];
 
 /// Columns that are used, and those that say the same in another way or of steps.
 const USED: [&str; 30] = [
@@ -97,9 +104,12 @@ impl Columns {
                 missing(&format!("no column `{wanted}`{near}"))
             })
         };
+        // `--parsable` ends every line with a separator, `--parsable2` none.
+        let is_ended = names.len() > 1 && names.last() == Some(&"");
         let columns = Self {
-            // `--parsable` ends every line with a separator, `--parsable2` none.
-            count: names.len() - usize::from(names.len() > 1 && names.last() == Some(&"")),
+            count: names.len() - usize::from(is_ended),
+            free: FREE.into_iter().filter_map(place).collect(),
+            is_ended,
             job: place("JobID").map_or_else(|| needed("JobIDRaw"), Ok)?,
             submit: needed("Submit")?,
             start: place("Start"),
@@ -141,6 +151,6 @@ impl Columns {
 
 fn missing(what: &str) -> String {
     format!(
-        "{what}; ask for `sacct --allusers --parsable2 --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
+        "{what}; ask for `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
     )
 }

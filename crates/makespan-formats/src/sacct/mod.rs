@@ -6,6 +6,7 @@
 //! on it could start, and `Reason` and `NodeList` are counted. Jobs that ran or waited when the dump was written are the present: their
 //! time limits stand in for their run times.
 
+mod cells;
 mod columns;
 mod needs;
 mod read;

@@ -5,23 +5,21 @@ use std::io::BufRead;
 use makespan_core::{Needs, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cells::{Parts, cells, is_step, parts};
 use super::columns::Columns;
 use super::needs::needs;
-use super::submitted::{Submissions, numbers};
-use super::values::{count, duration, instant};
+use super::submitted::Submissions;
+use super::values::{count, duration, instant, zone};
 use crate::Clock;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
 use crate::needs::Pool;
-use crate::replay::record::{Logged, Record};
+use crate::replay::record::{Logged, Record, guessed_run};
 
 /// States of jobs that wait, and of those that have started and not ended.
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
-
-/// More parts of an array than one record may stand for.
-const MAX_PARTS: usize = 100_000;
 
 #[derive(Default)]
 struct Reader {
@@ -35,6 +33,8 @@ struct Reader {
     eligible_later: usize,
     /// The last instant of the dump at which anything happened, in seconds.
     last: i64,
+    /// Seconds east of Greenwich of the first submission that states a zone.
+    east: Option<i64>,
     /// With the instants of submission apart, in seconds: times count from the first of them.
     records: Vec<(i64, Record)>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
             FormatError::content(file, column.map_or(place.clone(), |column| place.with_field(column)), problem)
         })
     })?;
-    let Reader { records, report, columns, submissions, eligible_later, last, .. } = reader;
+    let Reader { records, report, columns, submissions, eligible_later, last, east, .. } = reader;
     let first = records.iter().map(|&(submit, _)| submit).min().unwrap_or(0);
     let alive = records.iter().filter(|(_, record)| record.is_alive).count();
     // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
@@ -61,7 +61,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
         let started = record.started.map(|started| since(started.ticks() / Time::TICKS_PER_SECOND));
         Record { submit: since(submit), started, ..record }
     });
-    let clock = Clock::local(first);
+    let clock = Clock::local(first + east.unwrap_or(0));
     let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
     let mut remarks = vec![format!("times count from the first submission, {shown} by the clock of the dump")];
     if eligible_later > 0 {
@@ -84,17 +84,23 @@ impl Reader {
             self.columns = Some(Columns::read(&text).map_err(|problem| (Some("header"), problem))?);
             return Ok(());
         };
-        let mut cells: Vec<&str> = text.split('|').map(str::trim).collect();
-        if cells.len() == columns.count + 1 && cells.last() == Some(&"") {
-            cells.pop();
-        }
+        let Some(mut cells) = cells(columns, &text) else {
+            // A step is a part of its job.
+            if !is_step(&name_of(columns, &text)) {
+                self.report.add(Anomaly::LongRecord, line);
+            }
+            return Ok(());
+        };
         let name = cells.get(columns.job).copied().unwrap_or_default();
-        // A step is a part of its job.
-        if name.contains('.') {
+        if is_step(name) {
             return Ok(());
         }
-        if cells.len() > columns.count {
-            self.report.add(Anomaly::LongRecord, line);
+        // Dumps that were joined have a header each.
+        if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
+            let mut next = Columns::read(&text).map_err(|problem| (Some("header"), problem))?;
+            next.unused
+                .extend(columns.unused.iter().filter(|name| !next.unused.contains(name)).cloned().collect::<Vec<_>>());
+            self.columns = Some(next);
             return Ok(());
         }
         let short = cells.len() < columns.count;
@@ -102,30 +108,36 @@ impl Reader {
         if short {
             self.report.add(Anomaly::ShortRecord, line);
         }
-        let (submit, mut record) = match record(columns, &cells, line)? {
+        let mut odd = Vec::new();
+        let (submit, mut record) = match record(columns, &cells, line, &mut odd) {
             Err(anomaly) => {
                 self.report.add(anomaly, line);
                 return Ok(());
             }
             Ok(found) => found,
         };
+        self.east = self.east.or(zone(cells[columns.submit]).1);
         record.user = columns.user.map(|user| cells[user]).filter(|user| !user.is_empty()).map(|user| {
             let next = self.users.len() as u32;
             *self.users.entry(user.to_owned()).or_insert(next)
         });
         let (needs, broken) = needs(columns, &cells);
         record.needs = self.needs.of(needs);
-        let eligible = columns.eligible.map_or(Ok(None), |column| instant(cells[column]));
-        let eligible = eligible.map_err(|problem| (Some("Eligible"), problem))?;
+        let eligible = instant_of(columns.eligible, &cells, &mut odd);
         // What a job waits for before it could start is not for a scheduler to shorten.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
         // The start of a job that waits is what Slurm expects, and has not happened.
         let waits = record.is_alive && record.started.is_none();
-        let last = last_of(columns, &cells)?.filter(|_| !waits);
+        let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
-        let (names, array) = parts(name);
+        let Parts { names, array, is_cut } = parts(name);
+        odd.extend(is_cut.then_some(Anomaly::CutArray));
+        odd.extend(broken.then_some(Anomaly::BrokenNeeds));
+        odd.extend(name.contains('+').then_some(Anomaly::Component));
+        odd.sort_unstable();
+        odd.dedup();
         let mut added = false;
         for name in names {
             if !self.names.insert(name.clone()) {
@@ -141,83 +153,75 @@ impl Reader {
             }
             self.records.push((release, Record { name, submission, needs: record.needs.clone(), ..record.copy() }));
         }
-        if added && broken {
-            self.report.add(Anomaly::BrokenNeeds, line);
-        }
-        if added && name.contains('+') {
-            self.report.add(Anomaly::Component, line);
-        }
+        odd.into_iter().filter(|_| added).for_each(|anomaly| self.report.add(anomaly, line));
         Ok(())
     }
 }
 
+/// The cell that would be the name of a job if a line had no more cells than the header.
+fn name_of(columns: &Columns, line: &str) -> String {
+    line.split('|').nth(columns.job).unwrap_or_default().trim().to_owned()
+}
+
+/// The instant in a column; one that cannot be read counts as missing.
+fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> Option<i64> {
+    instant(cells[column?]).unwrap_or_else(|_| {
+        odd.push(Anomaly::BrokenField);
+        None
+    })
+}
+
 /// The last instant of a line, in seconds: now, of a job that runs.
-fn last_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
-    let at = |column: Option<usize>| column.map_or(Ok(None), |column| instant(cells[column]));
-    let start = at(columns.start).map_err(|problem| (Some("Start"), problem))?;
-    let end = at(columns.end).map_err(|problem| (Some("End"), problem))?;
-    let run = run_of(columns, cells)?;
-    Ok(end.or_else(|| Some(start? + run?)))
+fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
+    let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
+    at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// The parts of an array for which a record stands, such as `7_[2-9%3]`, with the number of the array and how many may run at a
-/// time; any other name is its own.
-fn parts(name: &str) -> (Vec<String>, Option<(&str, Option<u32>)>) {
-    let own = || vec![name.to_owned()];
-    let Some((array, rest)) = name.split_once('_') else { return (own(), None) };
-    let Some(list) = rest.strip_prefix('[').and_then(|list| list.strip_suffix(']')) else {
-        return (own(), Some((array, None)));
-    };
-    let (list, most) = list.split_once('%').map_or((list, None), |(list, most)| (list, most.parse().ok()));
-    let expanded = numbers(list, MAX_PARTS).filter(|numbers| numbers.len() <= MAX_PARTS);
-    match expanded {
-        Some(numbers) => (numbers.iter().map(|number| format!("{array}_{number}")).collect(), Some((array, most))),
-        None => (own(), Some((array, most))),
-    }
-}
-
-/// A line as the instant of its submission and its record, or why it is none.
-fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64, Record), Anomaly>, Problem> {
+/// A line as the instant of its submission and its record, or why it is none. Values that are read otherwise than they stand are added
+/// to `odd`.
+fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {
-        return Ok(Err(Anomaly::NoNumber));
+        return Err(Anomaly::NoNumber);
     }
-    let Some(submit) = instant(cells[columns.submit]).map_err(|problem| (Some("Submit"), problem))? else {
-        return Ok(Err(Anomaly::NoSubmitTime));
-    };
+    let submit = instant(cells[columns.submit]).ok().flatten().ok_or(Anomaly::NoSubmitTime)?;
     let state = columns.state.map_or("", |state| cells[state]).split_whitespace().next().unwrap_or_default();
     let (waits, runs) = (WAITING.contains(&state), RUNNING.contains(&state));
-    let requested = limit(columns, cells)?.filter(|&limit| limit > 0).map(Time::from_seconds);
+    let requested = limit(columns, cells).unwrap_or_else(|_| {
+        odd.push(Anomaly::BrokenLimit);
+        None
+    });
+    let mut is_guess = false;
     let run = if waits || runs {
         // It has taken so long already.
-        let taken = Time::from_seconds(if runs { run_of(columns, cells)?.unwrap_or(0) } else { 0 });
-        let Some(limit) = requested else { return Ok(Err(Anomaly::NotEnded)) };
-        limit.max(taken)
+        let taken = run_of(columns, cells).ok().flatten().filter(|_| runs);
+        requested.ok_or(Anomaly::NotEnded)?.max(Time::from_seconds(taken.unwrap_or(0)))
     } else {
-        match run(columns, cells)? {
-            None => return Ok(Err(Anomaly::NoRunTime)),
-            Some(0) => return Ok(Err(Anomaly::ZeroRunTime)),
-            Some(run) => Time::from_seconds(run),
+        match run(columns, cells, odd).and_then(|run| run.map(time_of).transpose()) {
+            Ok(None) => return Err(Anomaly::NoRunTime),
+            Ok(Some(Time::ZERO)) if state == "CANCELLED" && columns.start.is_none() => return Err(Anomaly::NoRunTime),
+            Ok(Some(Time::ZERO)) => {
+                odd.push(Anomaly::ZeroRunTime);
+                Time::TICK
+            }
+            Ok(Some(run)) => run,
+            Err(_) => {
+                odd.push(Anomaly::GuessedRunTime);
+                is_guess = true;
+                guessed_run(requested)
+            }
         }
     };
-    let start = columns.start.filter(|_| !waits).map_or(Ok(None), |column| instant(cells[column]));
-    let start = start.map_err(|problem| (Some("Start"), problem))?;
-    let mut processors = None;
-    for &column in &columns.processors {
-        let count = count(cells[column]).map_err(|problem| (Some("processors"), problem))?;
-        processors = processors.or(count.filter(|&count| count > 0));
-    }
-    let Some(processors) = processors else { return Ok(Err(Anomaly::NoProcessors)) };
-    let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-    let submitted = Time::ZERO;
-    Ok(Ok((
+    let start = instant_of(columns.start.filter(|_| !waits), cells, odd);
+    Ok((
         submit,
         Record {
             at: line,
             name: name.to_owned(),
-            submit: submitted,
+            submit: Time::ZERO,
             run,
-            processors,
+            is_guess,
+            processors: processors(columns, cells)?,
             requested,
             user: None,
             queue: None,
@@ -228,39 +232,68 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
             submission: None,
             is_alive: waits || runs,
         },
-    )))
+    ))
+}
+
+/// The first number of processors that is positive.
+fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
+    let mut missing = Anomaly::NoProcessors;
+    for &column in &columns.processors {
+        match count(cells[column]) {
+            Ok(Some(count)) if count > 0 => return Ok(u32::try_from(count).unwrap_or(u32::MAX)),
+            Ok(_) => {}
+            Err(_) => missing = Anomaly::BrokenProcessors,
+        }
+    }
+    Err(missing)
 }
 
 /// Seconds from start to end; `None` for a job that never started or never ended.
-fn run(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
-    let at = |column: Option<usize>| column.map(|column| instant(cells[column])).transpose();
-    let start = at(columns.start).map_err(|problem| (Some("Start"), problem))?;
-    let end = at(columns.end).map_err(|problem| (Some("End"), problem))?;
+///
+/// # Errors
+/// When the time cannot be read, or is missing of a job that ran.
+fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
+    let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
+    let (start, end) = (at(columns.start), at(columns.end));
     // A column that is there and says that the job did not start or end is believed.
-    if start == Some(None) || end == Some(None) {
+    if start == Some(Ok(None)) || end == Some(Ok(None)) {
         return Ok(None);
     }
-    Ok(run_of(columns, cells)?.or(match (start.flatten(), end.flatten()) {
-        (Some(start), Some(end)) if end >= start => Some(end - start),
+    let between = || match (start, end) {
+        (Some(Ok(Some(start))), Some(Ok(Some(end)))) if end >= start => Some(end - start),
         _ => None,
-    }))
+    };
+    match run_of(columns, cells) {
+        Ok(Some(seconds)) => Ok(Some(seconds)),
+        Ok(None) => between().map(Some).ok_or_else(String::new),
+        Err(problem) => {
+            let seconds = between().ok_or(problem)?;
+            odd.push(Anomaly::BrokenField);
+            Ok(Some(seconds))
+        }
+    }
 }
 
 /// Seconds that it has run, as the dump counts them.
-fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
-    let raw = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]));
-    if let Some(seconds) = raw.map_err(|problem| (Some("ElapsedRaw"), problem))? {
+fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
+    if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));
     }
-    let elapsed = columns.elapsed.map_or(Ok(None), |column| duration(cells[column]));
-    elapsed.map_err(|problem| (Some("Elapsed"), problem))
+    columns.elapsed.map_or(Ok(None), |column| duration(cells[column]))
 }
 
-/// Seconds of the time limit.
-fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, Problem> {
-    let raw = columns.limit_raw.map_or(Ok(None), |column| count(cells[column]));
-    if let Some(minutes) = raw.map_err(|problem| (Some("TimelimitRaw"), problem))? {
-        return Ok(Some(minutes * 60));
-    }
-    columns.limit.map_or(Ok(None), |column| duration(cells[column])).map_err(|problem| (Some("Timelimit"), problem))
+/// The time limit; an error if it cannot be read or is above 292 years.
+fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
+    let minutes = columns.limit_raw.map_or(Ok(None), |column| count(cells[column]))?;
+    let seconds = match minutes {
+        Some(minutes) => Some(minutes * 60),
+        None => columns.limit.map_or(Ok(None), |column| duration(cells[column]))?,
+    };
+    seconds.filter(|&seconds| seconds > 0).map(time_of).transpose()
+}
+
+/// Seconds as a time; an error if they are above 292 years.
+fn time_of(seconds: i64) -> Result<Time, String> {
+    let ticks = seconds.checked_mul(Time::TICKS_PER_SECOND);
+    ticks.map(Time::from_ticks).ok_or_else(|| format!("{seconds} s are above 292 years"))
 }

@@ -42,9 +42,10 @@ fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
     let jobs: Vec<(&str, f64, u32)> = replay.instance.ids().map(told).collect();
     let mut expect = vec![("101_4", 0.0, 2), ("100", 3600.0, 8), ("104+0", 7200.0, 1), ("104+1", 7200.0, 2)];
     expect.extend(["105_5", "105_6", "105_7", "105_8", "105_9"].map(|part| (part, 7200.0, 1)));
+    expect.push(("106", 7200.0, 4));
     expect.push(("107", 25_200.0, 4));
     assert_eq!(jobs, expect);
-    assert_eq!(users(&replay), [1, 0, 2, 2, 1, 1, 1, 1, 1, 1].map(Some));
+    assert_eq!(users(&replay), [1, 0, 2, 2, 1, 1, 1, 1, 1, 1, 1].map(Some));
     assert_eq!(replay.instance.jobs()[1].walltime, Some(Time::from_seconds(86_400)));
     assert_eq!(replay.instance.jobs()[0].walltime, None);
     let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count, found.first)).collect();
@@ -63,7 +64,7 @@ fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
     assert_eq!(found, expect);
     assert!(replay.remarks.last().unwrap().starts_with("times count from the first submission"));
     let planned = parse_instance(DUMP.as_bytes(), "x", &ReadOptions { processors: Some(8), ..ReadOptions::default() });
-    assert_eq!(planned.unwrap().instance.jobs().len(), 5);
+    assert_eq!(planned.unwrap().instance.jobs().len(), 6);
 }
 
 #[test]
@@ -84,12 +85,17 @@ fn errors_name_the_line_and_the_column() {
     };
     check("JobID|User|Submitted|Elapsed|NCPUS\n", "jobs.txt:1: header: no column `Submit`; the nearest is `Submitted`");
     check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` is there twice");
-    check("JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n", "`2024-02-30T00:00:00` is not an instant");
+    check("JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n", "no submit time (first at line 2)");
     check("JobID|Submit|Elapsed\n", "no column of processors");
     check("JobID|Submit|NCPUS|Start\n", "no column of run times");
-    check("JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n", "jobs.txt:2: Submit: `yesterday` is not an instant");
-    check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|x|1\n", "jobs.txt:2: Elapsed: `x` is not a duration");
-    check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|many\n", "`many` is not a whole number");
+    check(
+        "JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n",
+        "no record can be a job (1 record skipped: no submit time (first at line 2))",
+    );
+    check(
+        "JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|many\n",
+        "the number of processors is not whole (first at line 2)",
+    );
     check("JobID|Submit|Elapsed|NCPUS\n", "no record can be a job");
     check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|1|x|y\n", "more fields than the header names");
     let sizeless = read(DUMP, &ReplayOptions::default()).unwrap_err();
@@ -147,5 +153,87 @@ fn what_is_expected_of_a_job_that_waits_has_not_happened() {
         let replay = read(&dump(start, eligible), &on(4)).unwrap();
         assert_eq!(replay.past.now, Some(Time::from_seconds(600)), "{start} {eligible}");
         assert_eq!(replay.past.starts, [Some(Time::ZERO), None], "{start} {eligible}");
+    }
+}
+
+#[test]
+fn a_list_of_tasks_that_slurm_has_cut_is_expanded_and_counted() {
+    let text = "JobID|JobName|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|State\n\
+        204_[1,3,5,4...%5]|a.b|2024-03-01T10:00:00|Unknown|Unknown|00:00:00|05:00:00|2|PENDING\n\
+        204_[1,3,5,4...%5].batch|batch|2024-03-01T10:00:00|Unknown|Unknown|00:00:00||2|PENDING\n";
+    let replay = read(text, &on(8)).unwrap();
+    let names: Vec<&str> = replay.instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["204_1", "204_3", "204_5"]);
+    let remarks = replay.remarks.join("; ");
+    assert!(
+        remarks.contains("1 record: Slurm has cut the list") && remarks.contains("SLURM_BITSTR_LEN=0"),
+        "{remarks}"
+    );
+    assert!(read(text, &ReplayOptions { strict: true, ..on(8) }).is_err());
+}
+
+/// The sign between columns in free text: the columns before and behind it are what they are.
+#[test]
+fn a_name_may_hold_the_sign_between_columns() {
+    for (header, line) in [
+        ("JobID|JobName|Submit|Elapsed|NCPUS|State", "7|a|b||c|2024-03-01T10:00:00|00:10:00|4|COMPLETED"),
+        ("JobID|Submit|Elapsed|NCPUS|State|JobName", "7|2024-03-01T10:00:00|00:10:00|4|COMPLETED|a|b|"),
+        ("JobID|JobName|Submit|Elapsed|NCPUS|State|", "7|a|b|2024-03-01T10:00:00|00:10:00|4|COMPLETED|"),
+        ("JobName|JobID|Submit|Elapsed|Comment|NCPUS|State", "a|b|7|2024-03-01T10:00:00|00:10:00|x|4|COMPLETED"),
+        ("JobName|JobID|Submit|Elapsed|Comment|NCPUS|State", "a|7|2024-03-01T10:00:00|00:10:00|x|y|4|COMPLETED"),
+    ] {
+        let replay = read(&format!("{header}\n{line}\n"), &on(8)).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let job = &replay.instance.jobs()[0];
+        let profile = replay.instance.profile(makespan_core::TaskId(0));
+        assert_eq!(
+            (&*job.name, profile.min_processors(), profile.shortest()),
+            ("7", 4, Time::from_seconds(600)),
+            "{line}"
+        );
+        assert!(replay.report.found.iter().all(|found| found.anomaly == Anomaly::NoEstimate), "{line}");
+    }
+}
+
+#[test]
+fn joined_dumps_and_zones_are_read() {
+    let text = "JobID|Submit|Elapsed|AllocCPUS|State\n1|2024-03-01T10:00:00+0100|00:10:00|4|COMPLETED\n\
+        JobIDRaw|AllocCPUS|Submit|Elapsed|State\n2|3|2024-03-01T10:00:00Z|00:10:00|COMPLETED\n";
+    let replay = read(text, &on(8)).unwrap();
+    let jobs: Vec<(&str, f64)> = replay.instance.jobs().iter().map(|job| (&*job.name, job.release.seconds())).collect();
+    assert_eq!(jobs, [("1", 0.0), ("2", 3600.0)]);
+    assert!(replay.remarks.last().unwrap().contains("10:00:00"), "{:?}", replay.remarks);
+}
+
+#[test]
+fn values_that_cannot_be_cost_no_record() {
+    let header = "JobID|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|State";
+    let good = [
+        "1",
+        "2024-03-01T10:00:00",
+        "2024-03-01T10:00:05",
+        "2024-03-01T10:10:05",
+        "00:10:00",
+        "01:00:00",
+        "4",
+        "COMPLETED",
+    ];
+    for (at, value, seconds, anomaly) in [
+        (4, "00:00:00", 1e-9, Anomaly::ZeroRunTime),
+        (4, "x", 600.0, Anomaly::BrokenField),
+        (4, "999999-00:00:00", 60.0, Anomaly::GuessedRunTime),
+        (5, "x", 600.0, Anomaly::BrokenLimit),
+        (5, "200000-00:00:00", 600.0, Anomaly::BrokenLimit),
+        (2, "then", 600.0, Anomaly::BrokenField),
+    ] {
+        let mut cells = good;
+        cells[at] = value;
+        let text = format!("{header}\n{}\n", cells.join("|"));
+        let clairvoyant = ReplayOptions { estimates: crate::Estimates::Clairvoyant, ..on(8) };
+        let replay = read(&text, &clairvoyant).unwrap();
+        let shortest = replay.instance.profile(makespan_core::TaskId(0)).shortest();
+        assert_eq!(shortest.seconds().to_bits(), f64::to_bits(seconds), "{value}");
+        let found: Vec<Anomaly> = replay.report.found.iter().map(|found| found.anomaly).collect();
+        assert_eq!(found, [anomaly], "{value}");
+        assert!(read(&text, &ReplayOptions { strict: true, ..clairvoyant }).is_err(), "{value}");
     }
 }

@@ -1,7 +1,33 @@
 //! The values of cells: instants, durations, counts.
 
-/// A second in the calendar, counted from 1970 as if the clock were never set: Slurm writes local times without a zone.
+/// The offset of a zone behind an instant, such as `Z`, `+0100` or `-05:30`, in seconds east of Greenwich, and the text before it.
+pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
+    if let Some(before) = text.strip_suffix(['Z', 'z']) {
+        return (before, Some(0));
+    }
+    let Some((date, clock)) = text.split_once('T') else { return (text, None) };
+    let Some(at) = clock.find(['+', '-']) else { return (text, None) };
+    let (sign, offset) = (if clock[at..].starts_with('-') { -1 } else { 1 }, clock[at + 1..].replace(':', ""));
+    let number = digits(&offset).filter(|number| matches!(offset.len(), 2 | 4) && number % 100 < 60);
+    let seconds = number.map(|number| match offset.len() {
+        2 => number * 3600,
+        _ => number / 100 * 3600 + number % 100 * 60,
+    });
+    match seconds.filter(|&seconds| seconds <= 18 * 3600) {
+        Some(seconds) => (&text[..date.len() + 1 + at], Some(sign * seconds)),
+        None => (text, None),
+    }
+}
+
+/// A second in the calendar, counted from 1970 as if the clock were never set: Slurm writes local times without a zone. With one
+/// (`SLURM_TIME_FORMAT`) it is that of UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
+    let (local, east) = zone(text);
+    let seconds = local_instant(local).map_err(|_| wrong(text))?;
+    Ok(seconds.map(|seconds| seconds - east.unwrap_or(0)))
+}
+
+fn local_instant(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "Unknown" | "None" | "N/A") {
         return Ok(None);
     }
@@ -119,6 +145,18 @@ mod unit {
             }
         }
         assert_eq!(last, Some(146_097 * 86_400 - 86_400), "400 years have 146,097 days");
+    }
+
+    #[test]
+    fn instants_may_have_zones() {
+        for text in
+            ["2024-02-29T12:34:56Z", "2024-02-29T13:34:56+0100", "2024-02-29T07:04:56-05:30", "2024-02-29T13:34:56+01"]
+        {
+            assert_eq!(instant(text), Ok(Some(1_709_210_096)), "{text}");
+        }
+        for bad in ["2024-02-29T12:34:56+", "2024-02-29T12:34:56+1", "2024-02-29T12:34:56+0160", "2024-02-29+0100"] {
+            assert!(instant(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -8,39 +8,19 @@ use crate::scalar::exact_decimal;
 /// Fields of a record.
 pub(super) const COUNT: usize = 18;
 
-/// The standard's names of the fields.
-pub(super) const NAMES: [&str; COUNT] = [
-    "job number",
-    "submit time",
-    "wait time",
-    "run time",
-    "allocated processors",
-    "average CPU time",
-    "used memory",
-    "requested processors",
-    "requested time",
-    "requested memory",
-    "status",
-    "user",
-    "group",
-    "executable",
-    "queue",
-    "partition",
-    "preceding job",
-    "think time",
-];
-
-/// What is wrong with a line.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
-    /// It has this many fields, which is too many.
-    Count(usize),
-    /// This field is no number.
-    Number(usize),
+/// The fields of a line.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    /// The text of each field; -1 if it is missing or no number.
+    pub texts: [&'a [u8]; COUNT],
+    /// The number of fields on the line.
+    pub count: usize,
+    /// Whether some of them are no numbers.
+    pub is_broken: bool,
 }
 
-/// The fields of a line, each checked to be a number, and how many there are; those behind them are missing.
-pub(super) fn split(line: &[u8]) -> Result<([&[u8]; COUNT], usize), Wrong> {
+/// Splits a line into its fields.
+pub(super) fn split(line: &[u8]) -> Fields<'_> {
     let mut fields: [&[u8]; COUNT] = [b"-1"; COUNT];
     let mut count = 0;
     let mut at = 0;
@@ -60,13 +40,12 @@ pub(super) fn split(line: &[u8]) -> Result<([&[u8]; COUNT], usize), Wrong> {
         }
         count += 1;
     }
-    if count > COUNT {
-        return Err(Wrong::Count(count));
+    let mut is_broken = false;
+    for field in fields.iter_mut().filter(|field| !is_number(field)) {
+        *field = b"-1";
+        is_broken = true;
     }
-    match fields.iter().position(|field| !is_number(field)) {
-        Some(field) => Err(Wrong::Number(field)),
-        None => Ok((fields, count)),
-    }
+    Fields { texts: fields, count, is_broken }
 }
 
 fn is_number(field: &[u8]) -> bool {
@@ -115,7 +94,10 @@ pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
 }
 
 /// A time; `None` when it is missing (negative).
-pub(super) fn time(field: &[u8]) -> Result<Option<Time>, String> {
+///
+/// # Errors
+/// When it is above 292 years.
+pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     if field.starts_with(b"-") {
         return Ok(None);
     }
@@ -124,8 +106,8 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, String> {
         let seconds = field.iter().fold(0, |value, &byte| value * 10 + i64::from(byte - b'0'));
         return Ok(Some(Time::from_seconds(seconds)));
     }
-    let text = std::str::from_utf8(field).map_err(|_| "it is not a number".to_owned())?;
-    Time::parse(text).map(Some).map_err(|error| error.to_string())
+    let text = std::str::from_utf8(field).map_err(|_| ())?;
+    Time::parse(text).map(Some).map_err(|_| ())
 }
 
 /// Bytes of a number of KiB, rounded up; `None` when it is missing (negative) or zero.
@@ -147,13 +129,14 @@ mod tests {
     #[test]
     fn splits_numbers_and_names_what_is_none() {
         let line = b"  1 2.5 -1 1e3\t5 6 7 8 9 10 11 12 13 14 15 16 17 -1\r\n";
-        assert_eq!(split(line).unwrap().0[3], b"1e3");
-        let (short, count) = split(b"1 2 3").unwrap();
-        assert_eq!((short[2], short[3], count), (&b"3"[..], &b"-1"[..], 3));
-        assert_eq!(split(&b"1 ".repeat(19)), Err(Wrong::Count(19)));
+        assert_eq!(split(line).texts[3], b"1e3");
+        let Fields { texts: short, count, is_broken } = split(b"1 2 3");
+        assert_eq!((short[2], short[3], count, is_broken), (&b"3"[..], &b"-1"[..], 3, false));
+        assert_eq!(split(&b"1 ".repeat(19)).count, 19);
         for bad in ["x", "nan", "inf", "-", "1.2.3", "--1", "1e999", "1;2"] {
             let line = format!("1 2 3 4 5 6 {bad} 8 9 10 11 12 13 14 15 16 17 18");
-            assert_eq!(split(line.as_bytes()), Err(Wrong::Number(6)), "{bad}");
+            let Fields { texts: fields, is_broken, .. } = split(line.as_bytes());
+            assert_eq!((fields[6], is_broken), (&b"-1"[..], true), "{bad}");
         }
     }
 

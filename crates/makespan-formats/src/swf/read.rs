@@ -1,18 +1,19 @@
 //! Reads a log.
 
+use std::cmp::Ordering;
 use std::io::BufRead;
 use std::sync::Arc;
 
 use makespan_core::{Instance, Need, Needs, Resource, Submission, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{COUNT, NAMES, Wrong, count, kibibytes, split, time, whole};
+use super::fields::{COUNT, Fields, count, kibibytes, split, time, whole};
 use super::header::Header;
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
-use crate::replay::record::{Logged, Record, planned};
+use crate::replay::record::{Logged, Record, guessed_run, planned};
 
 /// How a log is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,20 +98,17 @@ impl Reader<'_> {
     }
 
     fn record(&mut self, line: usize, content: &[u8]) -> Result<Option<Record>, FormatError> {
-        let fields = self.fields(line, content)?;
-        let instant =
-            |field: usize| time(fields[field]).map_err(|problem| self.wrong(line, Some(&named(field)), &problem));
-        let (submit, run, requested) = (instant(1)?, instant(3)?, instant(8)?);
+        let Some(Fields { texts: fields, is_broken, .. }) = self.fields(line, content)? else { return Ok(None) };
         let mut skip = |anomaly| {
             self.report.add(anomaly, line);
             Ok(None)
         };
         let Some(number) = whole(fields[0]) else { return skip(Anomaly::NoNumber) };
-        let Some(submit) = submit else { return skip(Anomaly::NoSubmitTime) };
-        let Some(run) = run else { return skip(Anomaly::NoRunTime) };
-        if run == Time::ZERO {
-            return skip(Anomaly::ZeroRunTime);
-        }
+        let Ok(Some(submit)) = time(fields[1]) else { return skip(Anomaly::NoSubmitTime) };
+        let requested = time(fields[8]).map(|requested| requested.filter(|&requested| requested > Time::ZERO));
+        let Some((run, odd)) = run_time(&fields, requested.unwrap_or_default()) else {
+            return skip(Anomaly::NoRunTime);
+        };
         let processors = match (count(fields[4]), count(fields[7])) {
             (Err(()), _) | (Ok(None), Err(())) => return skip(Anomaly::BrokenProcessors),
             (Ok(Some(processors)), _) | (Ok(None), Ok(Some(processors))) => processors,
@@ -128,7 +126,15 @@ impl Reader<'_> {
         if user.is_none() && !fields[11].starts_with(b"-") {
             self.report.add(Anomaly::BrokenUser, line);
         }
-        let wait = time(fields[2]).map_err(|problem| self.wrong(line, Some(&named(2)), &problem))?;
+        let wait = time(fields[2]);
+        let waits = [fields[16], fields[17]].into_iter().any(|field| matches!(count(field), Ok(Some(_)) | Err(())));
+        let found = [
+            (is_broken || wait.is_err(), Anomaly::BrokenField),
+            (requested.is_err(), Anomaly::BrokenLimit),
+            (waits, Anomaly::Precedence),
+        ];
+        let found = found.into_iter().filter_map(|(is_found, anomaly)| is_found.then_some(anomaly));
+        found.chain(odd).for_each(|anomaly| self.report.add(anomaly, line));
         let submission = self.submission_of([11, 12, 15].map(|field| whole(fields[field])));
         let (requested_memory, used_memory) = (kibibytes(fields[9]), kibibytes(fields[6]));
         let memory = requested_memory.or(used_memory);
@@ -137,8 +143,9 @@ impl Reader<'_> {
             name: number.to_string(),
             submit,
             run,
+            is_guess: odd == Some(Anomaly::GuessedRunTime),
             processors: u32::try_from(processors).unwrap_or(u32::MAX),
-            requested: requested.filter(|&requested| requested > Time::ZERO),
+            requested: requested.unwrap_or_default(),
             // Read by few, so that a bad one is no error.
             efficiency: time(fields[5])
                 .unwrap_or_default()
@@ -148,7 +155,7 @@ impl Reader<'_> {
             queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
             measured: requested_memory.is_none() && memory.is_some(),
             needs: memory.map_or(Needs::NONE, |bytes| self.needs_of(bytes)),
-            started: wait.map(|wait| submit + wait),
+            started: wait.unwrap_or_default().map(|wait| submit + wait),
             submission,
             is_alive: false,
         }))
@@ -172,21 +179,22 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<[&'b [u8]; COUNT], FormatError> {
-        match split(content) {
-            Ok((fields, COUNT)) => Ok(fields),
-            Ok((fields, _)) if self.lines == Lines::Short => {
+    /// The fields of a record; `None` if it has too many.
+    fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
+        let fields = split(content);
+        match fields.count.cmp(&COUNT) {
+            Ordering::Equal => Ok(Some(fields)),
+            Ordering::Less if self.lines == Lines::Short => {
                 self.report.add(Anomaly::ShortRecord, line);
-                Ok(fields)
+                Ok(Some(fields))
             }
-            Ok((_, count)) | Err(Wrong::Count(count)) => {
-                Err(self.wrong(line, None, &format!("the record has {count} fields; it must have {COUNT}")))
+            Ordering::Greater if self.lines == Lines::Short => {
+                self.report.add(Anomaly::LongRecord, line);
+                Ok(None)
             }
-            Err(Wrong::Number(field)) => {
-                let text = content.split(u8::is_ascii_whitespace).filter(|text| !text.is_empty()).nth(field);
-                let text = String::from_utf8_lossy(text.unwrap_or_default());
-                let problem = format!("`{text}` is not a number; write -1 where it is missing");
-                Err(self.wrong(line, Some(&named(field)), &problem))
+            _ => {
+                let problem = format!("the record has {} fields; it must have {COUNT}", fields.count);
+                Err(self.wrong(line, None, &problem))
             }
         }
     }
@@ -197,6 +205,16 @@ impl Reader<'_> {
     }
 }
 
-fn named(field: usize) -> String {
-    format!("field {} ({})", field + 1, NAMES[field])
+/// The run time of a record, and what is odd about it; `None` of a job that never started. The status of a job that was cancelled
+/// is 5; if it had not started it has no processors.
+fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
+    let is_cancelled = fields[10] == b"5";
+    let has_processors = matches!(count(fields[4]), Ok(Some(_)));
+    match time(fields[3]) {
+        Ok(Some(Time::ZERO)) if is_cancelled && !has_processors => None,
+        Ok(Some(Time::ZERO)) => Some((Time::TICK, Some(Anomaly::ZeroRunTime))),
+        Ok(Some(run)) => Some((run, None)),
+        Ok(None) if is_cancelled => None,
+        Ok(None) | Err(()) => Some((guessed_run(requested), Some(Anomaly::GuessedRunTime))),
+    }
 }

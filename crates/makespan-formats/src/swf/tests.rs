@@ -20,11 +20,11 @@ fn log() -> String {
     let records = [
         "1 0 -1 100 4 -1 -1 4 120",
         "2 5.5 -1 50 -1 -1 -1 2 10",
-        "3 6 -1 -1 4",
+        "3 6 -1 -1 4 -1 -1 -1 -1 -1 5",
         "4 6 -1 10 -1 -1 -1 0",
         "2 7 -1 10 1",
         "5 8 -1 10 9",
-        "6 8 -1 0 1",
+        "6 8 -1 0 -1 -1 -1 1 -1 -1 5",
         "7 9 -1 10 8",
     ];
     HEADER.to_owned() + &records.map(record).concat()
@@ -42,14 +42,13 @@ fn records_become_rigid_jobs_and_the_others_are_counted() {
     assert_eq!(instance.profile(TaskId(1)).min_processors(), 2, "requested stands in for allocated");
     let found = |anomaly, count, first| Found { anomaly, count, first, unit: Unit::Line };
     let expect = [
-        found(Anomaly::NoRunTime, 1, 7),
+        found(Anomaly::NoRunTime, 2, 7),
         found(Anomaly::NoProcessors, 1, 8),
         found(Anomaly::RepeatedNumber, 1, 9),
-        found(Anomaly::ZeroRunTime, 1, 11),
         found(Anomaly::TooWide, 1, 10),
     ];
     assert_eq!(report.found, expect);
-    assert_eq!(report.found[0].to_string(), "1 record skipped: no run time (first at line 7)");
+    assert_eq!(report.found[0].to_string(), "2 records skipped: no run time (first at line 7)");
     assert_eq!((report.skipped(), report.jobs), (5, 3));
 }
 
@@ -68,8 +67,8 @@ fn errors_name_line_and_field() {
         assert!(error.contains(expect), "{error}");
     };
     check(&format!("{HEADER}1 2 3\n"), "a.swf:5: the record has 3 fields; it must have 18");
-    check(&(HEADER.to_owned() + &record("1 0 -1 abc 4")), "a.swf:5: field 4 (run time): `abc` is not a number");
-    check(&(HEADER.to_owned() + &record("1 1e30 -1 5 4")), "field 2 (submit time): `1e30` is too long");
+    check(&(HEADER.to_owned() + &record("x 0 -1 5 4")), "no record can be a job (1 record skipped: no job number");
+    check(&(HEADER.to_owned() + &record("1 1e30 -1 5 4")), "1 record skipped: no submit time (first at line 5)");
     check(&record("1 0 -1 5 4"), "neither MaxProcs nor MaxNodes");
     check(HEADER, "no record can be a job");
     check("; MaxProcs: 99999999\n1", "1 fields");

@@ -19,10 +19,12 @@ use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Profi
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
-use super::xml::{attribute, bytes, elements, parse, time, wrong};
+use super::xml::{attribute, elements, parse, time, wrong};
 use super::{Read, Wrong};
+use crate::odd::Odd;
 
-pub(super) fn read(text: &str) -> Result<Read, Wrong> {
+/// Reads jobs; `strict` refuses volumes and data that cannot be.
+pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     let document = parse(text)?;
     let root = document.root_element();
     if root.tag_name().name() != "compound-jobs" {
@@ -32,11 +34,13 @@ pub(super) fn read(text: &str) -> Result<Read, Wrong> {
         return Err(wrong(root, "this version is not known; write version=\"1\""));
     }
     only(root, &["version"])?;
-    let jobs = elements(root).map(job).collect::<Result<Vec<_>, Wrong>>()?;
+    let mut odd = Odd::default();
+    let jobs = elements(root).map(|node| job(node, &mut odd)).collect::<Result<Vec<_>, Wrong>>()?;
     if jobs.is_empty() {
         return Err(wrong(root, "there are no jobs; give at least one"));
     }
-    Ok(Read::of(jobs, Vec::new()))
+    odd.refuse(strict)?;
+    Ok(Read::of(jobs, odd.remarks().collect()))
 }
 
 /// Refuses attributes that are not known.
@@ -54,12 +58,13 @@ fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
     if node.tag_name().name() == tag { Ok(node) } else { Err(wrong(node, format!("expected <{tag}> here"))) }
 }
 
-fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
+fn job(node: Node<'_, '_>, odd: &mut Odd) -> Result<Job, Wrong> {
     only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight", "priority"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
-    let tasks = tasks.into_iter().map(task).collect::<Result<Vec<NamedTask>, Wrong>>()?;
+    let tasks = tasks.into_iter().map(|node| task(node, odd)).collect::<Result<Vec<NamedTask>, Wrong>>()?;
     let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (&*task.name, number)).collect();
-    let edges = transfers.into_iter().map(|node| transfer(node, &numbers)).collect::<Result<Vec<Edge>, Wrong>>()?;
+    let edges =
+        transfers.into_iter().map(|node| transfer(node, &numbers, odd)).collect::<Result<Vec<Edge>, Wrong>>()?;
     let graph = Graph::new(tasks.clone(), edges).map_err(|error| wrong(node, error))?;
     let mut job = Job::compound(attribute(node, "name")?, graph);
     if node.has_attribute("release") {
@@ -82,28 +87,34 @@ fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
     Ok(job)
 }
 
-fn task(node: Node<'_, '_>) -> Result<NamedTask, Wrong> {
+fn task(node: Node<'_, '_>, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     only(named(node, "task")?, &["name", "volume"])?;
-    let profile = Profile::rigid(1, time(node, "volume")?).map_err(|error| wrong(node, error))?;
+    let name = attribute(node, "name")?;
+    let (time, estimate) = odd.run_time(node.attribute("volume"), || format!("task `{name}`"));
+    let profile = Profile::rigid(1, time).map_err(|error| wrong(node, error))?;
     let mut words = Vec::new();
     for command in elements(node) {
         for word in elements(named(command, "command")?) {
             words.push(named(word, "word")?.text().unwrap_or_default().to_owned());
         }
     }
-    Ok(NamedTask { name: attribute(node, "name")?.into(), task: Task { command: words, ..Task::new(profile) } })
+    Ok(NamedTask { name: name.into(), task: Task { command: words, estimate, ..Task::new(profile) } })
 }
 
-fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, Wrong> {
+fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Odd) -> Result<Edge, Wrong> {
     only(node, &["from", "to", "data", "time"])?;
     let number = |key: &str| {
         let name = attribute(node, key)?;
         numbers.get(name).copied().ok_or_else(|| wrong(node, format!("{key}: the job has no task `{name}`")))
     };
+    let owner = || {
+        let end = |key: &str| node.attribute(key).unwrap_or_default();
+        format!("transfer `{}` -> `{}`", end("from"), end("to"))
+    };
     let payload = match (node.attribute("data"), node.attribute("time")) {
         (Some(_), Some(_)) => return Err(wrong(node, "it has both `data` and `time`; write one of them")),
-        (Some(text), None) => Payload::Bytes(bytes(node, "data", text)?),
-        (None, Some(_)) => Payload::Fixed(time(node, "time")?),
+        (Some(text), None) => Payload::Bytes(odd.bytes(Some(text), owner)),
+        (None, Some(text)) => Payload::Fixed(odd.transfer(text, owner)),
         (None, None) => Payload::Bytes(0),
     };
     Ok(Edge { from: number("from")?, to: number("to")?, payload })

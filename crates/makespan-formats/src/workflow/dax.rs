@@ -5,21 +5,21 @@ use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
 
 use super::draft::Draft;
-use super::xml::{attribute, bytes, elements, parse, time, wrong};
+use super::xml::{attribute, elements, parse, wrong};
 use super::{Read, Wrong};
 use crate::needs::Pool;
 
-pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
+/// Reads a DAX; `strict` refuses values that cannot be.
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let document = parse(text)?;
     let root = document.root_element();
     if root.tag_name().name() != "adag" {
         return Err(wrong(root, "a DAX begins with <adag>"));
     }
     let mut draft = Draft::default();
-    let mut differing = Vec::new();
     let mut profiles = Profiles::default();
     for node in elements(root).filter(|node| node.tag_name().name() == "job") {
-        let task = job(&mut draft, node, &mut differing)?;
+        let task = job(&mut draft, node)?;
         profiles.equip(&mut draft, task, node);
     }
     for node in elements(root) {
@@ -30,21 +30,21 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         }
     }
     let mut remarks = Vec::new();
-    if let Some(file) = differing.first() {
-        let count = differing.len();
-        remarks.push(format!(
-            "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
-        ));
-    }
     remarks.extend(profiles.remarks());
-    let (graph, outside) = draft.graph(&mut remarks)?;
+    let (graph, outside) = draft.graph(strict, &mut remarks)?;
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// The files of which uses say different sizes are added to `differing`.
-fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Result<u32, Wrong> {
+/// Adds the task of a job with its files; returns its number.
+fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
-    let runtime = time(node, "runtime")?;
+    // Version 3 may state the run time in a profile.
+    let profile = |node: &Node<'_, '_>| {
+        let is = |key: &str, value: &str| node.attribute(key) == Some(value);
+        node.tag_name().name() == "profile" && is("namespace", "pegasus") && is("key", "runtime")
+    };
+    let profile = elements(node).find(profile).and_then(|profile| profile.text());
+    let runtime = node.attribute("runtime").or(profile);
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
     for uses in elements(node).filter(|node| node.tag_name().name() == "uses") {
         // Version 2 says `file`, version 3 `name`.
@@ -52,14 +52,11 @@ fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Re
             return Err(wrong(uses, "the attribute `file` is missing"));
         };
         let link = attribute(uses, "link")?;
-        let size = match uses.attribute("size") {
-            Some(text) => bytes(uses, "size", text)?,
-            None if uses.attribute("type") == Some("executable") => continue,
-            None => return Err(wrong(uses, format!("file `{file}` has no `size`; write its bytes"))),
-        };
-        if draft.size(file, size).is_err() {
-            differing.push(file.to_owned());
+        let size = uses.attribute("size");
+        if size.is_none() && uses.attribute("type") == Some("executable") {
+            continue;
         }
+        let size = draft.size(file, size);
         match link {
             "input" => draft.reads(task, file, Some(size)),
             "output" => draft.writes(task, file),

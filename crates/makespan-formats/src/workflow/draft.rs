@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task, Time};
+use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::odd::Odd;
 use crate::suggest::nearest;
 
 /// What tasks read and no task writes.
@@ -61,21 +62,25 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
+    /// Files whose sizes differ between their uses, once for each use that differs from the one before.
+    differing: Vec<String>,
+    /// Values that cannot be.
+    pub(super) odd: Odd,
     writers: FxHashMap<String, Vec<u32>>,
     /// Which task reads which file, and how many bytes it says that these are.
     reads: Vec<(u32, String, Option<u64>)>,
 }
 
 impl Draft {
-    /// Adds a task; its number.
-    pub(super) fn task(&mut self, name: &str, time: Time, command: Vec<String>) -> Result<u32, String> {
-        let profile =
-            Profile::rigid(1, time).map_err(|_| format!("task `{name}` takes {time} s; it must take some time"))?;
+    /// Adds a task with the run time that the file states; returns its number.
+    pub(super) fn task(&mut self, name: &str, time: Option<&str>, command: Vec<String>) -> Result<u32, String> {
+        let (time, estimate) = self.odd.run_time(time, || format!("task `{name}`"));
+        let profile = Profile::rigid(1, time).map_err(|error| format!("task `{name}`: {error}"))?;
         let number = self.tasks.len() as u32;
         if self.numbers.insert(name.to_owned(), number).is_some() {
             return Err(format!("two tasks are named `{name}`; names must be unique"));
         }
-        self.tasks.push(NamedTask { name: name.into(), task: Task { command, ..Task::new(profile) } });
+        self.tasks.push(NamedTask { name: name.into(), task: Task { command, estimate, ..Task::new(profile) } });
         Ok(number)
     }
 
@@ -109,14 +114,13 @@ impl Draft {
         self.stated.contains(&(from, to))
     }
 
-    /// A file has so many bytes; said again it must be as many.
-    pub(super) fn size(&mut self, file: &str, bytes: u64) -> Result<(), String> {
-        match self.sizes.insert(file.to_owned(), bytes) {
-            Some(before) if before != bytes => {
-                Err(format!("file `{file}` has {before} bytes in one place and {bytes} in another"))
-            }
-            _ => Ok(()),
+    /// Takes the size that the file states for one of its files, and returns the bytes.
+    pub(super) fn size(&mut self, file: &str, size: Option<&str>) -> u64 {
+        let bytes = self.odd.bytes(size, || format!("file `{file}`"));
+        if self.sizes.insert(file.to_owned(), bytes).is_some_and(|before| before != bytes) {
+            self.differing.push(file.to_owned());
         }
+        bytes
     }
 
     /// Whether the size of a file was said.
@@ -152,9 +156,10 @@ impl Draft {
         self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
-    /// The graph, and what comes from outside: each stated dependency carries all files that one task writes and the other
+    /// Returns the graph, and what comes from outside; `strict` refuses values that cannot be. Each stated dependency carries all files that one task writes and the other
     /// reads. A task that reads a file waits for its writer, stated or not; what was not is remarked.
-    pub(super) fn graph(mut self, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
+    pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
+        self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         let mut implied: Vec<(u32, u32)> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -202,6 +207,13 @@ impl Draft {
             }
         }
         let outside = Outside::of(outside);
+        if let Some(file) = self.differing.first() {
+            let count = self.differing.len();
+            remarks.push(format!(
+                "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
+            ));
+        }
+        remarks.extend(self.odd.remarks());
         if let Some(&(from, to)) = implied.first() {
             let (from, to) = (&self.tasks[from as usize].name, &self.tasks[to as usize].name);
             let count = implied.len();

@@ -67,7 +67,8 @@ impl From<String> for Wrong {
 pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
     match text.first()? {
-        b'{' => (has(b"\"schemaVersion\"") || has(b"\"specification\"")).then_some(Format::WfFormat),
+        b'{' if has(b"\"schemaVersion\"") || has(b"\"specification\"") => Some(Format::WfFormat),
+        b'{' => has_table(text, b"\"workflow\"").then_some(Format::WfFormat),
         b'<' if has(b"<adag") => Some(Format::Dax),
         b'<' if has(b"<compound-jobs") => Some(Format::CompoundXml),
         b'<' => Some(if ending == Some("dax") { Format::Dax } else { Format::CompoundXml }),
@@ -77,6 +78,14 @@ pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
         b'0'..=b'9' if stg::begins(text) => Some(Format::Stg),
         _ => None,
     }
+}
+
+/// Whether a key of a JSON text has a table as its value.
+fn has_table(text: &[u8], key: &[u8]) -> bool {
+    let places = text.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
+    places
+        .map(|(at, _)| text[at + key.len()..].trim_ascii_start())
+        .any(|rest| rest.strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().first() == Some(&b'{')))
 }
 
 /// The files that each task of a workflow reads and writes, by the name of the task; `None` of a format in which tasks with commands name none.
@@ -91,6 +100,15 @@ pub(crate) fn files(
     }
 }
 
+/// The trace of a run of Nextflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextflowTrace {
+    /// The name of the file, for errors.
+    pub file: String,
+    /// The text of the file.
+    pub text: String,
+}
+
 /// How a graph is read.
 pub(crate) struct Options<'a> {
     pub(crate) platform: Option<&'a Platform>,
@@ -98,7 +116,7 @@ pub(crate) struct Options<'a> {
     /// The node that holds files from outside.
     pub(crate) storage: Option<&'a str>,
     /// The trace of the run of Nextflow of which a graph in DOT has the processes.
-    pub(crate) trace: Option<&'a str>,
+    pub(crate) trace: Option<&'a NextflowTrace>,
 }
 
 /// Reads a file of one of these formats; what is remarked is said beside the instance.
@@ -111,7 +129,11 @@ pub(crate) fn read(
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
     let name = job_name(file);
     let read = match (format, options.trace) {
-        (Format::Dot, Some(trace)) => nextflow::read(text, trace, &name).map_err(wrong)?,
+        (Format::Dot, Some(NextflowTrace { file, text: trace })) => {
+            let tasks = nextflow::tasks(trace, options.strict);
+            let tasks = tasks.map_err(|wrong| FormatError::content(file, wrong.place, wrong.problem))?;
+            nextflow::read(text, &tasks, &name).map_err(wrong)?
+        }
         (_, Some(_)) => {
             let problem = format!(
                 "a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), and this file is {format}"
@@ -119,10 +141,10 @@ pub(crate) fn read(
             return Err(FormatError::content(file, Place::default(), problem));
         }
         (Format::WfFormat, None) => wfformat::read(file, text, options.strict)?,
-        (Format::Dax, None) => dax::read(text, &name).map_err(wrong)?,
-        (Format::Stg, None) => stg::read(text, &name).map_err(wrong)?,
-        (Format::Dot, None) => dot::read(text, &name).map_err(wrong)?,
-        (_, None) => compound_xml::read(text).map_err(wrong)?,
+        (Format::Dax, None) => dax::read(text, &name, options.strict).map_err(wrong)?,
+        (Format::Stg, None) => stg::read(text, &name, options.strict).map_err(wrong)?,
+        (Format::Dot, None) => dot::read(text, &name, options.strict).map_err(wrong)?,
+        (_, None) => compound_xml::read(text, options.strict).map_err(wrong)?,
     };
     let Read { jobs, mut remarks, platform, outside } = read;
     let own = options.platform.is_none();

@@ -3,11 +3,12 @@
 //! The graph has processes, channels and operators, the trace has tasks. Which task fed which is in neither: tasks of two processes
 //! that follow each other are paired by their tags where both have them, else each waits for all.
 
-use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Profile, Time};
+use makespan_core::{Edge, Estimate, Graph, Job, NamedTask, Payload, Profile, Task, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Read, Wrong, dot};
 use crate::error::Place;
+use crate::odd::Odd;
 
 /// Most pairs of tasks of processes that follow each other.
 const MAX_EDGES: usize = 1 << 22;
@@ -19,14 +20,29 @@ struct Row<'a> {
     tag: Option<&'a str>,
     cores: u32,
     time: Time,
+    estimate: Estimate,
 }
 
-/// Reads the graph of processes with the tasks of a trace; `name` is that of the job.
-pub(super) fn read(graph: &str, trace: &str, name: &str) -> Result<Read, Wrong> {
-    let rows = rows(trace)?;
+/// The tasks of a trace, and the values in it that cannot be.
+pub(super) struct Tasks<'a> {
+    rows: Vec<Row<'a>>,
+    odd: Odd,
+}
+
+/// Reads the tasks of a trace that were completed; `strict` refuses values that cannot be.
+pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
+    let mut odd = Odd::default();
+    let rows = rows(trace, &mut odd)?;
+    odd.refuse(strict)?;
+    Ok(Tasks { rows, odd })
+}
+
+/// Reads the graph of processes with the tasks of a trace; `name` is the name of the job.
+pub(super) fn read(graph: &str, tasks: &Tasks<'_>, name: &str) -> Result<Read, Wrong> {
+    let Tasks { rows, odd } = tasks;
     let (labels, edges) = dot::labels(graph)?;
     let mut of_label: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
-    for (number, row) in (0..).zip(&rows) {
+    for (number, row) in (0..).zip(rows) {
         of_label.entry(row.process).or_default().push(number);
     }
     // A workflow within a workflow is a part of the name in the trace, and not always in the graph.
@@ -34,7 +50,7 @@ pub(super) fn read(graph: &str, trace: &str, name: &str) -> Result<Read, Wrong> 
         let inner = |process: &str| process == label || process.rsplit(':').next() == Some(label);
         match of_label.get(label) {
             Some(tasks) => tasks.clone(),
-            None => (0..).zip(&rows).filter(|(_, row)| inner(row.process)).map(|(number, _)| number).collect(),
+            None => (0..).zip(rows).filter(|(_, row)| inner(row.process)).map(|(number, _)| number).collect(),
         }
     };
     let tasks: Vec<Vec<u32>> = labels.iter().map(|label| tasks_of(label)).collect();
@@ -48,7 +64,7 @@ pub(super) fn read(graph: &str, trace: &str, name: &str) -> Result<Read, Wrong> 
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for (node, own) in tasks.iter().enumerate().filter(|(_, own)| !own.is_empty()) {
         for next in following(node, &outgoing, &tasks) {
-            join(&rows, own, &tasks[next], &mut pairs);
+            join(rows, own, &tasks[next], &mut pairs);
             if pairs.len() > MAX_EDGES {
                 return Err(format!("tasks wait for more than {MAX_EDGES} others in all").into());
             }
@@ -58,14 +74,14 @@ pub(super) fn read(graph: &str, trace: &str, name: &str) -> Result<Read, Wrong> 
     pairs.dedup();
     let task = |row: &Row<'_>| {
         let profile = Profile::rigid(row.cores, row.time).map_err(|error| format!("task `{}`: {error}", row.name))?;
-        Ok(NamedTask::new(row.name, profile))
+        Ok(NamedTask { name: row.name.into(), task: Task { estimate: row.estimate, ..Task::new(profile) } })
     };
     let named = rows.iter().map(task).collect::<Result<Vec<_>, String>>()?;
     let edges = pairs.into_iter().map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) }).collect();
     let graph = Graph::new(named, edges).map_err(|error| error.to_string())?;
     let remark = "which task fed which is not in the files of Nextflow: tasks of processes that follow each other are paired by \
                   their tags where both have them, else each waits for all";
-    Ok(Read::of(vec![Job::compound(name, graph)], vec![remark.into()]))
+    Ok(Read::of(vec![Job::compound(name, graph)], odd.remarks().chain([remark.to_owned()]).collect()))
 }
 
 /// The nodes with tasks behind one, with none with tasks between.
@@ -102,11 +118,11 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 }
 
 /// The tasks of a trace that were completed, those of an earlier run among them.
-fn rows(trace: &str) -> Result<Vec<Row<'_>>, Wrong> {
+fn rows<'a>(trace: &'a str, odd: &mut Odd) -> Result<Vec<Row<'a>>, Wrong> {
     let mut lines = (1..).zip(trace.lines());
     let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
     let column = |name: &str| heading.iter().position(|one| *one == name);
-    let wrong = |line: usize, problem: String| Wrong::at(Place::line(line), format!("the trace: {problem}"));
+    let wrong = |line: usize, problem: String| Wrong::at(Place::line(line), problem);
     let needed = |name: &str| {
         column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
     };
@@ -123,14 +139,15 @@ fn rows(trace: &str) -> Result<Vec<Row<'_>>, Wrong> {
         if !seen.insert(name) {
             return Err(wrong(number, format!("two tasks are named `{name}`")));
         }
-        let time = duration(cell(time)).ok_or_else(|| wrong(number, format!("`{}` is no time", cell(time))))?;
+        // `-` stands for what was not measured, as of a task without a script of its own.
+        let stated = Some(cell(time)).filter(|text| *text != "-").map(duration);
+        let (time, estimate) = odd.run_time(stated.as_deref(), || format!("task `{name}` on line {number}"));
         let cores = cores.and_then(|at| cell(at).parse().ok()).filter(|&cores: &u32| cores > 0).unwrap_or(1);
         let (process, tag) = match name.split_once(" (") {
             Some((process, tag)) => (process, tag.strip_suffix(')')),
             None => (name, None),
         };
-        // A clock may well measure nothing.
-        rows.push(Row { name, process, tag, cores, time: time.max(Time::from_ticks(1)) });
+        rows.push(Row { name, process, tag, cores, time, estimate });
     }
     if rows.is_empty() {
         return Err(wrong(1, "it has no task that was completed".into()));
@@ -138,14 +155,15 @@ fn rows(trace: &str) -> Result<Vec<Row<'_>>, Wrong> {
     Ok(rows)
 }
 
-/// `1h 2m 3.5s`, or milliseconds.
-fn duration(text: &str) -> Option<Time> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Time::parse(&format!("{text}ms")).ok().filter(|_| !text.is_empty());
+/// The time of `1h 2m 3.5s`, or of milliseconds, in a form that [`Time::parse`] reads; any other text as it is.
+fn duration(text: &str) -> String {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("{text}ms");
     }
-    let parts = text.split_whitespace().map(|part| Time::parse(part).ok()).collect::<Option<Vec<Time>>>()?;
-    let ticks = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.ticks()))?;
-    (!parts.is_empty()).then(|| Time::from_ticks(ticks))
+    let parts = text.split_whitespace().map(|part| Time::parse(part).ok()).collect::<Option<Vec<Time>>>();
+    let parts = parts.filter(|parts| !parts.is_empty());
+    let ticks = parts.and_then(|parts| parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.ticks())));
+    ticks.map_or_else(|| text.to_owned(), |ticks| Time::from_ticks(ticks).to_string())
 }
 
 #[cfg(test)]
@@ -162,12 +180,14 @@ mod tests {
                          7\ta/7\t16\tsort (c)\tFAILED\t1\tx\t-\t-\t1\n";
 
     fn failed(graph: &str, trace: &str) -> String {
-        read(graph, trace, "flow").map_or_else(|wrong| wrong.problem, |_| "read".into())
+        tasks(trace, false)
+            .and_then(|tasks| read(graph, &tasks, "flow"))
+            .map_or_else(|wrong| wrong.problem, |_| "read".into())
     }
 
     #[test]
     fn processes_are_expanded_into_the_tasks_of_the_trace() {
-        let read = read(DAG, TRACE, "flow").ok().unwrap();
+        let read = read(DAG, &tasks(TRACE, false).ok().unwrap(), "flow").ok().unwrap();
         let graph = read.jobs[0].work.graph().unwrap();
         let edges: Vec<String> =
             graph.edges().iter().map(|edge| format!("{}>{}", graph.name(edge.from), graph.name(edge.to))).collect();
@@ -189,10 +209,23 @@ mod tests {
     }
 
     #[test]
+    fn times_that_were_not_measured_are_guesses() {
+        for (time, expect) in [("-", "missing"), ("soon", "negative or no time"), ("0", "0 s"), ("", "missing")] {
+            let trace = format!("name\tstatus\trealtime\nsplit\tCOMPLETED\t{time}\nalign\tCOMPLETED\t1s\n");
+            let found = read(DAG, &tasks(&trace, false).ok().unwrap(), "flow").ok().unwrap();
+            assert!(
+                found.remarks[0].starts_with(&format!("1 run time is {expect} (task `split` on line 2")),
+                "{:?}",
+                found.remarks
+            );
+            assert!(tasks(&trace, true).err().unwrap().problem.contains("--strict refuses"), "{time}");
+        }
+    }
+
+    #[test]
     fn files_that_do_not_fit_are_refused() {
         assert!(failed(DAG, "name\tstatus\n").contains("no column `realtime`"));
         assert!(failed(DAG, "name\tstatus\trealtime\n").contains("no task that was completed"));
-        assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\tsoon\n").contains("`soon` is no time"));
         assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\na\tCOMPLETED\t1s\n").contains("two tasks"));
         assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\n").contains("files of one run"));
         assert!(failed("digraph {", TRACE).contains("expected"));

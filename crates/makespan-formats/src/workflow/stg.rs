@@ -3,13 +3,12 @@
 //!
 //! The first line is the number of tasks without the two dummies; then a line a task: its number, its processing time,
 //! the number of its predecessors and their numbers; text after `#` is for people. The dummies, an entry before all and
-//! an exit behind all, take no time, and are left out. Any other task without time is refused.
-
-use makespan_core::Time;
+//! an exit behind all, take no time, and are left out.
 
 use super::draft::Draft;
 use super::{Read, Wrong};
 use crate::error::Place;
+use crate::odd::{Oddity, run_time};
 
 /// Whether a text begins like one: a line of one number, then one of three or more.
 pub(super) fn begins(text: &[u8]) -> bool {
@@ -22,20 +21,22 @@ pub(super) fn begins(text: &[u8]) -> bool {
     first.len() == 1 && second.len() >= 3 && second.len() as u64 == second[2].saturating_add(3)
 }
 
-struct Row {
+struct Row<'a> {
     line: usize,
     number: u64,
-    time: Time,
+    /// The time as it stands.
+    time: &'a str,
     before: Vec<u64>,
 }
 
-pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
-    let content = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+/// Reads a graph; `strict` refuses times that cannot be.
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
+    let content = |line| str::split(line, '#').next().unwrap_or_default().trim();
     let mut lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, content(line))).filter(|line| !line.1.is_empty());
     let Some((line, first)) = lines.next() else { return Err("there is no number of tasks".to_owned().into()) };
-    let stated: u64 = number(line, &first)?;
-    let rows = lines.map(|(line, text)| row(line, &text)).collect::<Result<Vec<Row>, Wrong>>()?;
+    let stated: u64 = number(line, first)?;
+    let rows = lines.map(|(line, text)| row(line, text)).collect::<Result<Vec<Row<'_>>, Wrong>>()?;
     for (at, row) in rows.iter().enumerate() {
         if row.number != at as u64 {
             let problem = format!("task {} stands where {at} is due; tasks are numbered from 0 in order", row.number);
@@ -48,13 +49,17 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         return Err(Wrong::at(Place::line(line), problem));
     }
     let last = rows.len().saturating_sub(1);
-    let is_dummy = |at: usize| rows[at].time == Time::ZERO && (rows[at].before.is_empty() || at == last);
+    let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
+    let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || at == last);
     let mut draft = Draft::default();
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         let wrong = |problem| Wrong::at(Place::line(row.line), problem);
-        let task =
-            if is_dummy(at) { None } else { Some(draft.task(&at.to_string(), row.time, Vec::new()).map_err(wrong)?) };
+        let task = if is_dummy(at) {
+            None
+        } else {
+            Some(draft.task(&at.to_string(), Some(row.time), Vec::new()).map_err(wrong)?)
+        };
         numbers.push(task);
     }
     for (at, row) in rows.iter().enumerate() {
@@ -69,17 +74,16 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         }
     }
     let mut remarks = Vec::new();
-    let (graph, _) = draft.graph(&mut remarks)?;
+    let (graph, _) = draft.graph(strict, &mut remarks)?;
     Ok(Read::of(vec![makespan_core::Job::compound(name, graph)], remarks))
 }
 
-fn row(line: usize, text: &str) -> Result<Row, Wrong> {
+fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [own, time, count, before @ ..] = words.as_slice() else {
         let problem = "a task is written as its number, its time, the number of its predecessors and these";
         return Err(Wrong::at(Place::line(line), problem));
     };
-    let time = Time::parse(time).map_err(|error| Wrong::at(Place::line(line), error.to_string()))?;
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {

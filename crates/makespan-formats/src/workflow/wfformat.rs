@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use makespan_core::{Job, Need, Resource, Time};
+use makespan_core::{Job, Need, Resource};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -18,7 +18,7 @@ use super::machines::{Machine, machines};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
 use crate::needs::{Pool, bytes};
-use crate::scalar::{Bytes, Real, Scalar};
+use crate::odd::Figure;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,24 +64,29 @@ struct SpecifiedTask {
 #[serde(rename_all = "camelCase")]
 struct SizedFile {
     id: String,
-    size_in_bytes: Scalar<Bytes>,
+    #[serde(default)]
+    size_in_bytes: Figure,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Execution {
+    #[serde(default)]
     tasks: Unique<ExecutedTask>,
     #[serde(default)]
     machines: Vec<Machine>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ExecutedTask {
     id: String,
-    runtime_in_seconds: Scalar<Time>,
+    #[serde(default)]
+    runtime_in_seconds: Figure,
     command: Option<Command>,
-    core_count: Option<Scalar<Real>>,
-    memory_in_bytes: Option<Scalar<Real>>,
+    #[serde(default)]
+    core_count: Figure,
+    #[serde(default)]
+    memory_in_bytes: Figure,
 }
 
 #[derive(Default, Deserialize)]
@@ -97,8 +102,8 @@ struct Command {
 struct OldTask {
     name: String,
     id: Option<String>,
-    #[serde(alias = "runtime")]
-    runtime_in_seconds: Option<Scalar<Time>>,
+    #[serde(alias = "runtime", default)]
+    runtime_in_seconds: Figure,
     #[serde(default)]
     parents: Vec<String>,
     #[serde(default)]
@@ -106,10 +111,10 @@ struct OldTask {
     #[serde(default)]
     files: Vec<OldFile>,
     command: Option<Command>,
-    #[serde(alias = "cores")]
-    core_count: Option<Scalar<Real>>,
-    #[serde(alias = "memory")]
-    memory_in_bytes: Option<Scalar<Real>>,
+    #[serde(alias = "cores", default)]
+    core_count: Figure,
+    #[serde(alias = "memory", default)]
+    memory_in_bytes: Figure,
 }
 
 #[derive(Deserialize)]
@@ -118,8 +123,8 @@ struct OldFile {
     link: String,
     #[serde(alias = "id")]
     name: String,
-    #[serde(alias = "size")]
-    size_in_bytes: Scalar<Bytes>,
+    #[serde(alias = "size", default)]
+    size_in_bytes: Figure,
 }
 
 impl Named for SpecifiedTask {
@@ -150,27 +155,39 @@ impl Named for OldTask {
 /// What tasks took, for remarks.
 #[derive(Default)]
 struct Seen {
-    timeless: Vec<String>,
     wide: Vec<String>,
     /// Cores or memory below what a task can have.
     odd: Vec<String>,
     needs: Pool,
 }
 
-/// Reads a document; `strict` refuses a run time of zero, which is taken for one tick otherwise.
+/// The version by which a document is read: without `schemaVersion` the tasks show which of the two forms it has.
+fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<String>) -> &'a str {
+    let shown = match workflow {
+        Workflow { specification: Some(_), .. } => "1.5",
+        Workflow { tasks: Some(_), .. } => "1.3",
+        _ => "none",
+    };
+    if stated.is_none() {
+        remarks.push(format!("the file states no schemaVersion; it is read as version {shown}"));
+    }
+    stated.unwrap_or(shown)
+}
+
+/// Reads a document; `strict` refuses values that cannot be, and a document without a version.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
     let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);
-    let version = schema_version.as_deref().unwrap_or("none");
     let mut seen = Seen::default();
     let mut remarks = Vec::new();
+    let version = version(schema_version.as_deref(), &workflow, &mut remarks);
+    if strict && schema_version.is_none() {
+        return Err(wrong("schemaVersion", &"it is missing, which --strict refuses; 1.3 to 1.6 are read"));
+    }
     let mut platform = Ok(None);
     let draft = match (version, workflow) {
         ("1.5" | "1.6", Workflow { specification: Some(specification), execution, .. }) => {
-            let Some(execution) = execution else {
-                let problem = "it is missing: without run times nothing can be planned";
-                return Err(wrong("workflow.execution", &problem));
-            };
+            let execution = execution.unwrap_or_default();
             platform = machines(&execution.machines, &mut remarks);
             apart(&specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
         }
@@ -178,7 +195,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             if !machines.is_empty() {
                 let count = machines.len();
                 remarks.push(format!(
-                    "{count} machines of the file are not read: versions 1.3 and 1.4 do not tell their cores alike"
+                    "{count} machines of the file are not read: versions 1.3 and 1.4 do not state their cores alike"
                 ));
             }
             together(tasks.0, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
@@ -187,17 +204,17 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it"));
         }
         ("1.3" | "1.4", _) => return Err(wrong("workflow.tasks", &"it is missing, and version 1.3 and 1.4 have it")),
+        ("none", _) => {
+            let problem = "it has neither `specification` (versions 1.5 and 1.6) nor `tasks` (1.3 and 1.4)";
+            return Err(wrong("workflow", &problem));
+        }
         (other, _) => {
             let problem = format!("version {other} of WfFormat is not known; 1.3 to 1.6 are read");
             return Err(wrong("schemaVersion", &problem));
         }
     };
-    if let (true, Some(task)) = (strict, seen.timeless.first()) {
-        let problem = format!("task `{task}` took 0 s; without --strict that is one nanosecond");
-        return Err(wrong("workflow", &problem));
-    }
     remarks.extend(seen.remarks());
-    let (graph, outside) = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
+    let (graph, outside) = draft.graph(strict, &mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
@@ -207,8 +224,8 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
     let Document { workflow, .. } = from_json(file, text.as_bytes())?;
     let mut seen = Seen::default();
     let draft = match workflow {
-        Workflow { specification: Some(specification), execution: Some(execution), .. } => {
-            apart(&specification, execution, &mut seen)
+        Workflow { specification: Some(specification), execution, .. } => {
+            apart(&specification, execution.unwrap_or_default(), &mut seen)
         }
         Workflow { tasks: Some(tasks), .. } => together(tasks.0, &mut seen),
         _ => return Ok(BTreeMap::new()),
@@ -218,40 +235,23 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
 }
 
 impl Seen {
-    /// The run time as it is planned: zero is what is too short for the clock that measured it.
-    fn time(&mut self, task: &str, time: Time) -> Time {
-        if time == Time::ZERO {
-            self.timeless.push(task.to_owned());
-        }
-        time.max(Time::TICK)
-    }
-
     /// Puts the task on as many cores as it ran on, with the memory that it used.
-    fn equip(
-        &mut self,
-        draft: &mut Draft,
-        task: u32,
-        name: &str,
-        stated: (Option<Scalar<Real>>, Option<Scalar<Real>>),
-    ) {
-        let (cores, memory) = stated;
-        let odd = |figure: Option<Scalar<Real>>, least: f64| figure.filter(|figure| figure.0.0 < least);
+    fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
+        let [cores, memory] = stated.map(|figure| draft.odd.amount(figure.text(), || format!("task `{name}`")));
+        let odd = |figure: Option<f64>, least: f64| figure.filter(|&figure| figure < least);
         let figures = [("cores", odd(cores, f64::MIN_POSITIVE)), ("bytes of memory", odd(memory, 0.0))];
-        let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?.0.0)));
+        let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?)));
         self.odd.extend(figures.map(|(unit, figure)| format!("{figure} {unit} of `{name}`")));
-        let cores = cores.map_or(1.0, |cores| cores.0.0);
+        let cores = cores.unwrap_or(1.0);
         if cores > 1.0 {
             self.wide.push(name.to_owned());
         }
-        let memory = memory.and_then(|memory| bytes(memory.0.0)).map(|bytes| (Resource::MEMORY, Need::whole(bytes)));
+        let memory = memory.and_then(bytes).map(|bytes| (Resource::MEMORY, Need::whole(bytes)));
         // A float beyond the range becomes the largest integer.
         draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 
     fn remarks(self) -> impl Iterator<Item = String> {
-        let timeless = self.timeless.first().map(|task| {
-            format!("{} tasks (such as `{task}`) took 0 s, which is planned as one nanosecond", self.timeless.len())
-        });
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
@@ -261,7 +261,7 @@ impl Seen {
         let odd = self.odd.first().map(|figure| {
             format!("{} figures of cores and memory (such as {figure}) cannot be, and are left out", self.odd.len())
         });
-        timeless.into_iter().chain(wide).chain(odd)
+        wide.into_iter().chain(odd)
     }
 }
 
@@ -278,24 +278,20 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
     }
     let mut draft = Draft::default();
     for file in &specification.files {
-        draft.size(&file.id, file.size_in_bytes.0.0)?;
+        draft.size(&file.id, file.size_in_bytes.text());
     }
     for task in &specification.tasks.0 {
-        let Some(ran) = executed.get_mut(&task.id) else {
-            return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
-        };
-        let time = seen.time(&task.id, ran.runtime_in_seconds.0);
-        let number = draft.task(&task.id, time, command(ran.command.take()))?;
-        seen.equip(&mut draft, number, &task.id, (ran.core_count, ran.memory_in_bytes));
+        let mut ran = executed.remove(&task.id).unwrap_or_default();
+        let number = draft.task(&task.id, ran.runtime_in_seconds.text(), command(ran.command.take()))?;
+        seen.equip(&mut draft, number, &task.id, [&ran.core_count, &ran.memory_in_bytes]);
         for file in task.input_files.iter().chain(&task.output_files) {
             if !draft.knows(file) {
-                return Err(format!("task `{}` uses the file `{file}`, of which `files` has no size", task.id));
+                draft.size(file, None);
             }
         }
         task.input_files.iter().for_each(|file| draft.reads(number, file, None));
         task.output_files.iter().for_each(|file| draft.writes(number, file));
     }
-    executed.retain(|id, _| draft.number(id, "").is_err());
     if let Some(id) = executed.keys().min() {
         return Err(format!("execution.tasks has the task `{id}`, which specification.tasks lacks"));
     }
@@ -330,13 +326,12 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     let mut draft = Draft::default();
     let mut links = Vec::with_capacity(tasks.len());
     for (task, key) in tasks.into_iter().zip(&keys) {
-        let Some(time) = task.runtime_in_seconds else { return Err(format!("task `{key}` has no run time")) };
-        let number = draft.task(key, seen.time(key, time.0), command(task.command))?;
-        seen.equip(&mut draft, number, key, (task.core_count, task.memory_in_bytes));
+        let number = draft.task(key, task.runtime_in_seconds.text(), command(task.command))?;
+        seen.equip(&mut draft, number, key, [&task.core_count, &task.memory_in_bytes]);
         for file in task.files {
-            draft.size(&file.name, file.size_in_bytes.0.0)?;
+            let size = draft.size(&file.name, file.size_in_bytes.text());
             match file.link.as_str() {
-                "input" => draft.reads(number, &file.name, None),
+                "input" => draft.reads(number, &file.name, Some(size)),
                 "output" => draft.writes(number, &file.name),
                 other => return Err(format!("task `{key}`: link is `{other}`; write input or output")),
             }

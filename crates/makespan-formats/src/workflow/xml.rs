@@ -35,10 +35,3 @@ pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, W
 pub(super) fn time(node: Node<'_, '_>, name: &str) -> Result<Time, Wrong> {
     Time::parse(attribute(node, name)?).map_err(|error| wrong(node, format!("{name}: {error}")))
 }
-
-/// Text as bytes.
-pub(super) fn bytes(node: Node<'_, '_>, name: &str, text: &str) -> Result<u64, Wrong> {
-    let bytes = crate::scalar::exact_decimal(text.trim(), 0).and_then(|bytes| u64::try_from(bytes).ok());
-    let bytes = bytes.filter(|&bytes| bytes <= 1_000_000_000_000_000_000);
-    bytes.ok_or_else(|| wrong(node, format!("{name}: `{text}` is not a whole number of bytes")))
-}

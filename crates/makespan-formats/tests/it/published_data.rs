@@ -28,7 +28,7 @@ fn check(name: &str, format: Format, processors: u32, jobs: usize) {
 #[test]
 fn logs_of_the_parallel_workloads_archive() {
     check("swf/HPC2N-2002-2.1-cln.swf.gz", Format::Swf, 240, 202_876);
-    check("swf/KTH-SP2-1996-raw.swf.gz", Format::Swf, 100, 28_481);
+    check("swf/KTH-SP2-1996-raw.swf.gz", Format::Swf, 100, 28_489);
     check("swf/KTH-SP2-filtered.swf.gz", Format::Swf, 100, 28_481);
     check("swf/CTC-SP2-filtered.swf.gz", Format::Swf, 338, 77_199);
     check("swf/lublin-256.swf.gz", Format::Swf, 256, 10_000);
@@ -46,7 +46,7 @@ fn odd(name: &str, jobs: usize, expect: &[(Anomaly, usize)]) {
 #[test]
 fn logs_for_replay() {
     odd("swf/HPC2N-2002-2.1-cln.swf.gz", 202_876, &[(Anomaly::Overrun, 14_817)]);
-    odd("swf/KTH-SP2-1996-raw.swf.gz", 28_481, &[(Anomaly::ZeroRunTime, 8), (Anomaly::Overrun, 475)]);
+    odd("swf/KTH-SP2-1996-raw.swf.gz", 28_489, &[(Anomaly::ZeroRunTime, 8), (Anomaly::Overrun, 475)]);
     odd("swf/KTH-SP2-filtered.swf.gz", 28_481, &[]);
     odd("swf/CTC-SP2-filtered.swf.gz", 77_199, &[]);
     odd("swf/lublin-256.swf.gz", 10_000, &[(Anomaly::NoEstimate, 10_000)]);

@@ -41,9 +41,29 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
     Some((numbers, at_once, left_out))
 }
 
+/// The part of a list of tasks that is known although Slurm has cut the list, as in `1,3,5,4...%5`; `None` of a list that is whole.
+/// The last number may be cut itself, unless a range begins with it.
+pub(super) fn known_of_cut(text: &str) -> Option<String> {
+    let (list, end) = text.split_once("...")?;
+    let (known, last) = list.rsplit_once(',').unwrap_or(("", list));
+    let first = last.split_once('-').map(|(first, _)| first).filter(|first| !first.is_empty());
+    let parts: Vec<&str> = Some(known).filter(|known| !known.is_empty()).into_iter().chain(first).collect();
+    Some(format!("{}{end}", parts.join(",")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_part_before_the_last_comma_is_known_of_a_list_that_is_cut() {
+        for (text, expect) in
+            [("1,3,5,4...%5", "1,3,5%5"), ("0-99,200-1...", "0-99,200"), ("12...%2", "%2"), ("7-1...", "7")]
+        {
+            assert_eq!(known_of_cut(text).as_deref(), Some(expect), "{text}");
+        }
+        assert_eq!(known_of_cut("1,3%5"), None);
+    }
 
     #[test]
     fn what_is_no_list_of_tasks_is_refused_and_nothing_overflows() {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::text::moment;
 use crate::{Job, JobState, Limit, Partition};
 
+use super::array::known_of_cut;
 use super::holding::holdings;
 use super::{Dependency, Holding, Member, Request, members};
 
@@ -96,7 +97,17 @@ impl Around<'_> {
         }
         let one = self.entry(job);
         let Some((array, tasks)) = job.array.as_ref().filter(|(array, _)| *array > 0) else { return vec![one] };
-        let Some((numbers, at_once, left_out)) = members(tasks, self.room) else {
+        let known = known_of_cut(tasks);
+        let found = members(known.as_ref().unwrap_or(tasks), self.room);
+        if known.is_some() {
+            let count = found.as_ref().map_or(0, |found| found.0.len());
+            self.remarks.push(format!(
+                "job {}: Slurm has cut the list of its array's tasks, `{tasks}`: {count} are known and at least 1 is missing; save the \
+                 jobs with SLURM_BITSTR_LEN=0",
+                job.id
+            ));
+        }
+        let Some((numbers, at_once, left_out)) = found else {
             self.remarks.push(format!("job {}: `{tasks}` is no list of tasks; it is counted once", job.id));
             return vec![one];
         };

@@ -37,8 +37,8 @@ impl PastRun {
         })
     }
 
-    /// What `sacct -P` printed, its columns named in the first line, and how many lines could not be understood. A name may hold
-    /// the sign between columns, which makes a line that is left out.
+    /// Reads what `sacct -P` printed, its columns named in the first line, and counts the lines that could not be understood. The
+    /// name of a job may hold the sign between columns: the columns behind the name are counted from the right.
     ///
     /// # Errors
     /// A sentence when there is no such first line.
@@ -53,7 +53,8 @@ impl PastRun {
         let (account, limit) = (find("Account"), find("TimelimitRaw"));
         let (mut runs, mut strange) = (Vec::new(), 0);
         for line in lines {
-            let words: Vec<&str> = line.split('|').collect();
+            let words = words(line, columns.len(), name);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let numbers = words.get(id).zip(words.get(elapsed)).map(|(id, elapsed)| (id.parse(), elapsed.parse()));
             let (true, Some((Ok(id), Ok(seconds)))) = (words.len() == columns.len(), numbers) else {
                 strange += usize::from(!line.trim().is_empty());
@@ -77,6 +78,17 @@ impl PastRun {
     }
 }
 
+/// The words of a line, one for each column; what is too much belongs to the column of free text.
+fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
+    let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
+    let excess = words.len().saturating_sub(columns);
+    if excess > 0 {
+        let text = words[free..=free + excess].join("|");
+        words.splice(free..=free + excess, [text]);
+    }
+    words
+}
+
 /// Whether the length of a job with such an end is its own.
 fn tells(state: &JobState) -> bool {
     matches!(state, JobState::Completed | JobState::Failed | JobState::Timeout | JobState::OutOfMemory)
@@ -91,8 +103,13 @@ mod tests {
         let text = "State|JobIDRaw|User|JobName|Partition|ElapsedRaw|TimelimitRaw\nCOMPLETED|7|bob|fit|batch|30|2\n\
                     CANCELLED by 1|8|bob|fit|batch|5|2\nTIMEOUT|9|bob|a|b|batch|60|1\nFAILED|10|bob|fit|batch|61|UNLIMITED\n";
         let (runs, strange) = PastRun::of_sacct(text).unwrap();
-        let shown: Vec<_> = runs.iter().map(|run| (run.id, run.seconds, run.limit)).collect();
-        assert_eq!((shown, strange), (vec![(7, 30, Some(120)), (10, 61, None)], 1));
+        let shown: Vec<_> = runs.iter().map(|run| (run.id, run.name.as_str(), run.seconds, run.limit)).collect();
+        let expect = vec![(7, "fit", 30, Some(120)), (9, "a|b", 60, Some(60)), (10, "fit", 61, None)];
+        assert_eq!((shown, strange), (expect, 0));
+        let last =
+            "JobIDRaw|User|Partition|ElapsedRaw|State|JobName\n1|ann|batch|900|COMPLETED|odd||name|\n2|ann|batch\n";
+        let (runs, strange) = PastRun::of_sacct(last).unwrap();
+        assert_eq!((runs.len(), runs[0].name.as_str(), strange), (1, "odd||name|", 1));
         assert!(PastRun::of_sacct("nonsense\n").unwrap_err().contains("JobIDRaw"));
         assert_eq!(PastRun::of_sacct("").unwrap(), (vec![], 0));
     }

@@ -4,6 +4,7 @@
 //! of it is newer than the target (`--what-if`). So make decides as always whether the target is up to date, and variables,
 //! shells, `.ONESHELL`, ignored errors and recipes that call make again mean what they mean to make.
 
+mod apart;
 mod database;
 mod made;
 mod order;
@@ -78,6 +79,7 @@ pub fn read_make(
     recipes.extend(followers.into_iter().map(|target| (target, recipe(target))));
     let origins = order.origins();
     let numbers: FxHashMap<&str, usize> = (0..).zip(&recipes).map(|(at, (target, _))| (*target, at)).collect();
+    let apart = apart::apart(&rules, &order, printed, &numbers);
     let job = |(target, recipe): &(&str, String)| {
         let before = rules.waited_for(target, &numbers);
         let mut words = Vec::new();
@@ -86,8 +88,11 @@ pub fn read_make(
         }
         let is_goal = words.is_empty();
         words.extend(made::words(&rules, (target, is_goal), &before, &numbers));
-        let mut names: Vec<&str> = before.into_iter().map(|(number, _)| recipes[number].0).collect();
-        names.dedup();
+        let mut before: Vec<usize> = before.into_iter().map(|(number, _)| number).collect();
+        before.extend(&apart[numbers[target]]);
+        before.sort_unstable();
+        before.dedup();
+        let names: Vec<&str> = before.into_iter().map(|number| recipes[number].0).collect();
         let profile = guessed(1, 1, None, None).map_err(|error| wrong(error.to_string()))?;
         let job = Job::new(*target, profile).with_estimate(Estimate::Guessed);
         Ok(job.with_command(command(file, target, words, recipe)).with_after(names))

@@ -81,3 +81,27 @@ fn a_dry_run_gets_a_shell_that_does_nothing() {
         assert!(error.contains(part), "{error}");
     }
 }
+
+#[test]
+fn targets_that_make_keeps_apart_wait_for_each_other() {
+    let trace = "m:1: target 'a' does not exist\na\nm:2: target 'b' does not exist\nb\nm:3: target 'c' does not exist\nc\nm:4: target 'all' does not exist\n";
+    for (version, special, needs, expect) in [
+        ("4.3", "", "a b c", "a: b: c: all:a,b,c"),
+        ("4.3", ".NOTPARALLEL:\n\n", "a b c", "a: b:a c:b all:a,b,c"),
+        ("4.3", ".NOTPARALLEL: other\n\n", "a b c", "a: b:a c:b all:a,b,c"),
+        ("4.4.1", ".NOTPARALLEL: other\n\n", "a b c", "a: b: c: all:a,b,c"),
+        ("4.4.1", ".NOTPARALLEL: all\n\n", "a b c", "a: b:a c:a,b all:a,b,c"),
+        ("4.4.1", "", "a b .WAIT c", "a: b: c:a,b all:a,b,c"),
+        ("4.4.1", "", "a .WAIT d", "a: b: c:a all:a,c"),
+    ] {
+        let base = format!("# Make data base\n\n# Files\n\n{special}a:\n\nb:\n\nc:\n\nd: c\n\nall: {needs}\n");
+        let text = format!("# GNU Make {version}\n{trace}{base}");
+        let asked = Asked { file: "m", goal: Some("all"), known: &text, printed: &text };
+        let instance = read_make(asked, &Platform::flat(2).unwrap(), |_, _| None).unwrap().unwrap();
+        let shown = instance.jobs().iter().map(|job| {
+            let after: Vec<&str> = job.after.iter().map(|name| &**name).collect();
+            format!("{}:{}", job.name, after.join(","))
+        });
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expect, "{version} {special} {needs}");
+    }
+}

@@ -2,19 +2,21 @@
 //! edges, their attributes, default attributes, and comments.
 //!
 //! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
-//! edge may have `data`, bytes, or `transfer`, seconds.
-//! Other attributes are for drawing. A subgraph is a group of nodes. Ports and undirected graphs are refused.
+//! edge may have `data`, bytes, or `transfer`, seconds. Parallel edges add their data; a `strict` graph has one edge, for which
+//! the last value of an attribute counts.
+//! Attributes and ports for drawing are ignored, others are remarked. A subgraph is a group of nodes. Undirected graphs are
+//! refused.
 
+mod attributes;
+mod graph;
 mod tokens;
 
-use makespan_core::{Edge, Estimate, Graph, Job, NamedTask, Payload, Profile, Task, Time};
+use makespan_core::Job;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Read, Wrong};
-use crate::error::Place;
-use crate::guess::guessed;
-use crate::instance::command::by_shell;
-use crate::scalar::exact_decimal;
+use crate::odd::Odd;
+use attributes::{Attributes, Element, Unread, is_read};
 use tokens::{Token, Tokens, shown};
 
 /// Groups within groups that are read.
@@ -28,15 +30,20 @@ pub(super) fn begins(text: &[u8]) -> bool {
     let text = std::str::from_utf8(&text[..text.len().min(4096)]).unwrap_or_default();
     let mut tokens = Tokens { rest: text, line: 1 };
     match tokens.next() {
-        Ok(Some(Token::Word(word))) => matches!(word.as_str(), "digraph" | "strict" | "graph") && text.contains('{'),
+        Ok(Some(Token::Word(word))) => {
+            matches!(word.to_ascii_lowercase().as_str(), "digraph" | "strict" | "graph") && text.contains('{')
+        }
         _ => false,
     }
 }
 
-type Attributes = FxHashMap<String, String>;
-
-/// Attributes that are read: of these, the same place does not state two values.
-const READ: [&str; 5] = ["time", "work", "command", "data", "transfer"];
+/// An edge as it is stated.
+struct StatedEdge {
+    from: u32,
+    to: u32,
+    attributes: Attributes,
+    line: usize,
+}
 
 /// What has been read, in the order of the file.
 #[derive(Default)]
@@ -46,16 +53,26 @@ struct Parts {
     tasks: Vec<(Attributes, usize)>,
     /// What the nodes state themselves, not by the usual attributes.
     own: Vec<Attributes>,
-    edges: Vec<(u32, u32, Attributes, usize)>,
+    edges: Vec<StatedEdge>,
+    /// The position of each edge of a strict graph.
+    of_strict: Option<FxHashMap<(u32, u32), usize>>,
+    unread: Unread,
     /// How many edges groups have made.
     between_groups: usize,
     usual_task: Attributes,
     usual_edge: Attributes,
 }
 
-pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
-    let job = Job::compound(name, parts(text)?.graph()?);
-    Ok(Read::of(vec![job], Vec::new()))
+/// Reads a graph; `strict` refuses values that cannot be and attributes that are ignored.
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
+    let (parts, mut odd) = (parts(text)?, Odd::default());
+    let job = Job::compound(name, parts.graph(&mut odd)?);
+    odd.refuse(strict)?;
+    let unread = parts.unread.remark();
+    match unread.as_ref().filter(|_| strict) {
+        Some(unread) => Err(format!("{unread}; --strict refuses that").into()),
+        None => Ok(Read::of(vec![job], odd.remarks().chain(unread).collect())),
+    }
 }
 
 /// The labels of nodes, and edges by their numbers.
@@ -69,23 +86,24 @@ pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
         attributes.get("label").filter(|label| !label.is_empty()).unwrap_or(name).clone()
     };
     let labels = names.iter().zip(&tasks).map(label).collect();
-    Ok((labels, edges.iter().map(|&(from, to, ..)| (from, to)).collect()))
+    Ok((labels, edges.iter().map(|edge| (edge.from, edge.to)).collect()))
 }
 
 fn parts(text: &str) -> Result<Parts, Wrong> {
     let mut tokens = Tokens { rest: text, line: 1 };
     let mut first = tokens.word("`digraph`")?;
-    if first == "strict" {
+    let is_strict = first.eq_ignore_ascii_case("strict");
+    if is_strict {
         first = tokens.word("`digraph`")?;
     }
-    if first != "digraph" {
+    if !first.eq_ignore_ascii_case("digraph") {
         return Err(tokens.wrong(format!("expected `digraph`, found `{first}`; tasks wait in a direction")));
     }
     if let Some(Token::Word(_)) = tokens.peek()? {
         tokens.next()?;
     }
     tokens.expect('{')?;
-    let mut parts = Parts::default();
+    let mut parts = Parts { of_strict: is_strict.then(FxHashMap::default), ..Parts::default() };
     while parts.statement(&mut tokens, 0)?.is_some() {}
     if let Some(token) = tokens.next()? {
         return Err(tokens.wrong(format!("the graph has ended and {} follows; one graph is read", shown(Some(&token)))));
@@ -103,14 +121,13 @@ impl Parts {
         };
         let next = tokens.peek()?;
         match &first {
-            Some(Token::Word(word))
-                if matches!(word.as_str(), "graph" | "node" | "edge") && next == Some(Token::Mark('[')) =>
-            {
-                let usual = attributes(tokens)?;
-                match word.as_str() {
-                    "node" => self.usual_task.extend(usual),
-                    "edge" => self.usual_edge.extend(usual),
-                    _ => {}
+            Some(Token::Word(word)) if let (Some(element), true) = (element(word), next == Some(Token::Mark('['))) => {
+                let usual = attributes(tokens, element)?;
+                self.unread.count(element, &usual);
+                match element {
+                    Element::Node => self.usual_task.extend(usual),
+                    Element::Edge => self.usual_edge.extend(usual),
+                    Element::Graph => {}
                 }
                 return Ok(Some(Vec::new()));
             }
@@ -121,14 +138,19 @@ impl Parts {
             }
             _ => {}
         }
-        let is_group = matches!(&first, Some(Token::Mark(_))) || first == Some(Token::Word("subgraph".into()));
+        let is_group = match &first {
+            Some(Token::Word(word)) => word.eq_ignore_ascii_case("subgraph"),
+            first => matches!(first, Some(Token::Mark(_))),
+        };
         let mut chain = vec![self.nodes(first, tokens, depth)?];
         while tokens.peek()? == Some(Token::Arrow) {
             tokens.next()?;
             let next = tokens.next()?;
             chain.push(self.nodes(next, tokens, depth)?);
         }
-        let stated = attributes(tokens)?;
+        let element = if chain.len() == 1 { Element::Node } else { Element::Edge };
+        let stated = attributes(tokens, element)?;
+        self.unread.count(element, &stated);
         if chain.len() == 1 && !is_group {
             chain[0].iter().try_for_each(|&task| self.state(task, &stated, tokens))?;
         }
@@ -138,19 +160,31 @@ impl Parts {
             if self.between_groups > MAX_EDGES {
                 return Err(tokens.wrong(format!("the groups make more than {MAX_EDGES} edges")));
             }
-            let mut own = self.usual_edge.clone();
-            own.extend(stated.clone());
             for &from in &pair[0] {
-                self.edges.extend(pair[1].iter().map(|&to| (from, to, own.clone(), tokens.line)));
+                pair[1].iter().for_each(|&to| self.edge(from, to, &stated, tokens.line));
             }
         }
         Ok(Some(chain.concat()))
     }
 
+    /// Adds an edge. In a strict graph an edge that is there takes the values that are stated now.
+    fn edge(&mut self, from: u32, to: u32, stated: &Attributes, line: usize) {
+        if let Some(known) = &mut self.of_strict {
+            let place = *known.entry((from, to)).or_insert(self.edges.len());
+            if let Some(edge) = self.edges.get_mut(place) {
+                edge.attributes.extend(stated.clone());
+                return;
+            }
+        }
+        let mut attributes = self.usual_edge.clone();
+        attributes.extend(stated.clone());
+        self.edges.push(StatedEdge { from, to, attributes, line });
+    }
+
     /// The nodes where an edge may begin or end: one, several with commas, or a group.
     fn nodes(&mut self, first: Option<Token>, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
         match first {
-            Some(Token::Word(word)) if word == "subgraph" => {
+            Some(Token::Word(word)) if word.eq_ignore_ascii_case("subgraph") => {
                 if let Some(Token::Word(_)) = tokens.peek()? {
                     tokens.next()?;
                 }
@@ -160,10 +194,12 @@ impl Parts {
             Some(Token::Mark('{')) => self.group(tokens, depth),
             Some(Token::Word(word)) => {
                 let mut nodes = vec![self.node(&word, tokens.line)];
+                tokens.port()?;
                 while tokens.peek()? == Some(Token::Mark(',')) {
                     tokens.next()?;
                     let word = tokens.word("a node")?;
                     nodes.push(self.node(&word, tokens.line));
+                    tokens.port()?;
                 }
                 Ok(nodes)
             }
@@ -188,7 +224,7 @@ impl Parts {
     /// Gives a node the attributes that a statement of its own has.
     fn state(&mut self, task: u32, stated: &Attributes, tokens: &Tokens<'_>) -> Result<(), Wrong> {
         let own = &mut self.own[task as usize];
-        for (key, value) in stated.iter().filter(|(key, _)| READ.contains(&key.as_str())) {
+        for (key, value) in stated.iter().filter(|(key, _)| is_read(Element::Node, key)) {
             if let Some(before) = own.insert(key.clone(), value.clone()).filter(|before| before != value) {
                 let name = &self.names[task as usize];
                 let problem = format!("node `{name}` has `{key}` {before} in one place and {value} here; write one");
@@ -211,49 +247,20 @@ impl Parts {
         self.own.push(Attributes::default());
         number
     }
+}
 
-    fn graph(self) -> Result<Graph, Wrong> {
-        let task = |(name, (attributes, line)): (&String, &(Attributes, usize))| {
-            let wrong = |problem: String| Wrong::at(Place::line(*line), format!("node `{name}`: {problem}"));
-            let stated = match (attributes.get("time"), attributes.get("work")) {
-                (Some(text), None) | (None, Some(text)) => Some(text),
-                (None, None) => None,
-                (Some(_), Some(_)) => return Err(wrong("it has both `time` and `work`; write one of them".into())),
-            };
-            let stated = stated.map(|text| Time::parse(text).map_err(|error| wrong(error.to_string()))).transpose()?;
-            let (profile, estimate) = match stated {
-                Some(time) => (Profile::rigid(1, time), Estimate::Stated),
-                None => (guessed(1, 1, None, None), Estimate::Guessed),
-            };
-            let profile = profile.map_err(|error| wrong(error.to_string()))?;
-            let command = attributes.get("command").map_or_else(Vec::new, |line| by_shell(line.as_str()));
-            Ok(NamedTask { name: name.as_str().into(), task: Task { estimate, command, ..Task::new(profile) } })
-        };
-        let tasks = self.names.iter().zip(&self.tasks).map(task).collect::<Result<Vec<_>, Wrong>>()?;
-        let edge = |(from, to, attributes, line): &(u32, u32, Attributes, usize)| {
-            let name = |task: &u32| &self.names[*task as usize];
-            let wrong = |problem: String| {
-                Wrong::at(Place::line(*line), format!("edge `{}` -> `{}`: {problem}", name(from), name(to)))
-            };
-            let payload = match (attributes.get("data"), attributes.get("transfer")) {
-                (None, None) => Payload::Bytes(0),
-                (Some(text), None) => {
-                    let bytes = exact_decimal(text, 0).filter(|bytes| (0..=1_000_000_000_000_000_000).contains(bytes));
-                    let bytes = bytes.ok_or_else(|| wrong(format!("`{text}` is not a whole number of bytes")))?;
-                    Payload::Bytes(bytes as u64)
-                }
-                (None, Some(text)) => Payload::Fixed(Time::parse(text).map_err(|error| wrong(error.to_string()))?),
-                (Some(_), Some(_)) => return Err(wrong("it has both `data` and `transfer`; write one of them".into())),
-            };
-            Ok(Edge { from: *from, to: *to, payload })
-        };
-        let edges = self.edges.iter().map(edge).collect::<Result<Vec<_>, Wrong>>()?;
-        Graph::new(tasks, edges).map_err(|error| error.to_string().into())
+/// The element whose default attributes a word begins.
+fn element(word: &str) -> Option<Element> {
+    match word.to_ascii_lowercase().as_str() {
+        "node" => Some(Element::Node),
+        "edge" => Some(Element::Edge),
+        "graph" => Some(Element::Graph),
+        _ => None,
     }
 }
 
 /// The lists of attributes that follow, if any.
-fn attributes(tokens: &mut Tokens<'_>) -> Result<Attributes, Wrong> {
+fn attributes(tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
     let mut all = Attributes::default();
     while tokens.peek()? == Some(Token::Mark('[')) {
         tokens.next()?;
@@ -264,7 +271,7 @@ fn attributes(tokens: &mut Tokens<'_>) -> Result<Attributes, Wrong> {
                 Some(Token::Word(key)) => {
                     tokens.expect('=')?;
                     let value = tokens.word("a value")?;
-                    if READ.contains(&key.as_str()) && all.get(&key).is_some_and(|before| *before != value) {
+                    if is_read(element, &key) && all.get(&key).is_some_and(|before| *before != value) {
                         return Err(tokens.wrong(format!("`{key}` is stated twice; write it once")));
                     }
                     all.insert(key, value);

@@ -52,7 +52,21 @@ impl Tokens<'_> {
             return Err(self.wrong("`--` is an edge without direction; write `->`"));
         }
         if first == '"' {
-            return self.quoted().map(Some);
+            let mut word = self.quoted()?;
+            // Quoted texts are joined by `+`.
+            loop {
+                self.skip_blank()?;
+                let Some(rest) = self.rest.strip_prefix('+') else { return Ok(Some(Token::Word(word))) };
+                self.rest = rest;
+                self.skip_blank()?;
+                if !self.rest.starts_with('"') {
+                    return Err(self.wrong("`+` must be followed by a text in quotation marks"));
+                }
+                word += &self.quoted()?;
+            }
+        }
+        if first == '<' {
+            return self.html().map(Some);
         }
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
@@ -65,21 +79,21 @@ impl Tokens<'_> {
             self.skip(end);
             return Ok(Some(Token::Word(word)));
         }
-        if matches!(first, '{' | '}' | '[' | ']' | ';' | ',' | '=') {
+        if matches!(first, '{' | '}' | '[' | ']' | ';' | ',' | '=' | ':') {
             self.skip(1);
             return Ok(Some(Token::Mark(first)));
         }
-        Err(self.wrong(format!("`{first}` is not expected here; ports and labels in HTML are not read")))
+        Err(self.wrong(format!("`{first}` is not expected here")))
     }
 
-    fn quoted(&mut self) -> Result<Token, Wrong> {
+    fn quoted(&mut self) -> Result<String, Wrong> {
         let mut word = String::new();
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((at, c)) = chars.next() {
             match c {
                 '"' => {
                     self.skip(at + 1);
-                    return Ok(Token::Word(word));
+                    return Ok(word);
                 }
                 '\\' => match chars.next() {
                     Some((_, c @ ('"' | '\\'))) => word.push(c),
@@ -91,6 +105,35 @@ impl Tokens<'_> {
             }
         }
         Err(self.wrong("a text does not end; a quotation mark is missing"))
+    }
+
+    /// Reads a text in HTML, from `<` to the `>` that belongs to it.
+    fn html(&mut self) -> Result<Token, Wrong> {
+        let mut depth = 0_usize;
+        for (at, c) in self.rest.char_indices() {
+            match c {
+                '<' => depth += 1,
+                '>' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                let word = self.rest[1..at].to_owned();
+                self.skip(at + 1);
+                return Ok(Token::Word(word));
+            }
+        }
+        Err(self.wrong("a text in HTML does not end; a `>` is missing"))
+    }
+
+    /// Skips the port of a node, such as `:p` or `:p:ne`, which is for drawing.
+    pub(super) fn port(&mut self) -> Result<(), Wrong> {
+        for _ in 0..2 {
+            if self.peek()? == Some(Token::Mark(':')) {
+                self.next()?;
+                self.word("a port")?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn peek(&mut self) -> Result<Option<Token>, Wrong> {

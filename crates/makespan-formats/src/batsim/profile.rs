@@ -1,0 +1,204 @@
+//! Profiles of Batsim, and the times that they take.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use makespan_core::{Quantity, Time};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::odd::{Figure, Oddity, run_time};
+use crate::scalar::NUMBER_KEY;
+use crate::suggest::nearest;
+
+/// Compositions within compositions that are read.
+const DEEPEST: usize = 20;
+
+/// Profiles that compositions may name in all, each as often as it is reached.
+const MAX_PARTS: usize = 100_000;
+
+#[derive(Deserialize)]
+pub(super) struct ProfileEntry {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    delay: Figure,
+    #[serde(default)]
+    cpu: Amount,
+    #[serde(default)]
+    com: Amount,
+    generation_strategy: Option<String>,
+    /// The names of the profiles of a composition, one after the other.
+    #[serde(default)]
+    seq: Vec<String>,
+    #[serde(default)]
+    repeat: Figure,
+}
+
+/// A number, or the largest one of a list.
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    most: f64,
+    /// Whether a value is negative, too large, or no number.
+    is_broken: bool,
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AmountVisitor)
+    }
+}
+
+struct AmountVisitor;
+
+impl<'de> Visitor<'de> for AmountVisitor {
+    type Value = Amount;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an amount of operations or bytes, or a list of them")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Amount, E> {
+        Ok(Amount::default())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Amount, E> {
+        Ok(amount(f64::NAN))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Amount, E> {
+        Ok(amount(value as f64))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Amount, E> {
+        Ok(amount(value as f64))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Amount, E> {
+        Ok(amount(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Amount, E> {
+        Ok(amount(value.parse().unwrap_or(f64::NAN)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Amount, A::Error> {
+        match map.next_key::<String>()? {
+            // The literal of a number, as `serde_json` presents it.
+            Some(key) if key == NUMBER_KEY => Ok(amount(map.next_value::<String>()?.parse().unwrap_or(f64::NAN))),
+            key => {
+                if key.is_some() {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(amount(f64::NAN))
+            }
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Amount, A::Error> {
+        let mut all = Amount::default();
+        while let Some(one) = list.next_element::<Amount>()? {
+            all = Amount { most: all.most.max(one.most), is_broken: all.is_broken || one.is_broken };
+        }
+        Ok(all)
+    }
+}
+
+fn amount(value: f64) -> Amount {
+    match Quantity::AMOUNT.check(value) {
+        Ok(most) => Amount { most, is_broken: false },
+        Err(_) => Amount { most: 0.0, is_broken: true },
+    }
+}
+
+/// The time that a profile takes, and whether it communicates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Took {
+    /// `None` if it is not known.
+    pub time: Option<Time>,
+    pub communicates: bool,
+}
+
+/// Profiles, and the floating-point operations a second of a processor.
+pub(super) struct Times<'a> {
+    pub profiles: &'a BTreeMap<String, ProfileEntry>,
+    pub speed: f64,
+}
+
+impl Times<'_> {
+    /// The time of the profile of this name on so many processors.
+    ///
+    /// # Errors
+    /// When there is no such profile, or compositions name each other.
+    pub(super) fn of(&self, label: &str, processors: u32) -> Result<Took, String> {
+        self.part(label, processors, 0, &mut MAX_PARTS.clone())
+    }
+
+    fn part(&self, label: &str, processors: u32, depth: usize, left: &mut usize) -> Result<Took, String> {
+        let profile = self.profiles.get(label).ok_or_else(|| {
+            let near = nearest(label, self.profiles.keys().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("the profile `{label}` is not among `profiles`{near}")
+        })?;
+        *left = left.saturating_sub(1);
+        if depth > DEEPEST || *left == 0 {
+            return Err(format!("profile `{label}` is within more than {DEEPEST} compositions, or part of itself"));
+        }
+        let operations = profile.cpu.most;
+        match profile.kind.as_str() {
+            "delay" | "DelayProfile" => {
+                let time = match run_time(profile.delay.text()) {
+                    Err(Oddity::ZeroTime) => Some(Time::ZERO),
+                    time => time.ok(),
+                };
+                Ok(Took { time, communicates: false })
+            }
+            "parallel" | "ptask" | "ParallelTaskProfile" | "msg_par" => Ok(self.computes(profile, operations)),
+            "parallel_homogeneous" | "ptask_homogeneous" | "ParallelTaskHomogeneousProfile" | "msg_par_hg" => {
+                // In workloads by one name, in the protocol by another.
+                let is_spread = match profile.generation_strategy.as_deref() {
+                    None | Some("defined_amount_used_for_each_value" | "DefinedAmountsUsedForEachValue") => false,
+                    Some("defined_amount_spread_uniformly" | "DefinedAmountsSpreadUniformly") => true,
+                    Some(_) => return Ok(Took { time: None, communicates: false }),
+                };
+                let share = if is_spread { operations / f64::from(processors) } else { operations };
+                Ok(self.computes(profile, share))
+            }
+            "parallel_homogeneous_total" | "ptask_homogeneous_total" | "msg_par_hg_tot" => {
+                Ok(self.computes(profile, operations / f64::from(processors)))
+            }
+            "composed" | "sequential_composition" | "SequentialCompositionProfile" => {
+                self.composed(profile, processors, depth, left)
+            }
+            _ => Ok(Took { time: None, communicates: false }),
+        }
+    }
+
+    /// The time of so many operations on each processor.
+    fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
+        let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
+        // A computation takes some time.
+        let time = time.map(|time| if operations > 0.0 { time.max(Time::TICK) } else { time });
+        Took { time, communicates: profile.com.most > 0.0 || profile.com.is_broken }
+    }
+
+    /// The times of the parts of a composition, as often as it is repeated.
+    fn composed(
+        &self,
+        profile: &ProfileEntry,
+        processors: u32,
+        depth: usize,
+        left: &mut usize,
+    ) -> Result<Took, String> {
+        let (mut sum, mut communicates) = (Some(0_i64), false);
+        for label in &profile.seq {
+            let part = self.part(label, processors, depth + 1, left)?;
+            communicates |= part.communicates;
+            sum = sum.zip(part.time).and_then(|(sum, time)| sum.checked_add(time.ticks()));
+        }
+        let repeat = profile.repeat.text().map_or(Some(1), |text| text.parse::<i64>().ok().filter(|&count| count >= 0));
+        let ticks = sum.zip(repeat).and_then(|(sum, repeat)| sum.checked_mul(repeat));
+        Ok(Took { time: ticks.map(Time::from_ticks), communicates })
+    }
+}

@@ -1,0 +1,93 @@
+//! Targets that make keeps apart although none needs the other: `.NOTPARALLEL` and `.WAIT`.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::database::{Database, Target};
+use super::order::Order;
+
+/// What stands between prerequisites of which the later ones wait for the earlier ones (GNU make 4.4).
+const WAIT: &str = ".WAIT";
+const NOT_PARALLEL: &str = ".NOTPARALLEL";
+
+/// The jobs that each job waits for besides those that its target needs, as make without `--jobs` would run one after the other.
+/// `printed` is what make has printed, with its version.
+pub(super) fn apart(
+    rules: &Database,
+    order: &Order,
+    printed: &str,
+    numbers: &FxHashMap<&str, usize>,
+) -> Vec<Vec<usize>> {
+    let mut found = vec![Vec::new(); numbers.len()];
+    let ranks: FxHashMap<&str, usize> = order.targets().zip(0..).collect();
+    let rank = |number: usize, name: &str| (ranks.get(name).copied().unwrap_or(usize::MAX), number);
+    let mut jobs: Vec<(&str, usize)> = numbers.iter().map(|(name, number)| (*name, *number)).collect();
+    jobs.sort_unstable_by_key(|(name, number)| rank(*number, name));
+    let serial = rules.get(NOT_PARALLEL);
+    if serial.is_some_and(|serial| serial.needs.is_empty() || !names_targets(printed)) {
+        for pair in jobs.windows(2) {
+            found[pair[1].1].push(pair[0].1);
+        }
+        return found;
+    }
+    let mut places = vec![0; numbers.len()];
+    for (place, (_, number)) in jobs.iter().enumerate() {
+        places[*number] = place;
+    }
+    let is_serial = |name: &str| serial.is_some_and(|serial| serial.needs.contains(&name));
+    for name in order.targets() {
+        let Some(target) = rules.get(name).filter(|target| is_serial(name) || target.needs.contains(&WAIT)) else {
+            continue;
+        };
+        let (mut earlier, mut ended) = (FxHashSet::default(), Vec::new());
+        for group in groups(target, is_serial(name)) {
+            let all = reached(rules, &group, numbers, false);
+            for &later in all.iter().filter(|later| !earlier.contains(*later)) {
+                found[later].extend(ended.iter().copied().filter(|&before: &usize| places[before] < places[later]));
+            }
+            ended.extend(reached(rules, &group, numbers, true));
+            earlier.extend(all);
+        }
+    }
+    found.iter_mut().for_each(|before| {
+        before.sort_unstable();
+        before.dedup();
+    });
+    found
+}
+
+/// Whether this make lets `.NOTPARALLEL` name targets, as version 4.4 does; to others it is for all targets.
+fn names_targets(printed: &str) -> bool {
+    let version = printed.lines().find_map(|line| line.strip_prefix("# GNU Make ")).unwrap_or_default();
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (4, 4)
+}
+
+/// The prerequisites of a target in the groups that follow each other; each is a group if the target is `.NOTPARALLEL`.
+fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
+    let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
+    for &need in &target.needs {
+        if need == WAIT || is_serial {
+            groups.push(Vec::new());
+        }
+        if need != WAIT {
+            groups.last_mut().into_iter().for_each(|group| group.push(need));
+        }
+    }
+    groups
+}
+
+/// The jobs that make these targets and what they need; or, if `is_last`, only those that end last.
+fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
+    let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());
+    while let Some(name) = open.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        let number = rules.together(name).find_map(|one| numbers.get(one));
+        found.extend(number);
+        if number.is_none() || !is_last {
+            open.extend(rules.get(name).into_iter().flat_map(Target::all_before));
+        }
+    }
+    found
+}

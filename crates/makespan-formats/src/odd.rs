@@ -1,0 +1,313 @@
+//! Values of other programs' files that cannot be as they stand: one rule for every format (docs/formats.md, "Values that cannot be").
+//!
+//! A value is read, counted and reported once for its kind; a strict reading refuses the first one.
+
+use std::fmt;
+
+use makespan_core::{Estimate, Time, TimeError};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::guess::GUESS;
+use crate::scalar::{NUMBER_KEY, exact_decimal, float_text};
+
+/// The largest size in bytes.
+const MAX_BYTES: i128 = 1_000_000_000_000_000_000;
+
+/// Why a value is not taken as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Oddity {
+    /// A run time is missing.
+    NoTime,
+    /// A run time is negative, or no time.
+    BrokenTime,
+    /// A run time exceeds 292 years.
+    LongTime,
+    /// A run time is 0.
+    ZeroTime,
+    /// A time limit is no time.
+    BrokenLimit,
+    /// A time limit exceeds 292 years.
+    LongLimit,
+    /// A size is missing.
+    NoSize,
+    /// A size is negative, too large, or no whole number.
+    BrokenSize,
+    /// The time of a transfer is negative, too long, or no time.
+    BrokenTransfer,
+    /// An amount of a resource cannot be read.
+    BrokenAmount,
+}
+
+impl Oddity {
+    /// The value, what is wrong with it, and what stands in.
+    const fn words(self) -> [&'static str; 3] {
+        const GUESSED: &str = "a guess of 60 s stands in";
+        const UNLIMITED: &str = "no limit holds";
+        const EMPTY: &str = "0 bytes stand in";
+        match self {
+            Self::NoTime => ["run time", "missing", GUESSED],
+            Self::BrokenTime => ["run time", "negative or no time", GUESSED],
+            Self::LongTime => ["run time", "above 292 years", GUESSED],
+            Self::ZeroTime => ["run time", "0 s", "one nanosecond stands in"],
+            Self::BrokenLimit => ["time limit", "no time", UNLIMITED],
+            Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
+            Self::NoSize => ["size", "missing", EMPTY],
+            Self::BrokenSize => ["size", "no whole number of bytes from 0 to 10^18", EMPTY],
+            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s stand in"],
+            Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
+        }
+    }
+
+    /// The sentence for `count` values.
+    fn sentence(self, count: usize, first: &str) -> String {
+        let [value, wrong, instead] = self.words();
+        match count {
+            1 => format!("1 {value} is {wrong} ({first}); {instead}"),
+            _ => format!("{count} {value}s are {wrong} (the first: {first}); {instead}"),
+        }
+    }
+}
+
+/// Reads a run time; `None` and an empty text are missing.
+pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
+    match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
+        None => Err(Oddity::NoTime),
+        Some(Ok(Time::ZERO)) => Err(Oddity::ZeroTime),
+        Some(Ok(time)) => Ok(time),
+        Some(Err(TimeError::Overflow(text))) if !text.trim_start().starts_with('-') => Err(Oddity::LongTime),
+        Some(Err(_)) => Err(Oddity::BrokenTime),
+    }
+}
+
+/// Reads a time limit. A limit that is missing, negative or 0 is none, and nothing is odd about that.
+pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
+    match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
+        None | Some(Ok(Time::ZERO) | Err(TimeError::Negative(_))) => Ok(None),
+        Some(Ok(time)) => Ok(Some(time)),
+        Some(Err(TimeError::Overflow(text))) if text.trim_start().starts_with('-') => Ok(None),
+        Some(Err(TimeError::Overflow(_))) => Err(Oddity::LongLimit),
+        Some(Err(TimeError::Syntax(_))) => Err(Oddity::BrokenLimit),
+    }
+}
+
+/// Reads a number of bytes.
+pub(crate) fn bytes(text: Option<&str>) -> Result<u64, Oddity> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty()).ok_or(Oddity::NoSize)?;
+    let bytes = exact_decimal(text, 0).filter(|bytes| (0..=MAX_BYTES).contains(bytes));
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or(Oddity::BrokenSize)
+}
+
+/// A number of values of one kind, and the first of them.
+#[derive(Debug)]
+struct Found {
+    oddity: Oddity,
+    count: usize,
+    /// The task, file or edge, such as "task `a`".
+    first: String,
+    /// The value as it stands, if any.
+    value: Option<String>,
+}
+
+impl Found {
+    fn first(&self) -> String {
+        self.value.as_ref().map_or_else(|| self.first.clone(), |value| format!("{}: `{value}`", self.first))
+    }
+}
+
+/// The values of a file that cannot be, by kind, in the order in which the kinds were met.
+#[derive(Debug, Default)]
+pub(crate) struct Odd {
+    found: Vec<Found>,
+}
+
+impl Odd {
+    /// Counts a value of `owner`, such as "task `a`".
+    pub(crate) fn add(&mut self, oddity: Oddity, owner: impl FnOnce() -> String, value: Option<&str>) {
+        match self.found.iter_mut().find(|found| found.oddity == oddity) {
+            Some(found) => found.count += 1,
+            None => {
+                let value = value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned);
+                self.found.push(Found { oddity, count: 1, first: owner(), value });
+            }
+        }
+    }
+
+    /// The run time of `owner`: a guess if there is none that can be.
+    pub(crate) fn run_time(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> (Time, Estimate) {
+        match run_time(text) {
+            Ok(time) => (time, Estimate::Stated),
+            Err(oddity) => {
+                self.add(oddity, owner, text);
+                if oddity == Oddity::ZeroTime { (Time::TICK, Estimate::Stated) } else { (GUESS, Estimate::Guessed) }
+            }
+        }
+    }
+
+    /// The bytes of `owner`: 0 if there is no number of bytes.
+    pub(crate) fn bytes(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> u64 {
+        bytes(text).unwrap_or_else(|oddity| {
+            self.add(oddity, owner, text);
+            0
+        })
+    }
+
+    /// The time of a transfer of `owner`: 0 if it is no time.
+    pub(crate) fn transfer(&mut self, text: &str, owner: impl FnOnce() -> String) -> Time {
+        Time::parse(text).unwrap_or_else(|_| {
+            self.add(Oddity::BrokenTransfer, owner, Some(text));
+            Time::ZERO
+        })
+    }
+
+    /// A finite number of `owner`, if there is one.
+    pub(crate) fn amount(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> Option<f64> {
+        let text = text?;
+        let amount = text.trim().parse().ok().filter(|amount: &f64| amount.is_finite());
+        if amount.is_none() {
+            self.add(Oddity::BrokenAmount, owner, Some(text));
+        }
+        amount
+    }
+
+    /// Refuses the first value that is odd if the reading is strict.
+    pub(crate) fn refuse(&self, strict: bool) -> Result<(), String> {
+        match self.found.first().filter(|_| strict) {
+            Some(found) => {
+                let [value, wrong, _] = found.oddity.words();
+                Err(format!("{}: the {value} is {wrong}, which --strict refuses", found.first()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a sentence for each kind.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+        self.found.iter().map(|found| found.oddity.sentence(found.count, &found.first()))
+    }
+}
+
+/// A value of JSON as its text: a number as it is written, a text, `None` for null, and a word for anything else.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figure(pub Option<String>);
+
+impl Figure {
+    /// Returns the text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl<'de> Deserialize<'de> for Figure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FigureVisitor)
+    }
+}
+
+struct FigureVisitor;
+
+impl<'de> Visitor<'de> for FigureVisitor {
+    type Value = Figure;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Figure, E> {
+        Ok(Figure(Some(value.to_string())))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Figure, E> {
+        Ok(Figure(Some(value.to_string())))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Figure, E> {
+        Ok(Figure(Some(value.to_string())))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Figure, E> {
+        Ok(Figure(Some(float_text(value))))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Figure, E> {
+        Ok(Figure(Some(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Figure, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Figure(Some("a list".into())))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Figure, A::Error> {
+        match map.next_key::<String>()? {
+            Some(key) if key == NUMBER_KEY => Ok(Figure(Some(map.next_value()?))),
+            Some(_) => {
+                map.next_value::<IgnoredAny>()?;
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Figure(Some("a table".into())))
+            }
+            None => Ok(Figure(Some("a table".into()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_rule_reads_each_value() {
+        for (text, expect) in [
+            (None, Err(Oddity::NoTime)),
+            (Some(" "), Err(Oddity::NoTime)),
+            (Some("0.00"), Err(Oddity::ZeroTime)),
+            (Some("-1"), Err(Oddity::BrokenTime)),
+            (Some("soon"), Err(Oddity::BrokenTime)),
+            (Some("1e11"), Err(Oddity::LongTime)),
+            (Some("-1e30"), Err(Oddity::BrokenTime)),
+            (Some("2.5"), Ok(Time::from_ticks(2_500_000_000))),
+        ] {
+            assert_eq!(run_time(text), expect, "{text:?}");
+        }
+        for (text, expect) in [
+            (None, Ok(None)),
+            (Some("-1"), Ok(None)),
+            (Some("0"), Ok(None)),
+            (Some("1e30"), Err(Oddity::LongLimit)),
+            (Some("x"), Err(Oddity::BrokenLimit)),
+            (Some("2"), Ok(Some(Time::from_seconds(2)))),
+        ] {
+            assert_eq!(limit(text), expect, "{text:?}");
+        }
+        for (text, expect) in [
+            (None, Err(Oddity::NoSize)),
+            (Some("-6585019"), Err(Oddity::BrokenSize)),
+            (Some("0.5"), Err(Oddity::BrokenSize)),
+            (Some("1e19"), Err(Oddity::BrokenSize)),
+            (Some("5e3"), Ok(5000)),
+        ] {
+            assert_eq!(bytes(text), expect, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_are_counted_and_refused_by_a_strict_reading() {
+        let mut odd = Odd::default();
+        assert_eq!(odd.bytes(Some("-1"), || "file `f`".into()), 0);
+        assert_eq!(odd.bytes(Some("-2"), || "file `g`".into()), 0);
+        assert_eq!(odd.run_time(None, || "task `a`".into()), (GUESS, Estimate::Guessed));
+        let remarks: Vec<String> = odd.remarks().collect();
+        let sizes =
+            "2 sizes are no whole number of bytes from 0 to 10^18 (the first: file `f`: `-1`); 0 bytes stand in";
+        assert_eq!(remarks, [sizes, "1 run time is missing (task `a`); a guess of 60 s stands in"]);
+        assert!(odd.refuse(false).is_ok());
+        assert!(odd.refuse(true).unwrap_err().starts_with("file `f`: `-1`: the size is no whole number of bytes"));
+    }
+}

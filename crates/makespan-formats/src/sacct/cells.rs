@@ -1,0 +1,131 @@
+//! Lines into cells, and the names of jobs in them.
+
+use super::columns::Columns;
+use super::submitted::numbers;
+use super::values::{count, instant};
+
+/// More parts of an array than one record may stand for.
+const MAX_PARTS: usize = 100_000;
+
+/// The cells of a line, one for each column. `None` if the line has more, and no column of free text that can hold the `|`.
+pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
+    let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
+    if is_ended && (columns.is_ended || columns.free.is_empty()) {
+        cells.pop();
+    }
+    if cells.len() <= columns.count {
+        return Some(cells);
+    }
+    let excess = cells.len() - columns.count;
+    let merged = |&free: &usize| {
+        let (before, behind) = (&cells[..free], &cells[free + excess + 1..]);
+        // The text of the free column is not used, so its first part stands for all of it.
+        let all: Vec<&str> = before.iter().chain([&cells[free]]).chain(behind).copied().collect();
+        makes_sense(columns, &all).then_some(all)
+    };
+    let mut readings = columns.free.iter().filter_map(merged);
+    let first = readings.next()?;
+    let used = |cells: &[&str]| {
+        let kept = cells.iter().enumerate().filter(|(at, _)| !columns.free.contains(at));
+        kept.map(|(_, cell)| (*cell).to_owned()).collect::<Vec<String>>()
+    };
+    readings.all(|other| used(&other) == used(&first)).then_some(first)
+}
+
+/// Whether the cells of the columns that a record needs can be values of these.
+fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
+    let has_number = cells[columns.job].starts_with(|first: char| first.is_ascii_digit());
+    let instants = [Some(columns.submit), columns.start, columns.end];
+    has_number
+        && instants.into_iter().flatten().all(|column| instant(cells[column]).is_ok())
+        && columns.processors.iter().all(|&column| count(cells[column]).is_ok())
+        && columns.state.is_none_or(|column| cells[column].starts_with(|first: char| first.is_ascii_uppercase()))
+}
+
+/// Whether a name is that of a step, such as `100.batch`, `101_4.0` or `104+1.0`: a dot follows the number of its job.
+pub(super) fn is_step(name: &str) -> bool {
+    let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let mut rest = digits(name);
+    if let Some(part) = rest.strip_prefix('_') {
+        rest = match part.strip_prefix('[') {
+            Some(list) => list.split_once(']').map_or(String::new(), |(_, rest)| rest.to_owned()),
+            None => digits(part),
+        };
+    }
+    if let Some(component) = rest.strip_prefix('+') {
+        rest = digits(component);
+    }
+    rest.starts_with('.')
+}
+
+/// The jobs for which a record stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    /// The names of the jobs.
+    pub names: Vec<String>,
+    /// The number of the array, and how many of its tasks may run at a time.
+    pub array: Option<(&'a str, Option<u32>)>,
+    /// Whether Slurm has cut the list of tasks.
+    pub is_cut: bool,
+}
+
+/// The parts of an array for which a record stands, such as `7_[2-9%3]`; any other name is its own. Of a list that Slurm has cut,
+/// as in `7_[1,3,4...%5]`, the numbers before the last comma are known, since the last one may be cut itself.
+pub(super) fn parts(name: &str) -> Parts<'_> {
+    let own = |array| Parts { names: vec![name.to_owned()], array, is_cut: false };
+    let Some((array, rest)) = name.split_once('_') else { return own(None) };
+    let Some(list) = rest.strip_prefix('[') else { return own(Some((array, None))) };
+    let (list, is_closed) = list.strip_suffix(']').map_or((list, false), |list| (list, true));
+    let (list, most) = list.split_once('%').map_or((list, None), |(list, most)| (list, most.parse().ok()));
+    let (list, is_cut) = match list.strip_suffix("...") {
+        Some(list) => (list, true),
+        None => (list, !is_closed),
+    };
+    let named = |number: &String| format!("{array}_{number}");
+    let array = Some((array, most));
+    if is_cut {
+        let (known, last) = list.rsplit_once(',').unwrap_or(("", list));
+        let mut numbers = numbers(known, MAX_PARTS).unwrap_or_default();
+        // The first number of a range that is cut is whole.
+        numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
+        let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
+        return Parts { names, array, is_cut };
+    }
+    let expanded = numbers(list, MAX_PARTS).filter(|numbers| numbers.len() <= MAX_PARTS);
+    match expanded {
+        Some(numbers) => Parts { names: numbers.iter().map(named).collect(), array, is_cut },
+        None => own(array),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_step_has_a_dot_behind_the_number_of_its_job() {
+        for step in ["100.batch", "100.0", "101_4.extern", "104+1.0", "105_[1-3].0", "105_[1,4...%5].0"] {
+            assert!(is_step(step), "{step}");
+        }
+        for job in ["100", "101_4", "104+1", "105_[1-3%2]", "204_[1,3,4...%5]", "204_[1,3,4...", ""] {
+            assert!(!is_step(job), "{job}");
+        }
+    }
+
+    #[test]
+    fn the_known_tasks_of_a_list_that_is_cut_are_expanded() {
+        for (name, expect, most, is_cut) in [
+            ("7_[1,3,4...%5]", "7_1 7_3", Some(5), true),
+            ("7_[0-2,5-1...]", "7_0 7_1 7_2 7_5", None, true),
+            ("7_[1-100000...%2]", "7_1", Some(2), true),
+            ("7_[12...]", "7_[12...]", None, true),
+            ("7_[1,3,4", "7_1 7_3", None, true),
+            ("7_[1,3]", "7_1 7_3", None, false),
+        ] {
+            let parts = parts(name);
+            assert_eq!((parts.names.join(" ").as_str(), parts.is_cut), (expect, is_cut), "{name}");
+            assert_eq!(parts.array, Some(("7", most)), "{name}");
+        }
+    }
+}
