@@ -108,9 +108,9 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns the number of its tasks that have times on nodes which they name.
-    pub(super) fn rows(&self) -> usize {
-        self.nodes.iter().flatten().count()
+    /// Returns the number of nodes that each of its tasks names which has times on nodes.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().flatten().map(Vec::len)
     }
 
     /// As version 1 of the format means it: the walltime of a job with `tasks` is the time from its release to its deadline.

@@ -112,9 +112,11 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         return Err(FormatError::content(file, Place::default(), "the key `platform` is missing; state the machines"));
     };
     let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
-    let rows = jobs.iter().map(job::JobEntry::rows).sum();
+    let (rows, stated) =
+        jobs.iter().flat_map(job::JobEntry::rows).fold((0, 0), |(rows, all), row| (rows + 1, all + row));
     let too_many = |problem: String| FormatError::content(file, Place::field("jobs"), problem);
-    let positions = if rows > 0 { Positions::new(&platform, rows).map_err(too_many)? } else { Positions::default() };
+    let positions =
+        if rows > 0 { Positions::new(&platform, rows, stated).map_err(too_many)? } else { Positions::default() };
     let resolved = |(at, mut job): (usize, job::JobEntry)| {
         let wrong = |key: &str| {
             let place = Place::field(format!("jobs[{at}].{key}"));

@@ -6,8 +6,9 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// The largest number of times that are kept for nodes: 512 MiB of them. A task with times on nodes keeps one for each node of the platform.
-const MOST: u128 = 1 << 26;
+/// The largest number of times that are kept for nodes, 128 MiB of them, unless a file states a quarter of them one by one. A task with times
+/// on nodes keeps one for each node of the platform.
+const MOST: usize = 1 << 24;
 
 /// The number of names among which a similar one is looked for.
 const COMPARED: usize = 1000;
@@ -22,15 +23,16 @@ pub(super) enum Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// Returns the positions of the nodes of a platform, for a number of tasks with times on them.
+    /// Returns the positions of the nodes of a platform, for a number of tasks with times on them, which name nodes `stated` times in all.
     ///
     /// # Errors
     /// A sentence, if the times would take too much memory.
-    pub fn new(platform: &'a Platform, tasks: usize) -> Result<Self, String> {
+    pub fn new(platform: &'a Platform, tasks: usize, stated: usize) -> Result<Self, String> {
         let nodes = platform.node_count();
-        if nodes as u128 * tasks as u128 > MOST {
+        let most = MOST.max(4 * stated);
+        if nodes.saturating_mul(tasks) > most {
             return Err(format!(
-                "`time_on` keeps a time for each node: {tasks} tasks times {nodes} nodes are more than {MOST} times; state fewer nodes, or `time` \
+                "`time_on` keeps a time for each node: {tasks} tasks times {nodes} nodes are more than {most} times; state fewer nodes, or `time` \
                  with the `speed` of each node"
             ));
         }

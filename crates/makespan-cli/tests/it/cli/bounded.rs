@@ -206,13 +206,21 @@ fn times_on_millions_of_nodes_are_read_or_refused_at_once() {
     }
 }
 
-/// A line that a reader would keep many times is refused at a limit, in every format of text.
 #[test]
+fn endless_lines_of_lists_are_refused_at_a_limit() {
+    let sandbox = Sandbox::new();
+    for head in ["echo ", "true # ", "# "] {
+        sandbox.write("list.txt", format!("true\n{head}{}\n", "x ".repeat(1 << 20)));
+        sandbox.bounded("plan list.txt").refused(&["list.txt:2", "the line is longer than 1048576 bytes"]);
+    }
+}
+
+/// A line that a reader would keep many times is refused at a limit, in every format of graphs and XML.
+#[test]
+#[ignore = "long: files of 70 MB are written and read"]
 fn lines_of_a_gigabyte_are_refused_at_a_limit() {
     let sandbox = Sandbox::new();
     for (name, head, part) in [
-        ("list.txt", "echo ", "x "),
-        ("comment.txt", "true # ", "x "),
         ("x.dot", "digraph g { a -> ", "b -> "),
         ("x.stg", "2\n0 0 0\n1 ", "1 "),
         ("x.dax", "<adag name='x'><job id='a' namespace='", "x"),
