@@ -92,11 +92,10 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let stop = stop_on_signals()?;
     let (resume, quiet) = (options.failures.resume, options.failures.quiet);
     let silent = quiet || options.is_part;
-    let oversubscribe = options.oversubscribe || oversubscribed;
     let mut execution = ExecuteOptions {
         results: folder::results(elsewhere.is_some()),
         scratch: scratch::scratch(options, &instance)?,
-        oversubscribe,
+        oversubscribe: options.oversubscribe || oversubscribed,
         made_up_names: has_made_up_names,
         run_all: is_asked,
         stop: stop.clone(),
