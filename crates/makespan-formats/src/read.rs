@@ -1,11 +1,13 @@
 //! Reads an instance file of any format, to plan or to replay.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use makespan_core::{Instance, Link, Platform, Quantity, text_of_bytes};
+use makespan_core::{Instance, Link, Platform, Quantity};
 
 use crate::batsim::{self, read_batsim};
 use crate::error::{BOTH_STATED, FormatError, Place};
@@ -17,6 +19,7 @@ use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
 use crate::{NextflowTrace, SpeedupSpec, StatedFiles, etc, instance, list, look, moldable_set, psplib, workflow};
+use text::text;
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +116,7 @@ pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFile
     if !format.is_workflow() {
         return Ok(None);
     }
-    let text = text(&mut input, &name)?;
+    let text = text(&mut input, &name, format)?;
     workflow::files(&name, &text, format)
 }
 
@@ -227,7 +230,7 @@ fn read_as_it_is(
     }
     if format == Format::List {
         refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
-        let text = text_of_list(&mut input, name)?;
+        let text = text(&mut input, name, format)?;
         let platform =
             machine_of_list(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
         return Ok(ReadInstance { instance: list::read_list(name, &text, &platform)?, format, remarks: Vec::new() });
@@ -248,7 +251,7 @@ fn read_as_it_is(
     let machine = options.platform.as_ref().or(options.machine.as_ref());
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     if format.is_project() {
-        let text = text(&mut input, name)?;
+        let text = text(&mut input, name, format)?;
         let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
         return Ok(ReadInstance { instance, format, remarks });
     }
@@ -330,36 +333,12 @@ fn document(
     name: &str,
     machine: Option<&Platform>,
 ) -> Result<Instance, FormatError> {
-    let text = text(&mut input, name)?;
+    let text = text(&mut input, name, format)?;
     match format {
         Format::Json => instance::read_json(name, text.as_bytes(), machine),
         Format::MoldableSet => moldable_set::read_moldable_set(name, text.as_bytes()),
         _ => instance::read_toml(name, &text, machine),
     }
-}
-
-/// Returns all of a list of commands. Names of files in it need not be UTF-8.
-fn text_of_list(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
-    if without_mark(&bytes).len() < bytes.len() {
-        bytes.drain(..MARK.len());
-    }
-    Ok(text_of_bytes(bytes))
-}
-
-/// All of a file that is one text, held once.
-fn text(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
-    if without_mark(&bytes).len() < bytes.len() {
-        bytes.drain(..MARK.len());
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.split(|&byte| byte == b'\n').count();
-        FormatError::content(name, Place::line(line), "the text is not UTF-8")
-    })
 }
 
 /// The machine of a list: that of the options, with as many processors as they state.
@@ -387,7 +366,7 @@ fn planned_workflow(
 ) -> Result<ReadInstance, FormatError> {
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
-    let text = text(&mut input, name)?;
+    let text = text(&mut input, name, format)?;
     let storage = options.storage.as_deref();
     let trace = options.trace.as_ref();
     let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage, trace };

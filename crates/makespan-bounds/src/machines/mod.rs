@@ -129,7 +129,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     };
     let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
     // Figures that are too large to be checked are so with any price: without prices nothing is multiplied.
-    let zero = || vec![0; instance.platform().nodes().len()];
+    let zero = || vec![0; instance.platform().node_count()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
         value: 0.into(),
@@ -153,7 +153,7 @@ pub fn open_prices(instance: &Instance) -> Vec<f64> {
 
 /// The same for the jobs that are released from an instant on, whatever the machines do before it.
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
-    let nodes = instance.platform().nodes();
+    let nodes = instance.platform().node_count();
     let mut ready = taking_part::ready(instance);
     if from.is_some() {
         ready.iter_mut().flatten().for_each(|ready| *ready = 0);
@@ -161,13 +161,18 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let late = |id: &JobId| from.is_none_or(|from| instance.job(*id).release >= from);
     let jobs: Vec<JobId> = instance.ids().filter(late).collect();
     let counts: Vec<f64> = jobs.iter().map(|&id| instance.job(id).tasks() as f64).collect();
-    let time = |job: usize, node: usize| match rows(instance, jobs[job]) {
+    let time_on = |job: usize, node: usize| match rows(instance, jobs[job]) {
         Some(row) => row[node],
         None => instance.time_on(instance.job(jobs[job]).first(), node).unwrap_or(Profile::CANNOT_RUN),
     };
     if jobs.is_empty() {
-        return vec![1.0 / f64::from(instance.processors().max(1)); nodes.len()];
+        return vec![1.0 / f64::from(instance.processors().max(1)); nodes];
     }
+    // A node on which no job can run has the price 0, and is not in the programme.
+    let is_used = |node: &usize| (0..jobs.len()).any(|job| time_on(job, *node) < Profile::CANNOT_RUN);
+    let used: Vec<usize> = (0..nodes).filter(is_used).collect();
+    let time = |job: usize, at: usize| time_on(job, used[at]);
+    let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
     // Of these instants the last counts that is before the end of everything on the machines which are ready by then.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
@@ -179,7 +184,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     }
     let with = |instant: i64| {
         let columns = taking_part::columns(&ready, instant);
-        let prices = maximise(&columns, &counts, nodes.len(), time);
+        let prices = maximise(&columns, &counts, used.len(), time);
         let is_before = instant as f64 * (1.0 + NEARLY) < priced_end(&columns, &counts, &prices, time);
         (is_before, columns, prices)
     };
@@ -196,7 +201,11 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
             }
         }
     }
-    forbidding(&columns, prices, jobs.len(), time)
+    let mut all = vec![0.0; nodes];
+    for (&node, price) in used.iter().zip(forbidding(&columns, prices, jobs.len(), time)) {
+        all[node] = price;
+    }
+    all
 }
 
 /// What these prices prove, in ticks: the priced sum of the jobs and of what machines are not ready for.

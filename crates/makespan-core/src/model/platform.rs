@@ -297,6 +297,16 @@ impl Platform {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
 
+    /// Returns the position of the node of a name. Equal nodes, which are stored once, are not listed for it; the time is then constant, else linear.
+    pub fn position_of(&self, name: &str) -> Option<usize> {
+        self.list.position(name)
+    }
+
+    /// Checks whether the nodes are equal ones that are stored once, with the names `n0`, `n1` ...
+    pub fn is_cluster(&self) -> bool {
+        self.list.is_stored_once()
+    }
+
     /// Whether both have the same nodes, whatever the rules and the network.
     pub fn has_nodes_of(&self, other: &Self) -> bool {
         self.list == other.list
@@ -433,6 +443,11 @@ mod tests {
             }
             for at in 0..nodes as usize {
                 assert_eq!(cluster.processors_of(at), listed.processors_of(at));
+                let name = format!("n{at}");
+                assert_eq!((cluster.position_of(&name), listed.position_of(&name)), (Some(at), Some(at)));
+            }
+            for name in ["n", "n00", "n+1", "n-1", "x", "", &format!("n{nodes}")] {
+                assert_eq!((cluster.position_of(name), listed.position_of(name)), (None, None), "{name}");
             }
             let facts = |platform: &Platform| {
                 let compact = platform.clone().requiring_compact();

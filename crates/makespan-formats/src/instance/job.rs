@@ -1,12 +1,11 @@
 //! One job of the native file.
 
-use std::collections::HashMap;
-
 use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
 
 use super::command::CommandEntry;
 use super::graph::{EdgeEntry, TaskEntry, graph};
+use super::positions::Positions;
 use super::resources::NeedsEntry;
 use super::submission::SubmissionEntry;
 use super::times::{TimeFields, Times, times};
@@ -14,7 +13,6 @@ use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn,
 use crate::document::{Named, Unique};
 use crate::guess::keep_walltime;
 use crate::scalar::{Bytes, Scalar, Tasks};
-use crate::suggest::nearest;
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
@@ -32,9 +30,6 @@ impl Named for JobEntry {
         &self.job.name
     }
 }
-
-/// The positions of nodes by name.
-pub(super) type Positions<'a> = HashMap<&'a str, usize>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,9 +108,9 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Whether it has times on nodes that it names.
-    pub(super) fn names_nodes(&self) -> bool {
-        self.nodes.iter().any(Option::is_some)
+    /// Returns the number of nodes that each of its tasks names which has times on nodes.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().flatten().map(Vec::len)
     }
 
     /// As version 1 of the format means it: the walltime of a job with `tasks` is the time from its release to its deadline.
@@ -163,14 +158,15 @@ impl JobEntry {
 /// A profile whose times stand in the order of `nodes`, in the order of the platform.
 fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
+    let position = |node: &String| {
+        let unknown =
+            || format!("`time_on` names `{node}`, which is no node of the platform; {}", positions.hint(node));
+        positions.get(node).ok_or_else(unknown)
+    };
+    let known = nodes.iter().map(position).collect::<Result<Vec<usize>, String>>()?;
     let mut row = vec![Profile::CANNOT_RUN; positions.len()];
-    for (node, &time) in nodes.iter().zip(times) {
-        let known = positions.get(node.as_str()).ok_or_else(|| {
-            let near = nearest(node, positions.keys().copied());
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("`time_on` names `{node}`, which is no node of the platform{hint}")
-        })?;
-        row[*known] = time;
+    for (known, &time) in known.into_iter().zip(times) {
+        row[known] = time;
     }
     Profile::on_machines(row).map_err(|error| error.to_string())
 }

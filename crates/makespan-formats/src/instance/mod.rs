@@ -11,6 +11,7 @@ mod graph_tests;
 mod guess_tests;
 mod job;
 mod platform;
+mod positions;
 #[cfg(test)]
 mod resource_tests;
 mod resources;
@@ -35,6 +36,7 @@ use crate::document::{from_json, from_toml};
 use crate::error::{FormatError, Place};
 use crate::input::open;
 use crate::simgrid::read_simgrid;
+use positions::Positions;
 
 /// Reads a native instance in JSON; `file` names it in errors, and a file without a platform is read for `machine`.
 ///
@@ -110,9 +112,11 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         return Err(FormatError::content(file, Place::default(), "the key `platform` is missing; state the machines"));
     };
     let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
-    // Millions of equal nodes are listed only where a job names one.
-    let named = if jobs.iter().any(job::JobEntry::names_nodes) { platform.nodes() } else { &[] };
-    let positions: job::Positions<'_> = named.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+    let (rows, stated) =
+        jobs.iter().flat_map(job::JobEntry::rows).fold((0, 0), |(rows, all), row| (rows + 1, all + row));
+    let too_many = |problem: String| FormatError::content(file, Place::field("jobs"), problem);
+    let positions =
+        if rows > 0 { Positions::new(&platform, rows, stated).map_err(too_many)? } else { Positions::default() };
     let resolved = |(at, mut job): (usize, job::JobEntry)| {
         let wrong = |key: &str| {
             let place = Place::field(format!("jobs[{at}].{key}"));

@@ -17,7 +17,7 @@ use super::shared::{Ask, Reply};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers};
 use crate::Service;
-use crate::prepare::{check_count, commands, job_of, prepare, refusal};
+use crate::prepare::{check_count, commands, job_of, refusal};
 use crate::store::{JobRow, Reader, wall};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
@@ -144,8 +144,7 @@ impl Service for Keeper {
         check_count(submissions.len())?;
         let (count, mut jobs, mut all) = (submissions.len(), 0, Vec::with_capacity(submissions.len()));
         for (at, submission) in submissions.into_iter().enumerate() {
-            let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host);
-            let prepared = prepared.map_err(|refused| at_position(refused, at, count))?;
+            let (submission, prepared) = self.checked(submission).map_err(|refused| at_position(refused, at, count))?;
             jobs += prepared.jobs.len();
             check_count(jobs)?;
             all.push((submission, prepared));
@@ -319,7 +318,7 @@ impl Service for Keeper {
                 "use the token of a submitter",
             ));
         }
-        let prepared = prepare(&submission, &self.shared.platform, &*self.shared.host)?;
+        let (submission, prepared) = self.checked(submission)?;
         let prepared = prepared.jobs;
         if submission.hold {
             let message = "what is held starts when somebody releases it";

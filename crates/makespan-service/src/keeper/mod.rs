@@ -5,6 +5,7 @@
 mod admission;
 mod ahead;
 mod asked;
+mod checked;
 mod engine;
 mod explain;
 mod numbers;
@@ -18,7 +19,7 @@ mod writer;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
@@ -110,6 +111,7 @@ impl Keeper {
             wanted: Mutex::new(false),
             snapshots: Mutex::new(snapshots),
             closing: AtomicBool::new(false),
+            checks: AtomicUsize::new(0),
             trouble: Mutex::new(None),
             remarks: Mutex::new(VecDeque::new()),
             worn: AtomicBool::new(false),

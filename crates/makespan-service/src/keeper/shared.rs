@@ -1,7 +1,7 @@
 //! What the threads of a service share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -112,6 +112,8 @@ pub(super) struct Shared {
     pub wanted: Mutex<bool>,
     pub snapshots: Mutex<Sender<Snapshot>>,
     pub closing: AtomicBool,
+    /// The number of files that are being checked.
+    pub checks: AtomicUsize,
     /// What is wrong, if anything is.
     pub trouble: Mutex<Option<String>>,
     /// What the engine said last.

@@ -408,3 +408,21 @@ fn the_environment_of_a_job_is_for_its_user_and_admins() {
         assert_eq!(serde_json::to_string(&detail).unwrap().contains("secret"), sees, "{who:?}");
     }
 }
+
+/// A file that describes millions of nodes is refused within the time of a check, and others are answered meanwhile.
+#[test]
+fn a_small_file_that_describes_much_is_refused_at_once() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let platform = r#"{"nodes": 16777216, "processors_per_node": 1}"#;
+    let jobs = r#"{"name": "a", "command": ["true"], "time_on": {"x": 1}}"#;
+    let text = format!(r#"{{"version": 2, "platform": {platform}, "jobs": [{jobs}]}}"#);
+    let begun = std::time::Instant::now();
+    let content = Content::Instance { text, file: Some("i.json".into()) };
+    let refused = keeper.submit(&admin(), submission(content), None).unwrap_err();
+    assert!(
+        refused.message.contains("no node of the platform") && begun.elapsed() < Duration::from_secs(10),
+        "{refused:?}"
+    );
+    assert_eq!(submit(&keeper, script("true")), JobNumber(1));
+}

@@ -65,6 +65,22 @@ impl NodeList {
         }
     }
 
+    /// Returns the position of the node of a name. Nodes that are stored once are not listed for it.
+    pub fn position(&self, wanted: &str) -> Option<usize> {
+        match self {
+            Self::Equal { count, .. } => {
+                let index: u32 = wanted.strip_prefix('n')?.parse().ok()?;
+                (index < *count && name(index) == wanted).then_some(index as usize)
+            }
+            Self::Each { nodes, .. } => nodes.iter().position(|node| node.name == wanted),
+        }
+    }
+
+    /// Checks whether the nodes are stored once.
+    pub fn is_stored_once(&self) -> bool {
+        matches!(self, Self::Equal { .. })
+    }
+
     /// The nodes, equal ones once, with how many there are of each.
     pub fn kinds(&self) -> (&[Node], usize) {
         match self {

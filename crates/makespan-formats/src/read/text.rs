@@ -1,0 +1,69 @@
+//! The whole text of a file, with a limit on the length of its lines.
+
+use std::io::BufRead;
+
+use makespan_core::text_of_bytes;
+
+use crate::Format;
+use crate::error::{FormatError, Place};
+use crate::input::Input;
+
+use super::{MARK, without_mark};
+
+/// The longest line of a list, in bytes: a command has at most 131,071, and a comment may stand behind it.
+const LIST: usize = 1 << 20;
+/// The longest line of a graph or an XML file, in bytes.
+const GRAPH: usize = 64 << 20;
+
+/// Returns the longest line of a format whose readers keep many times the length of a line, if it has a limit.
+fn longest_line(format: Format) -> Option<usize> {
+    match format {
+        Format::List => Some(LIST),
+        Format::Dax | Format::CompoundXml | Format::Stg | Format::Dot | Format::ProGen | Format::Patterson => {
+            Some(GRAPH)
+        }
+        _ => None,
+    }
+}
+
+/// Reads all of a file that is one text, held once. A line that is too long ends the reading before the line is kept.
+pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
+    let mut bytes = Vec::new();
+    let most = longest_line(format).unwrap_or(usize::MAX);
+    let (mut line, mut length) = (1, 0);
+    loop {
+        let part = match input.fill_buf() {
+            Ok([]) => break,
+            Ok(part) => part,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(FormatError::io(name, "read", source)),
+        };
+        for piece in part.split_inclusive(|&byte| byte == b'\n') {
+            length += piece.len();
+            if length > most {
+                let problem = format!(
+                    "the line is longer than {most} bytes, the most that a line of {format} may have; break it into lines"
+                );
+                return Err(FormatError::content(name, Place::line(line), problem));
+            }
+            if piece.ends_with(b"\n") {
+                (line, length) = (line + 1, 0);
+            }
+        }
+        bytes.extend_from_slice(part);
+        let read = part.len();
+        input.consume(read);
+    }
+    if without_mark(&bytes).len() < bytes.len() {
+        bytes.drain(..MARK.len());
+    }
+    if format == Format::List {
+        // Names of files in commands need not be UTF-8.
+        return Ok(text_of_bytes(bytes));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.split(|&byte| byte == b'\n').count();
+        FormatError::content(name, Place::line(line), "the text is not UTF-8")
+    })
+}
