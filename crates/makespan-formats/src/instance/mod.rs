@@ -75,7 +75,12 @@ pub struct ReadMachines {
     pub remarks: Vec<String>,
     /// Why the network of the file was ignored, if it was: then data cannot be sent.
     pub lost_network: Option<String>,
+    /// Floating-point operations of a unit of work, where the file states speeds in them.
+    pub unit_flops: Option<f64>,
 }
+
+/// Floating-point operations of a unit of work of a platform of `SimGrid`.
+const SIMGRID_UNIT: f64 = 1e6;
 
 /// Reads a file for its machines alone: the platform of a native file and when processors are unavailable (its jobs, if there
 /// are any, are left out), or a platform of `SimGrid`. The file may be compressed.
@@ -95,14 +100,14 @@ pub fn read_machines(path: &Path) -> Result<ReadMachines, FormatError> {
         Some(b'<') => {
             let SimgridPlatform { platform, remarks, lost } = read_simgrid(&name, text)?;
             let instance = joined(&name, platform, Vec::new(), Vec::new())?;
-            return Ok(ReadMachines { instance, remarks, lost_network: lost });
+            return Ok(ReadMachines { instance, remarks, lost_network: lost, unit_flops: Some(SIMGRID_UNIT) });
         }
         Some(b'{') => from_json(&name, &bytes)?,
         _ => from_toml(&name, text)?,
     };
     let (platform, _, unavailable) = parts(&name, document)?;
     let instance = joined(&name, platform, Vec::new(), unavailable)?;
-    Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None })
+    Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
 /// Reads the machines of a file, as [`read_machines`] does, without what is remarked.
