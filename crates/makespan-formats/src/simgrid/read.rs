@@ -22,7 +22,7 @@ const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
     host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
     route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
-    zoneRoute.symmetrical ASroute.src ASroute.dst ASroute.gw_src ASroute.gw_dst ASroute.symmetrical cluster.id cluster.prefix \
+    zoneRoute.symmetrical ASroute.src ASroute.dst ASroute.gw_src ASroute.gw_dst ASroute.symmetrical ASRoute.src ASRoute.dst ASRoute.gw_src ASRoute.gw_dst ASRoute.symmetrical cluster.id cluster.prefix \
     cluster.suffix cluster.radical cluster.speed cluster.power cluster.core cluster.bw cluster.lat cluster.bb_bw cluster.bb_lat \
     cluster.router_id cluster.loopback_bw cluster.loopback_lat cluster.sharing_policy cluster.bb_sharing_policy cluster.topology \
     cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
@@ -142,13 +142,14 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
             "cluster" => cluster(child, into)?,
             "cabinet" => cabinet(child, into)?,
             "link" => link(child, into),
-            "route" | "zoneRoute" | "ASroute" => route(child, into),
+            "route" | "zoneRoute" | "ASroute" | "ASRoute" => route(child, into),
             "include" | "random" | "foreach" | "set" => {
                 let problem = format!("<{name}> stands for elements that are not in this file; write them out");
                 return Err((child.range().start, problem));
             }
             "bypassRoute" | "bypassZoneRoute" | "bypassASroute" | "backbone" | "host_link" => {
                 into.lose((child.range().start, format!("<{name}> is not read")));
+                continue;
             }
             _ => {
                 into.ignored.element(name);
@@ -159,7 +160,7 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
         if name == "peer" {
             into.lose((child.range().start, "the network of <peer> is not read".into()));
         }
-        if !matches!(name, "zone" | "AS" | "route" | "zoneRoute" | "ASroute") {
+        if !matches!(name, "zone" | "AS" | "route" | "zoneRoute" | "ASroute" | "ASRoute") {
             elements(child).for_each(|inner| into.ignored.element(inner.tag_name().name()));
         }
     }
