@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use makespan_core::{Instance, Link, Platform, Time, Unavailable};
+use makespan_core::{Instance, Link, Payload, Platform, Time, Unavailable};
 use makespan_formats::{
-    Format, FormatError, Lists, NextflowTrace, ReadInstance, ReadOptions, Replay, ReplayOptions, parse_bandwidth,
-    parse_instance, parse_replay, read_instance, read_platform, read_replay,
+    Format, FormatError, Lists, NextflowTrace, ReadInstance, ReadMachines, ReadOptions, Replay, ReplayOptions,
+    parse_bandwidth, parse_instance, parse_replay, read_instance, read_machines, read_replay,
 };
 use miette::{Result, miette};
 
@@ -34,6 +34,12 @@ pub struct Machines {
     pub is_cluster: bool,
     /// What the user should know about them.
     pub remarks: Vec<String>,
+    /// Floating-point operations of a unit of work, where the platform states speeds in them.
+    pub unit_flops: Option<f64>,
+    /// What a file of machines has that is ignored: `--strict` refuses it.
+    pub ignored: Vec<String>,
+    /// Why the network of a file was ignored, if it was.
+    lost_network: Option<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,
 }
@@ -41,18 +47,34 @@ pub struct Machines {
 impl Machines {
     pub fn of(options: &MachineOptions) -> Result<Self> {
         let stated = options.platform.as_deref().map(machines).transpose()?;
-        let (mut platform, closed) = stated.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
-        let mut remarks = Vec::new();
+        let (unit_flops, ignored, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {
+            (read.unit_flops, read.remarks.clone(), read.lost_network.clone())
+        });
+        let closed = stated.as_ref().map_or_else(Vec::new, |read| read.instance.unavailable().to_vec());
+        let mut platform = stated.map(|read| read.instance.platform().clone());
+        let mut remarks = ignored.clone();
         if let Some(from) = &options.from {
             let read = cluster::machines(from)?;
-            (platform, remarks) = (Some(read.platform), read.remarks);
+            (platform, remarks) = (Some(read.platform), [remarks, read.remarks].concat());
         }
         let bandwidth = options.bandwidth.as_deref().map(parse_bandwidth).transpose();
         let bandwidth = bandwidth.map_err(|problem| miette!("--bandwidth: {problem}"))?;
         let network = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::ZERO });
         let storage = options.stage_in.clone();
         let is_cluster = options.from.is_some();
-        Ok(Self { processors: options.processors, platform, network, storage, is_cluster, remarks, closed })
+        let processors = options.processors;
+        Ok(Self {
+            processors,
+            platform,
+            network,
+            storage,
+            is_cluster,
+            remarks,
+            unit_flops,
+            ignored,
+            lost_network,
+            closed,
+        })
     }
 
     /// What was read for these machines, with what is to be said of them.
@@ -71,14 +93,34 @@ impl Machines {
         self
     }
 
+    /// Refuses machines of which something is ignored.
+    pub fn refuse_ignored(&self, strict: bool) -> Result<()> {
+        match self.ignored.first().filter(|_| strict) {
+            Some(ignored) => Err(miette!("--platform: {ignored}; --strict refuses that")),
+            None => Ok(()),
+        }
+    }
+
     /// The instance, which has these machines already, with the times when they are not open.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
+        if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
+            return Err(miette!(
+                "--platform: the jobs send data, and the network of the platform is no tree that can be read ({why}); state the nodes in a \
+                 native file with `bandwidth`, or leave the data out"
+            ));
+        }
         if self.closed.is_empty() {
             return Ok(instance);
         }
         let (platform, jobs) = (instance.platform().clone(), instance.all_submitted());
         Instance::new(platform, jobs, self.closed).map_err(|error| miette!("{error}"))
     }
+}
+
+/// Whether tasks send data to others, or bring some with them.
+fn sends_data(instance: &Instance) -> bool {
+    let sent = instance.edges().iter().any(|edge| matches!(edge.payload, Payload::Bytes(bytes) if bytes > 0));
+    sent || instance.jobs().iter().any(|job| instance.task(job.first()).data.is_some_and(|bytes| bytes > 0))
 }
 
 /// Reads the instance that the options name.
@@ -96,9 +138,11 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         return present::waiting(&from);
     }
     let machines = Machines::of(&options.machines)?;
+    machines.refuse_ignored(strict)?;
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
+        unit_flops: machines.unit_flops,
         network: machines.network,
         storage: machines.storage.clone(),
         keeps_placement: machines.is_cluster,
@@ -133,13 +177,15 @@ fn text_of(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| miette!("{name}: the text is not UTF-8"))
 }
 
-/// `16x8`, or a file: the machines, with the times when they are not open.
-fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
+/// Reads machines, which are stated as `16x8` or as a file.
+fn machines(path: &Path) -> Result<ReadMachines> {
     let text = path.to_string_lossy();
     let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
     if let Some((nodes, each)) = text.split_once('x').and_then(|(nodes, each)| number(nodes).zip(number(each))) {
         let platform = Platform::cluster(nodes, each).map_err(|error| miette!("--platform {text}: {error}"))?;
-        return Ok((platform, Vec::new()));
+        let instance = Instance::new(platform, Vec::new(), Vec::new());
+        let instance = instance.map_err(|error| miette!("--platform {text}: {error}"))?;
+        return Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None });
     }
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
@@ -154,8 +200,7 @@ fn machines(path: &Path) -> Result<(Platform, Vec<Unavailable>)> {
             "--platform {text}: {remedy}, nodes and processors such as 16x8, or name a file with a platform, native or of SimGrid"
         ));
     }
-    let machines = read_platform(path).map_err(|error| miette!("{error}"))?;
-    Ok((machines.platform().clone(), machines.unavailable().to_vec()))
+    read_machines(path).map_err(|error| miette!("{error}"))
 }
 
 /// Reads an instance for `run`, where this machine stands for those that a file does not state, or a cluster for all that the options

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 
-use makespan_core::{Needs, Time};
+use makespan_core::{Needs, Node, Platform, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -98,6 +98,20 @@ impl FromLiteral for Label {
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
         Ok(Self(text.to_owned()))
     }
+}
+
+/// A platform of `SimGrid` for a workload: its speeds relative to its first host, and the floating-point operations a second of that
+/// host, so that delays take their times there. `unit` is the number of operations of a unit of work of the platform.
+pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
+    let first = platform.nodes().iter().find(|node| node.processors > 0)?;
+    let speed = first.speed;
+    let nodes: Vec<Node> =
+        platform.nodes().iter().map(|node| Node { speed: node.speed / speed, ..node.clone() }).collect();
+    let differs = nodes.iter().any(|node| node.processors > 0 && (node.speed - 1.0).abs() > f64::EPSILON);
+    let remark = differs.then(|| {
+        format!("hosts of the platform differ in speed: delays take their times on hosts as fast as `{}`", first.name)
+    });
+    Some((Platform::new(nodes).ok()?, speed * unit, remark))
 }
 
 /// Reads a workload; a processor makes `speed` floating-point operations a second.

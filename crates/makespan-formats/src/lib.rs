@@ -64,7 +64,7 @@ pub use error::{FormatError, Place};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
 pub use format::Format;
-pub use instance::{Language, read_platform, write_instance};
+pub use instance::{Language, ReadMachines, read_machines, read_platform, write_instance};
 pub use look::Lists;
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;

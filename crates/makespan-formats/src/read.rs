@@ -29,6 +29,8 @@ pub struct ReadOptions {
     pub processors: Option<u32>,
     /// The machines, instead of those of the file; a workflow has none of its own.
     pub platform: Option<Platform>,
+    /// Floating-point operations of a unit of work of `platform`, as in [`ReplayOptions`].
+    pub unit_flops: Option<f64>,
     /// The link between any two of the nodes that `processors` makes for a workflow.
     pub network: Option<Link>,
     /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
@@ -60,6 +62,7 @@ impl Default for ReadOptions {
         Self {
             processors: None,
             platform: None,
+            unit_flops: None,
             network: None,
             storage: None,
             trace: None,
@@ -263,7 +266,13 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     let (input, format) = opened(raw, name, options.max_bytes, Lists::Refused)?;
     if format.is_log() {
         refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
-        return replay(name, format, logged(input, format, name, options.flops)?, options);
+        let Some((platform, flops, remark)) = relative(format, options.platform.as_ref(), options.unit_flops) else {
+            return replay(name, format, logged(input, format, name, options.flops)?, options);
+        };
+        let scaled = ReplayOptions { platform: Some(platform), ..options.clone() };
+        let mut found = replay(name, format, logged(input, format, name, flops)?, &scaled)?;
+        found.remarks.extend(remark);
+        return Ok(found);
     }
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     let reading = ReadOptions {
@@ -278,6 +287,11 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     };
     let ReadInstance { instance, remarks, .. } = on_stated_machines(input, format, name, &reading)?;
     Ok(Replay { remarks, ..given(instance, format) })
+}
+
+/// For a workload of Batsim a platform with relative speeds, and the operations a second of speed 1.
+fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> Option<(Platform, f64, Option<String>)> {
+    batsim::relative(platform.filter(|_| format == Format::Batsim)?, unit?)
 }
 
 /// Refuses what is stated for workflows only.
@@ -404,13 +418,18 @@ fn planned_log(
     if options.platform.is_some() && options.processors.is_some() {
         return Err(FormatError::content(name, Place::default(), BOTH_STATED));
     }
+    let scaled = relative(format, options.platform.as_ref(), options.unit_flops);
+    let flops = scaled.as_ref().map_or(batsim::SPEED, |scaled| scaled.1);
     let log = match format {
         Format::Swf => swf::records(name, &mut input, Lines::Whole)?,
-        _ => logged(input, format, name, batsim::SPEED)?,
+        _ => logged(input, format, name, flops)?,
     };
     let how = swf::Options { processors: options.processors, speedup, seed, strict };
-    let log = planned(name, log, &how, options.platform.as_ref())?;
-    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(log.remarks).collect() })
+    let platform = scaled.as_ref().map(|scaled| &scaled.0).or(options.platform.as_ref());
+    let log = planned(name, log, &how, platform)?;
+    let remark = scaled.as_ref().and_then(|scaled| scaled.2.clone());
+    let remarks = log.report.remarks().chain(log.remarks).chain(remark).collect();
+    Ok(ReadInstance { instance: log.instance, format, remarks })
 }
 
 /// Knows the format by the first bytes, or else by the ending of the name.
@@ -448,6 +467,11 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
                 (false, true) => Format::Batsim,
                 (false, false) => Format::Json,
             })
+        }
+        (Some(b'*'), _) => {
+            let problem =
+                format!("a line of `*` begins a project of PSPLIB, and none of its headings follows; {WANTED}");
+            Err(FormatError::content(name, Place::default(), problem))
         }
         _ if sacct::is_dump(text) => Ok(Format::Sacct),
         (Some(b';'), _) | (_, Some("swf")) => Ok(Format::Swf),

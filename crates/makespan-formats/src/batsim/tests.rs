@@ -131,3 +131,23 @@ fn times_of_profiles_are_known_or_guesses() {
         read(&workload(own, r#"{"id": "a", "subtime": 0, "res": 2, "profile": "a"}"#), &ReplayOptions::default());
     assert!(error.unwrap_err().contains("part of itself"));
 }
+
+/// On a platform of `SimGrid` operations take their time on its speeds, and delays their own.
+#[test]
+fn a_workload_runs_on_a_platform_of_simgrid() {
+    let xml = "<platform version='4.1'><zone id='z'><host id='a' speed='100Mf'/><host id='b' speed='100Mf'/></zone></platform>";
+    let platform = crate::simgrid::read_simgrid("p.xml", xml).unwrap().platform;
+    let profiles = r#""d": {"type": "delay", "delay": 5}, "h": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}"#;
+    let jobs =
+        r#"{"id": "a", "subtime": 0, "res": 1, "profile": "d"}, {"id": "b", "subtime": 0, "res": 1, "profile": "h"}"#;
+    let text = workload(profiles, jobs);
+    let options = ReplayOptions { platform: Some(platform.clone()), unit_flops: Some(1e6), ..ReplayOptions::default() };
+    let replay = read(&text, &options).unwrap();
+    let options = ReadOptions { platform: Some(platform), unit_flops: Some(1e6), ..ReadOptions::default() };
+    let planned = parse_instance(text.as_bytes(), "w.json", &options).unwrap();
+    for instance in [&replay.instance, &planned.instance] {
+        let one = makespan_core::ProcSet::first(1);
+        let times = [0, 1].map(|task| instance.time(makespan_core::TaskId(task), &one));
+        assert_eq!(times, [Time::from_seconds(5), Time::from_seconds(10)]);
+    }
+}

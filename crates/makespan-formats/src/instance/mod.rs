@@ -35,7 +35,7 @@ pub use write::{Language, write_instance};
 use crate::document::{from_json, from_toml};
 use crate::error::{FormatError, Place};
 use crate::input::open;
-use crate::simgrid::read_simgrid;
+use crate::simgrid::{SimgridPlatform, read_simgrid};
 use positions::Positions;
 
 /// Reads a native instance in JSON; `file` names it in errors, and a file without a platform is read for `machine`.
@@ -68,12 +68,28 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
     joined(file, platform, jobs, unavailable)
 }
 
+/// Machines of a file.
+#[derive(Clone, Debug)]
+pub struct ReadMachines {
+    /// The machines and when processors are unavailable; it has no jobs.
+    pub instance: Instance,
+    /// What was ignored or read otherwise than it stands.
+    pub remarks: Vec<String>,
+    /// Why the network of the file was ignored, if it was: then data cannot be sent.
+    pub lost_network: Option<String>,
+    /// Floating-point operations of a unit of work, where the file states speeds in them.
+    pub unit_flops: Option<f64>,
+}
+
+/// Floating-point operations of a unit of work of a platform of `SimGrid`.
+const SIMGRID_UNIT: f64 = 1e6;
+
 /// Reads a file for its machines alone: the platform of a native file and when processors are unavailable (its jobs, if there
 /// are any, are left out), or a platform of `SimGrid`. The file may be compressed.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
-pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
+pub fn read_machines(path: &Path) -> Result<ReadMachines, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
     let mut bytes = Vec::new();
@@ -83,12 +99,25 @@ pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| FormatError::content(&name, Place::default(), "the text is not UTF-8"))?;
     let document = match text.trim_ascii_start().as_bytes().first() {
-        Some(b'<') => return joined(&name, read_simgrid(&name, text)?, Vec::new(), Vec::new()),
+        Some(b'<') => {
+            let SimgridPlatform { platform, remarks, lost } = read_simgrid(&name, text)?;
+            let instance = joined(&name, platform, Vec::new(), Vec::new())?;
+            return Ok(ReadMachines { instance, remarks, lost_network: lost, unit_flops: Some(SIMGRID_UNIT) });
+        }
         Some(b'{') => from_json(&name, &bytes)?,
         _ => from_toml(&name, text)?,
     };
     let (platform, _, unavailable) = parts(&name, document)?;
-    joined(&name, platform, Vec::new(), unavailable)
+    let instance = joined(&name, platform, Vec::new(), unavailable)?;
+    Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
+}
+
+/// Reads the machines of a file, as [`read_machines`] does, without what is remarked.
+///
+/// # Errors
+/// As [`read_machines`].
+pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
+    read_machines(path).map(|machines| machines.instance)
 }
 
 fn joined(

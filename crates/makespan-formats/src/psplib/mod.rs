@@ -38,10 +38,10 @@ impl From<String> for Wrong {
     }
 }
 
-/// Knows one of the forms by its beginning, or else by the ending of the name, whatever the text is.
+/// Returns one of the forms by its beginning, or else by the ending of the name.
 pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     match text.first()? {
-        b'*' => Some(Format::ProGen),
+        b'*' if progen::is_project(text) => Some(Format::ProGen),
         b'0'..=b'9' if patterson::begins(text) => Some(Format::Patterson),
         _ => match ending? {
             "sm" | "mm" => Some(Format::ProGen),

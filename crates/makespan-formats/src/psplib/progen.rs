@@ -51,6 +51,14 @@ const PRECEDENCE: &str = "PRECEDENCE RELATIONS";
 const REQUESTS: &str = "REQUESTS/DURATIONS";
 const AVAILABILITIES: &str = "RESOURCEAVAILABILITIES";
 
+/// Whether a text begins as `ProGen` writes it: lines of `*` around headings that only a project has.
+pub(super) fn is_project(text: &[u8]) -> bool {
+    const HEADINGS: [&str; 5] =
+        ["file with basedata", "projects", "jobs (incl", "project information", "precedence relations"];
+    let head = String::from_utf8_lossy(&text[..text.len().min(4096)]).to_ascii_lowercase();
+    head.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
+}
+
 pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     let mut lines = Lines::of(text);
     let stated = head(&mut lines)?;

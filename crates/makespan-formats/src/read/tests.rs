@@ -57,3 +57,15 @@ fn bad_files_are_one_clear_error() {
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));
 }
+
+#[test]
+fn a_line_of_stars_is_no_project_without_its_headings() {
+    let text = "****************\nsdiag output at Sat Nov 28 07:00:00 2026\n****************\nServer thread count: 3\n";
+    for name in ["sdiag", "sdiag.txt", "sdiag.list"] {
+        let error = parse_instance(text.as_bytes(), name, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(
+            error.contains("a line of `*` begins a project of PSPLIB, and none of its headings follows"),
+            "{error}"
+        );
+    }
+}

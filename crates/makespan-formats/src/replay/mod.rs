@@ -71,6 +71,9 @@ pub struct ReplayOptions {
     pub queues: Vec<u32>,
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
+    /// Floating-point operations of a unit of work of `platform`, where it states speeds in them, as `SimGrid` does: then a
+    /// workload of Batsim takes its times on these speeds instead of `flops`.
+    pub unit_flops: Option<f64>,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,
     /// The machine for files that say nothing of machines, as in [`crate::ReadOptions`].
@@ -91,6 +94,7 @@ impl Default for ReplayOptions {
             seed: 0,
             queues: Vec::new(),
             flops: crate::batsim::SPEED,
+            unit_flops: None,
             strict: false,
             machine: None,
             max_bytes: crate::ReadOptions::default().max_bytes,

@@ -1,231 +1,250 @@
 //! From the document to hosts, links and routes.
 
+use std::collections::BTreeMap;
+
 use makespan_core::{Link, Platform};
 use roxmltree::Node;
-use rustc_hash::FxHashMap;
 
-use super::tree::{Place, Route, Zone, joined};
+use super::SimgridPlatform;
+use super::cluster::{cabinet, cluster};
+use super::tree::{Place, Route, Zone, flat, joined};
 use super::units::{bandwidth, latency, speed};
 use crate::error::{self, FormatError};
-use crate::suggest::nearest;
 use crate::xml;
 
 /// A problem and the byte at which it stands.
-type Wrong = (usize, String);
+pub(super) type Wrong = (usize, String);
 
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
-/// Hosts of one cluster, which a few bytes declare.
-const MAX_HOSTS: usize = 100_000;
+/// Elements and attributes that change nothing here: what programs note, routing, and places for drawing.
+const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
+    host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
+    route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
+    zoneRoute.symmetrical ASroute.src ASroute.dst ASroute.gw_src ASroute.gw_dst ASroute.symmetrical ASRoute.src ASRoute.dst ASRoute.gw_src ASRoute.gw_dst ASRoute.symmetrical cluster.id cluster.prefix \
+    cluster.suffix cluster.radical cluster.speed cluster.power cluster.core cluster.bw cluster.lat cluster.bb_bw cluster.bb_lat \
+    cluster.router_id cluster.loopback_bw cluster.loopback_lat cluster.sharing_policy cluster.bb_sharing_policy cluster.topology \
+    cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
+    cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
-/// Reads a platform file of `SimGrid` that describes a tree; `file` names it in errors.
+/// Elements and attributes that are ignored, with their numbers.
+#[derive(Default)]
+pub(super) struct Ignored(BTreeMap<String, usize>);
+
+impl Ignored {
+    fn element(&mut self, name: &str) {
+        if !SILENT.contains(&format!(" {name} ")) {
+            *self.0.entry(format!("<{name}>")).or_default() += 1;
+        }
+    }
+
+    /// Counts the attributes of an element that are not read.
+    fn attributes(&mut self, node: Node<'_, '_>) {
+        let element = node.tag_name().name();
+        for attribute in node.attributes() {
+            let name = format!("{element}.{}", attribute.name());
+            if !SILENT.contains(&format!(" {name} ")) {
+                *self.0.entry(format!("`{}` of <{element}>", attribute.name())).or_default() += 1;
+            }
+        }
+    }
+
+    fn remark(&self) -> Option<String> {
+        let names: Vec<String> = self.0.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        (!names.is_empty())
+            .then(|| format!("elements and attributes of the platform are ignored: {}", names.join(", ")))
+    }
+}
+
+/// What has been read of a platform.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub zone: Zone,
+    /// Why the network cannot be read, if so.
+    pub lost: Option<Wrong>,
+    ignored: Ignored,
+}
+
+impl Reading {
+    /// Notes that the network cannot be read; the first reason counts.
+    pub(super) fn lose(&mut self, wrong: Wrong) {
+        self.lost.get_or_insert(wrong);
+    }
+
+    /// A value of the network, unless it cannot be read.
+    pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
+        value.map_err(|wrong| self.lose(wrong)).ok()
+    }
+}
+
+/// Reads a platform file of `SimGrid`: its hosts, and its network where that is a tree; `file` names it in errors.
 ///
 /// # Errors
-/// [`FormatError`] with the line: broken XML, an element or unit that is not read, or a network that is no tree.
-pub fn read_simgrid(file: &str, text: &str) -> Result<Platform, FormatError> {
+/// [`FormatError`] with the line: broken XML, a host without speed, or no host.
+pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatError> {
+    let before = text.len() - text.trim_start().len();
+    let lines = text[..before].matches('\n').count();
+    let text = text.trim_start();
     let document = xml::parse(text)
-        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line), broken.problem))?;
-    let wrong = |(at, problem): Wrong| {
-        FormatError::content(file, error::Place::line(document.text_pos_at(at).row as usize), problem)
-    };
+        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line + lines), broken.problem))?;
+    let line = |at: usize| document.text_pos_at(at).row as usize + lines;
+    let wrong = |(at, problem): Wrong| FormatError::content(file, error::Place::line(line(at)), problem);
     let root = document.root_element();
     if root.tag_name().name() != "platform" {
         return Err(wrong((root.range().start, "the file is no `platform` of SimGrid".into())));
     }
-    only_known(root).map_err(wrong)?;
     if let Some(version) = root.attribute("version").filter(|version| !VERSIONS.contains(version)) {
         let known = VERSIONS.join(", ");
         let problem = format!("version `{version}` of SimGrid's platforms is not known; read are {known}");
         return Err(wrong((root.range().start, problem)));
     }
-    let mut zone = Zone::default();
-    let zones: Vec<Node<'_, '_>> = elements(root).collect();
-    let [only] = zones[..] else {
-        return Err(wrong((
-            root.range().start,
-            "a platform must hold one zone (or cluster), which is the tree".into(),
-        )));
-    };
-    only_known(only).map_err(wrong)?;
-    match only.tag_name().name() {
-        "zone" | "AS" => read_zone(only, &mut zone).map_err(wrong)?,
-        "cluster" => cluster(only, &mut zone).map_err(wrong)?,
-        other => return Err(wrong((only.range().start, unread(other)))),
+    let mut reading = Reading::default();
+    reading.ignored.attributes(root);
+    children(root, &mut reading).map_err(wrong)?;
+    let Reading { zone, lost, ignored } = reading;
+    if zone.places.iter().all(|place| place.processors == 0) {
+        return Err(wrong((root.range().start, "the platform has no host that runs jobs".into())));
     }
-    let nodes = joined(zone).map_err(wrong)?;
-    Platform::new(nodes).map_err(|error| wrong((root.range().start, error.to_string())))
+    zone.unique().map_err(wrong)?;
+    let is_joined = zone.has_network();
+    let tree = match lost {
+        None if is_joined => joined(&zone),
+        None => Ok(flat(&zone)),
+        Some(lost) => Err(lost),
+    };
+    let mut remarks: Vec<String> = ignored.remark().into_iter().collect();
+    let (nodes, lost) = match tree {
+        Ok(nodes) => (nodes, None),
+        Err((at, why)) => {
+            let why = format!("line {}: {why}", line(at));
+            remarks
+                .push(format!("the network of the platform is ignored, since it is no tree that can be read: {why}"));
+            (flat(&zone), Some(why))
+        }
+    };
+    let platform = Platform::new(nodes).map_err(|error| wrong((root.range().start, error.to_string())))?;
+    Ok(SimgridPlatform { platform, remarks, lost })
 }
 
 fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
-    node.children().filter(|child| child.is_element() && child.tag_name().name() != "prop")
+    node.children().filter(Node::is_element)
 }
 
-fn unread(element: &str) -> String {
-    format!("the element `{element}` is not read; a tree is made of host, router, link, route, or of one cluster")
-}
-
-fn read_zone(zone: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
-    let children: Vec<Node<'_, '_>> = elements(zone).collect();
-    if let [only] = children[..]
-        && only.tag_name().name() == "cluster"
-    {
-        return cluster(only, into);
-    }
-    for child in children {
-        only_known(child)?;
-        match child.tag_name().name() {
-            "host" => into.places.push(host(child)?),
-            "router" => into.places.push(Place::switch(needed(child, "id")?, child.range().start)),
-            "link" => {
-                let link =
-                    Link { bandwidth: figure(child, "bandwidth", bandwidth)?, latency: delay(child, "latency")? };
-                if let Some("FATPIPE") = child.attribute("sharing_policy") {
-                    let problem =
-                        "a link of policy FATPIPE is never shared, and here a link is; write SHARED or leave it out";
-                    return Err((child.range().start, problem.into()));
-                }
-                if into.links.insert(needed(child, "id")?, link).is_some() {
-                    return Err((child.range().start, format!("two links are named `{}`", needed(child, "id")?)));
-                }
+/// Reads the elements of a platform or a zone, and those of the zones in it.
+fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
+    for child in elements(zone) {
+        let name = child.tag_name().name();
+        match name {
+            "zone" | "AS" => children(child, into)?,
+            "host" | "peer" => into.zone.places.push(host(child)?),
+            "router" => into.zone.places.push(Place::switch(needed(child, "id")?, child.range().start)),
+            "cluster" => cluster(child, into)?,
+            "cabinet" => cabinet(child, into)?,
+            "link" => link(child, into),
+            "route" | "zoneRoute" | "ASroute" | "ASRoute" => route(child, into),
+            "include" | "random" | "foreach" | "set" => {
+                let problem = format!("<{name}> stands for elements that are not in this file; write them out");
+                return Err((child.range().start, problem));
             }
-            "route" => into.routes.push(route(child, &into.links)?),
-            other => return Err((child.range().start, unread(other))),
+            "bypassRoute" | "bypassZoneRoute" | "bypassASroute" | "backbone" | "host_link" => {
+                into.lose((child.range().start, format!("<{name}> is not read")));
+                continue;
+            }
+            _ => {
+                into.ignored.element(name);
+                continue;
+            }
+        }
+        into.ignored.attributes(child);
+        if name == "peer" {
+            into.lose((child.range().start, "the network of <peer> is not read".into()));
+        }
+        if !matches!(name, "zone" | "AS" | "route" | "zoneRoute" | "ASroute" | "ASRoute") {
+            elements(child).for_each(|inner| into.ignored.element(inner.tag_name().name()));
         }
     }
     Ok(())
 }
 
-/// What is read of each element. Others, such as files of changing speeds, would make another platform.
-fn only_known(node: Node<'_, '_>) -> Result<(), Wrong> {
-    let element = node.tag_name().name();
-    let known: &[&str] = match element {
-        "platform" => &["version"],
-        "zone" | "AS" => &["id", "routing"],
-        "host" => &["id", "speed", "power", "core", "coordinates"],
-        "router" => &["id", "coordinates"],
-        "link" => &["id", "bandwidth", "latency", "sharing_policy"],
-        "route" => &["src", "dst", "symmetrical"],
-        "link_ctn" => &["id", "direction"],
-        _ => return Ok(()),
-    };
-    match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
-        None => Ok(()),
-        Some(other) => {
-            let (other, known) = (other.name(), known.join(", "));
-            let problem = format!("the attribute `{other}` of a {element} is not read; read are {known}");
-            Err((node.range().start, problem))
-        }
-    }
-}
-
 fn host(node: Node<'_, '_>) -> Result<Place, Wrong> {
-    let speed = stated_speed(node)?;
-    Ok(Place { name: needed(node, "id")?, processors: cores(node)?, speed, at: node.range().start })
+    let (speed, cores) = (stated_speed(node)?, cores(node)?);
+    let processors = if runs_jobs(node) { cores } else { 0 };
+    Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
 }
 
-/// `speed`, which older files name `power`.
-fn stated_speed(node: Node<'_, '_>) -> Result<f64, Wrong> {
+/// Whether a host runs jobs: Batsim gives none to hosts with the role `master` or `storage`.
+pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
+    let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
+    let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
+    !roles.flat_map(|roles| roles.split(',')).any(|role| matches!(role.trim(), "master" | "storage"))
+}
+
+/// `speed`, which older files name `power`; of several (one a performance state) that of `pstate`, or the first.
+pub(super) fn stated_speed(node: Node<'_, '_>) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
         (true, false) => "power",
         (false, _) => "speed",
     };
-    figure(node, key, speed)
+    let state = node.attribute("pstate").and_then(|state| state.trim().parse().ok()).unwrap_or(0);
+    figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
 }
 
-fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
+pub(super) fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
     let text = node.attribute("core").unwrap_or("1");
-    text.parse()
+    text.trim()
+        .parse()
         .ok()
         .filter(|&cores: &u32| cores > 0)
         .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
-fn route(node: Node<'_, '_>, links: &FxHashMap<String, Link>) -> Result<Route, Wrong> {
-    let mut names = Vec::new();
-    for step in elements(node) {
-        if step.tag_name().name() != "link_ctn" {
-            return Err((step.range().start, unread(step.tag_name().name())));
-        }
-        let name = needed(step, "id")?;
-        if !links.contains_key(&name) {
-            let near = nearest(&name, links.keys().map(String::as_str));
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err((step.range().start, format!("there is no link `{name}` above{hint}")));
-        }
-        only_known(step)?;
-        names.push(name);
-    }
-    Ok(Route { from: needed(node, "src")?, to: needed(node, "dst")?, links: names, at: node.range().start })
-}
-
-/// Hosts below a switch, which is below the way out if the cluster has a backbone: data come from there.
-fn cluster(node: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
+fn link(node: Node<'_, '_>, into: &mut Reading) {
     let at = node.range().start;
-    let known =
-        ["id", "prefix", "suffix", "radical", "speed", "power", "core", "bw", "lat", "bb_bw", "bb_lat", "router_id"];
-    if let Some(other) = node.attributes().find(|attribute| !known.contains(&attribute.name())) {
-        return Err((
-            at,
-            format!("the attribute `{}` of a cluster is not read; a tree needs {}", other.name(), known.join(", ")),
-        ));
-    }
-    let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());
-    let suffix = node.attribute("suffix").unwrap_or_default();
-    let one = Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? };
-    let speed = stated_speed(node)?;
-    let processors = cores(node)?;
-    let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
-    into.places.push(Place::switch(router.clone(), at));
-    let mut above = router.clone();
-    let join = |from: &str, to: &str, link: Link, into: &mut Zone| {
-        let name = format!("{from} to {to}");
-        into.links.insert(name.clone(), link);
-        into.routes.push(Route { from: from.into(), to: to.into(), links: vec![name], at });
+    let read = || {
+        let link = Link { bandwidth: figure(node, "bandwidth", bandwidth)?, latency: delay(node, "latency")? };
+        match node.attribute("sharing_policy") {
+            None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok((needed(node, "id")?, link)),
+            Some(policy) => Err((at, format!("links of policy {policy} are not read; write SHARED or leave it out"))),
+        }
     };
-    if node.has_attribute("bb_bw") {
-        above = format!("{id}_backbone");
-        into.places.push(Place::switch(above.clone(), at));
-        let backbone = Link { bandwidth: figure(node, "bb_bw", bandwidth)?, latency: delay(node, "bb_lat")? };
-        join(&router, &above, backbone, into);
+    if let Some((name, link)) = into.network(read())
+        && into.zone.links.insert(name.clone(), link).is_some()
+    {
+        into.lose((at, format!("two links are named `{name}`")));
     }
-    for number in radical(&needed(node, "radical")?).map_err(|problem| (at, problem))? {
-        let name = format!("{prefix}{number}{suffix}");
-        into.places.push(Place { name: name.clone(), processors, speed, at });
-        join(&above, &name, one, into);
-    }
-    Ok(())
 }
 
-/// Numbers such as `0-3,8`.
-fn radical(text: &str) -> Result<Vec<u32>, String> {
-    let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
-        let (first, last) = (number(first)?, number(last)?);
-        if last < first {
-            return Err(wrong());
+/// A route between hosts or routers, or between zones by their gateways. A host's route to itself is no part of the network.
+fn route(node: Node<'_, '_>, into: &mut Reading) {
+    let (from, to) = if node.tag_name().name() == "route" { ("src", "dst") } else { ("gw_src", "gw_dst") };
+    let read = || {
+        let mut links = Vec::new();
+        for step in elements(node).filter(|step| step.tag_name().name() != "prop") {
+            if step.tag_name().name() != "link_ctn" {
+                return Err((step.range().start, format!("<{}> of a route is not read", step.tag_name().name())));
+            }
+            links.push(needed(step, "id")?);
         }
-        if (last - first) as usize >= MAX_HOSTS - numbers.len() {
-            return Err(format!("the radical `{text}` declares more than {MAX_HOSTS} hosts, the most that are read"));
-        }
-        numbers.extend(first..=last);
+        Ok(Route { from: needed(node, from)?, to: needed(node, to)?, links, at: node.range().start })
+    };
+    if let Some(route) = into.network(read())
+        && route.from != route.to
+    {
+        into.zone.routes.push(route);
     }
-    Ok(numbers)
 }
 
-fn needed(node: Node<'_, '_>, key: &str) -> Result<String, Wrong> {
+pub(super) fn needed(node: Node<'_, '_>, key: &str) -> Result<String, Wrong> {
     let missing = || (node.range().start, format!("`{}` lacks the attribute `{key}`", node.tag_name().name()));
     node.attribute(key).map(String::from).ok_or_else(missing)
 }
 
-fn figure<T>(node: Node<'_, '_>, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
+pub(super) fn figure<T>(node: Node<'_, '_>, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
     read(&needed(node, key)?).map_err(|problem| (node.range().start, problem))
 }
 
-fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, Wrong> {
+pub(super) fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, Wrong> {
     latency(node.attribute(key).unwrap_or("0")).map_err(|problem| (node.range().start, problem))
 }

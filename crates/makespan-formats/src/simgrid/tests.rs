@@ -28,7 +28,7 @@ const STAR: &str = r#"<?xml version='1.0'?>
 </platform>"#;
 
 fn read(text: &str) -> Result<Platform, String> {
-    read_simgrid("p.xml", text).map_err(|error| error.to_string())
+    read_simgrid("p.xml", text).map(|found| found.platform).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -60,38 +60,82 @@ fn a_cluster_is_a_star_below_its_way_out() {
 }
 
 #[test]
-fn what_is_no_tree_or_not_read_is_refused_with_its_line() {
+fn hosts_that_cannot_be_are_refused_with_their_lines() {
     let refused = |from: &str, to: &str, expect: &[&str]| {
         assert!(STAR.contains(from));
         let error = read(&STAR.replacen(from, to, 1)).expect_err("this file must be refused");
         expect.iter().for_each(|part| assert!(error.contains(part), "{error}\nlacks {part}"));
     };
-    refused("<router id=\"middle\"/>", "<disk id=\"d\"/>", &["p.xml:9", "`disk` is not read"]);
     refused("98.095Mf", "fast", &["p.xml:6", "`fast` is not a speed"]);
     refused("98.095Mf", "0f", &["`0f` is not a speed"]);
-    refused("1.25GBps", "0Bps", &["p.xml:10", "`0Bps` is not a bandwidth"]);
-    refused("50us", "-1", &["negative"]);
     refused("core=\"4\"", "core=\"x\"", &["`x` is not a number of cores"]);
-    refused("dst=\"slow\"><link_ctn id=\"l3\"/>", "dst=\"slwo\"><link_ctn id=\"l3\"/>", &["no host or router `slwo`"]);
-    refused("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l4\"/>", &["no link `l4` above; did you mean"]);
-    refused("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l2\"/>", &["`l2` is shared"]);
-    refused(
-        "<link_ctn id=\"l1\"/><link_ctn id=\"l3\"/>",
-        "<link_ctn id=\"l1\"/><link_ctn id=\"l2\"/>",
-        &["p.xml:16", "leaves the tree"],
-    );
-    refused("  <route src=\"fast\" dst=\"middle\"><link_ctn id=\"l2\"/></route>\n", "", &["join 2 pairs", "has 3"]);
-    refused("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", &["`fast` is not joined"]);
     refused("id=\"slow\" speed", "id=\"fast\" speed", &["two hosts or routers are named `fast`"]);
-    refused("SHARED", "FATPIPE", &["FATPIPE"]);
-    refused("sharing_policy", "bandwidth_file", &["p.xml:11", "attribute `bandwidth_file` of a link is not read"]);
     refused("core=\"4\"", "core=\"0\"", &["`0` is not a number of cores"]);
     let cluster = "<platform><cluster id='c' prefix='n' suffix='' radical='0-3' speed='1Gf' bw='1Bps' lat='0' core='0'/></platform>";
     assert!(read(cluster).unwrap_err().contains("`0` is not a number of cores"));
     refused("</zone>", "", &["the XML is broken"]);
+    refused("<router id=\"middle\"/>", "<include file=\"x\"/>", &["p.xml:9", "<include> stands for elements"]);
     assert!(read("<html/>").unwrap_err().contains("no `platform`"));
-    assert!(read("<platform><zone id='a'/><zone id='b'/></platform>").unwrap_err().contains("one zone"));
     assert!(read("<platform><zone id='a'/></platform>").unwrap_err().contains("no host"));
+}
+
+/// A network that is no tree costs no host: it is ignored with a remark.
+#[test]
+fn a_network_that_is_no_tree_is_ignored() {
+    for (from, to, expect) in [
+        ("1.25GBps", "0Bps", "line 10: `0Bps` is not a bandwidth"),
+        ("50us", "-1", "negative"),
+        ("dst=\"slow\"><link_ctn id=\"l3\"/>", "dst=\"slwo\"><link_ctn id=\"l3\"/>", "no host or router `slwo`"),
+        ("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l4\"/>", "no link `l4`; did you mean"),
+        ("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l2\"/>", "`l2` is shared"),
+        (
+            "<link_ctn id=\"l1\"/><link_ctn id=\"l3\"/>",
+            "<link_ctn id=\"l1\"/><link_ctn id=\"l2\"/>",
+            "line 16: the route from `master` to `slow` leaves the tree",
+        ),
+        ("  <route src=\"fast\" dst=\"middle\"><link_ctn id=\"l2\"/></route>\n", "", "join 2 pairs"),
+        ("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", "`fast` is not joined"),
+        ("SHARED", "FATPIPE", "FATPIPE"),
+        ("<link id=\"l1\" ", "<bypassRoute/><link id=\"l1\" ", "<bypassRoute> is not read"),
+    ] {
+        assert!(STAR.contains(from), "{from}");
+        let found = read_simgrid("p.xml", &STAR.replacen(from, to, 1)).unwrap();
+        assert!(found.lost.as_ref().is_some_and(|lost| lost.contains(expect)), "{:?}\nlacks {expect}", found.lost);
+        assert!(found.remarks.iter().any(|remark| remark.contains("the network of the platform is ignored")));
+        let hosts: Vec<(&str, u32)> =
+            found.platform.nodes().iter().map(|node| (&*node.name, node.processors)).collect();
+        assert_eq!(hosts, [("master", 1), ("fast", 4), ("slow", 1)], "{to}");
+    }
+}
+
+#[test]
+fn platforms_of_other_programs_are_read() {
+    let found = |inner: &str| {
+        let text = format!("\n\n<?xml version='1.0'?>\n<platform version='4.1'>{inner}</platform>");
+        let found = read_simgrid("p.xml", &text).unwrap_or_else(|error| panic!("{inner}: {error}"));
+        let nodes =
+            found.platform.nodes().iter().map(|node| format!("{}:{}:{}", node.name, node.processors, node.speed));
+        (nodes.collect::<Vec<_>>().join(" "), found.lost.is_some(), found.remarks.join("; "))
+    };
+    let batsim = "<config id='General'><prop id='x' value='16'/></config><zone id='z' routing='Full'>\
+        <host id='m' speed='100Mf'><prop id='role' value='master'/></host><host id='a' core='2' speed='100Mf, 50Mf' pstate='1'/>\
+        <host id='b' speed='1Gf'><prop id='wattage_per_state' value='1'/></host></zone>";
+    assert_eq!(found(batsim), ("a:2:50 b:1:1000".into(), false, String::new()));
+    let own = "<zone id='z' routing='Full'><host id='a' speed='1Mf'/><host id='b' speed='1Mf'/><link id='l' bandwidth='1'/>\
+        <link id='o' bandwidth='1'/><route src='a' dst='b'><link_ctn id='l'/></route><route src='a' dst='a'><link_ctn id='o'/></route></zone>";
+    assert_eq!(found(own), ("a:1:1 b:1:1".into(), false, String::new()));
+    let nested = "<zone id='w' routing='Full'><zone id='i' routing='Full'><host id='a' speed='1Mf'/></zone><AS id='j'>\
+        <cluster id='c' prefix='n' suffix='' radical='0-1' speed='2Mf' core='3' bw='1' lat='0'/></AS><link id='l' bandwidth='1' latency='0'/>\
+        <zoneRoute src='i' dst='j' gw_src='a' gw_dst='nc_router'><link_ctn id='l'/></zoneRoute></zone>";
+    assert_eq!(found(nested), ("a:1:1 nc_router:0:1 n0:3:2 n1:3:2".into(), false, String::new()));
+    let torus = "<cluster id='c' prefix='n' suffix='' radical='0-1' speed='2Mf' bw='1' lat='0' topology='TORUS' topo_parameters='2,1'/>\
+        <cabinet id='k' prefix='k' suffix='' radical='3' speed='1Mf' bw='1' lat='0'/><peer id='p' speed='4Mf' bw_in='1' bw_out='1'/>";
+    let (nodes, lost, _) = found(torus);
+    assert_eq!((nodes.as_str(), lost), ("n0:1:2 n1:1:2 k3:1:1 p:1:4", true));
+    let odd = "<zone id='z'><host id='a' speed='1Mf' speed_file='x'><disk id='d'/><disk id='e'/></host><storage id='s'/></zone>";
+    let (nodes, lost, remarks) = found(odd);
+    assert_eq!((nodes.as_str(), lost), ("a:1:1", false));
+    assert!(remarks.contains("are ignored: <disk> (2), <storage> (1), `speed_file` of <host> (1)"), "{remarks}");
 }
 
 #[test]
@@ -133,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn versions_and_attributes_that_are_not_known_are_refused() {
+fn versions_that_are_not_known_are_refused() {
     let check = |from: &str, to: &str, part: &str| {
         let text = STAR.replacen(from, to, 1);
         assert_ne!(text, STAR);
@@ -141,7 +185,6 @@ fn versions_and_attributes_that_are_not_known_are_refused() {
         assert!(error.contains(part), "{error}");
     };
     check("version=\"4.1\"", "version=\"1e19\"", "p.xml:3: version `1e19` of SimGrid's platforms is not known");
-    check("routing=\"Full\"", "routing=\"Full\" state=\"x\"", "the attribute `state` of a zone is not read");
     check("speed=\"98.095Mf\"", "speed=\"98Mf\" power=\"3Mf\"", "both `power` and `speed`");
     check("simgrid.dtd\"", "simgrid.dtd\" [<!ENTITY a 'b'>]", "p.xml:2: the document declares entities");
     check("<?xml version='1.0'?>", "<?xml version='1.0'?><", "the XML is broken");

@@ -1,14 +1,38 @@
 //! From routes to a tree.
 
 use makespan_core::{Link, Node};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is read of a zone.
+use crate::suggest::nearest;
+
+/// What is read of all zones.
 #[derive(Default)]
 pub(super) struct Zone {
     pub places: Vec<Place>,
     pub links: FxHashMap<String, Link>,
     pub routes: Vec<Route>,
+}
+
+impl Zone {
+    /// Whether links join the hosts.
+    pub fn has_network(&self) -> bool {
+        !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
+    }
+
+    /// Refuses two hosts or routers of one name.
+    pub fn unique(&self) -> Result<(), (usize, String)> {
+        let mut seen = FxHashSet::default();
+        match self.places.iter().find(|place| !seen.insert(place.name.as_str())) {
+            Some(twice) => Err((twice.at, format!("two hosts or routers are named `{}`", twice.name))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The hosts that run jobs, without a network.
+pub(super) fn flat(zone: &Zone) -> Vec<Node> {
+    let hosts = zone.places.iter().filter(|place| place.processors > 0);
+    hosts.map(|place| Node { speed: place.speed, ..Node::new(place.name.clone(), place.processors) }).collect()
 }
 
 /// A host or a router.
@@ -43,21 +67,24 @@ struct Edge<'a> {
 
 /// The nodes of the tree that the routes of one link form, with the first host as root (the first router where there is a
 /// cluster), and all other routes along it.
-pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
+pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     let Zone { places, links, routes } = zone;
     let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };
     let positions: FxHashMap<&str, usize> =
         places.iter().enumerate().map(|(at, place)| (place.name.as_str(), at)).collect();
-    if let Some(twice) = places.iter().enumerate().find(|(at, place)| positions[place.name.as_str()] != *at) {
-        return Err((twice.1.at, format!("two hosts or routers are named `{}`", twice.1.name)));
-    }
     let end = |route: &Route, name: &str| {
         positions.get(name).copied().ok_or_else(|| (route.at, format!("there is no host or router `{name}`")))
     };
     let ends = |route: &Route| Ok([end(route, &route.from)?, end(route, &route.to)?]);
     let mut edges: Vec<Edge<'_>> = Vec::new();
     let mut user: FxHashMap<&str, [usize; 2]> = FxHashMap::default();
-    for route in &routes {
+    for route in routes {
+        let unknown = route.links.iter().find(|link| !links.contains_key(*link));
+        if let Some(link) = unknown {
+            let near = nearest(link, links.keys().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err((route.at, format!("there is no link `{link}`{hint}")));
+        }
         let mut ends = ends(route)?;
         let [link] = &route.links[..] else { continue };
         ends.sort_unstable();
@@ -79,8 +106,8 @@ pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
         );
         return Err((first.at, problem));
     }
-    let root = root(&places, &routes);
-    let (above, depths) = parents(&places, &edges, root)?;
+    let root = root(places, routes);
+    let (above, depths) = parents(places, &edges, root)?;
     for route in routes.iter().filter(|route| route.links.len() != 1) {
         follows(route, ends(route)?, &above, &depths)?;
     }

@@ -80,6 +80,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         return live::read(&from, options);
     }
     let machines = Machines::of(&options.machines)?;
+    machines.refuse_ignored(options.strict)?;
     let usual = ReplayOptions::default();
     let reading = ReplayOptions {
         processors: machines.processors,
@@ -91,6 +92,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         seed: options.seed,
         queues: options.queues.clone(),
         flops: options.flops.unwrap_or(usual.flops),
+        unit_flops: machines.unit_flops.filter(|_| options.flops.is_none()),
         strict: options.strict,
         machine: Some(machine::platform()?),
         ..usual

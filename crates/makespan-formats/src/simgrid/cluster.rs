@@ -1,0 +1,86 @@
+//! Hosts that one element declares together.
+
+use makespan_core::Link;
+use roxmltree::Node;
+
+use super::read::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, stated_speed};
+use super::tree::{Place, Route};
+use super::units::bandwidth;
+
+/// Hosts of one cluster, which a few bytes declare.
+const MAX_HOSTS: usize = 100_000;
+
+/// Adds the hosts of an element, and returns their names.
+fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
+    let at = node.range().start;
+    let [prefix, suffix] = ["prefix", "suffix"].map(|key| node.attribute(key).unwrap_or_default());
+    let (speed, cores) = (stated_speed(node)?, cores(node)?);
+    let processors = if runs_jobs(node) { cores } else { 0 };
+    let numbers = radical(&needed(node, "radical")?).map_err(|problem| (at, problem))?;
+    let names: Vec<String> = numbers.into_iter().map(|number| format!("{prefix}{number}{suffix}")).collect();
+    into.zone.places.extend(names.iter().map(|name| Place { name: name.clone(), processors, speed, at }));
+    Ok(names)
+}
+
+/// Reads a cabinet, whose hosts are joined to a backbone that stands elsewhere.
+pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
+    into.lose((node.range().start, "the network of <cabinet> is not read".into()));
+    hosts(node, into).map(drop)
+}
+
+/// Hosts below a switch, which is below the way out if the cluster has a backbone: data come from there.
+pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
+    let at = node.range().start;
+    let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());
+    let suffix = node.attribute("suffix").unwrap_or_default();
+    let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
+    let topology = node.attribute("topology").filter(|topology| *topology != "FLAT");
+    if let Some(topology) = topology {
+        into.lose((at, format!("the topology {topology} of a cluster is not read")));
+    }
+    if node.attribute("sharing_policy").is_some_and(|policy| policy == "FATPIPE") {
+        into.lose((at, "links of policy FATPIPE are not read; write SHARED or leave it out".into()));
+    }
+    into.zone.places.push(Place::switch(router.clone(), at));
+    let one = || Ok(Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? });
+    let one = into.network(one());
+    let mut above = router.clone();
+    let join = |from: &str, to: &str, link: Link, into: &mut Reading| {
+        let name = format!("{from} to {to}");
+        into.zone.links.insert(name.clone(), link);
+        into.zone.routes.push(Route { from: from.into(), to: to.into(), links: vec![name], at });
+    };
+    if node.has_attribute("bb_bw") {
+        let backbone = || Ok(Link { bandwidth: figure(node, "bb_bw", bandwidth)?, latency: delay(node, "bb_lat")? });
+        if let Some(backbone) = into.network(backbone()) {
+            above = format!("{id}_backbone");
+            into.zone.places.push(Place::switch(above.clone(), at));
+            join(&router, &above, backbone, into);
+        }
+    }
+    for name in hosts(node, into)? {
+        if let Some(one) = one {
+            join(&above, &name, one, into);
+        }
+    }
+    Ok(())
+}
+
+/// Numbers such as `0-3,8`.
+fn radical(text: &str) -> Result<Vec<u32>, String> {
+    let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+        let (first, last) = (number(first)?, number(last)?);
+        if last < first {
+            return Err(wrong());
+        }
+        if (last - first) as usize >= MAX_HOSTS - numbers.len() {
+            return Err(format!("the radical `{text}` declares more than {MAX_HOSTS} hosts, the most that are read"));
+        }
+        numbers.extend(first..=last);
+    }
+    Ok(numbers)
+}
