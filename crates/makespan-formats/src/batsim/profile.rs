@@ -127,7 +127,7 @@ pub(super) struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// The time of the profile of this name on so many processors.
+    /// The time of the named profile on a number of processors.
     ///
     /// # Errors
     /// When there is no such profile, or compositions name each other.
@@ -175,7 +175,7 @@ impl Times<'_> {
         }
     }
 
-    /// The time of so many operations on each processor.
+    /// The time of a number of operations on each processor.
     fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
         // A computation takes some time.

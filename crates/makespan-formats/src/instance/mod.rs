@@ -73,7 +73,7 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
 pub struct ReadMachines {
     /// The machines and when processors are unavailable; it has no jobs.
     pub instance: Instance,
-    /// What was ignored or read otherwise than it stands.
+    /// Values that were ignored or read differently, one sentence each.
     pub remarks: Vec<String>,
     /// Why the network of the file was ignored, if it was: then data cannot be sent.
     pub lost_network: Option<String>,
