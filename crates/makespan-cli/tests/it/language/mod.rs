@@ -121,6 +121,10 @@ fn findings_may_only_become_fewer() {
 
 /// Returns the files that differ from `HEAD~1`, uncommitted changes included.
 fn changed_files() -> Vec<String> {
-    let git = Command::new("git").args(["diff", "--name-only", "HEAD~1"]).current_dir(root()).output();
-    git.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
+    let git = |words: &[&str]| {
+        let output = Command::new("git").args(words).current_dir(root()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let base = git(&["merge-base", "HEAD", "origin/main"]).unwrap_or_else(|| "HEAD~1".to_owned());
+    git(&["diff", "--name-only", &base]).map_or_else(Vec::new, |names| names.lines().map(str::to_owned).collect())
 }
