@@ -8,8 +8,10 @@ use crate::schedule::{Placement, Schedule};
 const MAX: usize = 20_000_000;
 
 /// Lengths that are tried for a period, and by how much each is shorter than the last.
-const TRIED: i32 = 80;
+const TRIED: i32 = 60;
 const SHORTER: f64 = 0.8;
+/// With more tasks, start-up and clean-up are a small part.
+const FEW: u128 = 5000;
 
 /// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
 #[derive(Clone, Copy)]
@@ -81,46 +83,22 @@ impl Periodic {
     }
 
     /// Returns the period, of those tried, in which all tasks of the applications end earliest: this one, or a shorter one with the
-    /// same rates.
+    /// same rates. For many tasks it is this one.
     ///
     /// A long period loses little to rounding, and a short one little to start-up and clean-up. Lengths are tried in steps of a fifth.
     #[must_use]
-    pub fn shortened(&self, problem: &TreeProblem, rates: &Rates) -> Self {
-        let seconds = self.period.seconds();
-        let lengths = (1..=TRIED).map(|step| seconds * SHORTER.powi(step));
+    pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
+        let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();
+        if tasks > FEW {
+            return self.clone();
+        }
+        let end = |period: &Self| {
+            period.unroll(instance, problem, None).map_or(Time::MAX, |network| network.schedule.makespan())
+        };
+        let lengths = (1..=TRIED).map(|step| self.period.seconds() * SHORTER.powi(step));
         let shorter = lengths.filter_map(|length| Time::from_seconds_f64(length).ok());
         let tried = shorter.map_while(|length| Self::rounded(problem, rates, length).ok());
-        let best = tried.min_by_key(|period| period.end_of_all(problem));
-        match best.filter(|best| best.end_of_all(problem) < self.end_of_all(problem)) {
-            Some(best) => best,
-            None => self.clone(),
-        }
-    }
-
-    /// Returns an instant by which all tasks have ended, in ticks; the largest number when that is too late for a schedule.
-    fn end_of_all(&self, problem: &TreeProblem) -> i128 {
-        let applications = problem.applications();
-        let root = &self.flows(problem)[problem.root() * applications.len()..][..applications.len()];
-        let needed =
-            applications.iter().zip(root).map(|(app, &each)| app.count.checked_div(each).map(|whole| whole + 1));
-        let Some(periods) = needed.collect::<Option<Vec<u64>>>().and_then(|each| each.into_iter().max()) else {
-            return i128::MAX;
-        };
-        let starts = self.starts(problem);
-        let end = |node: usize| {
-            let tasks = self.tasks[node * applications.len()..][..applications.len()].iter().enumerate();
-            let computing = tasks.filter(|(_, tasks)| **tasks > 0).map(|(application, &tasks)| {
-                i128::from(tasks) * i128::from(problem.compute_time(node, application).ticks())
-            });
-            let computing: i128 = computing.sum();
-            let start = starts[node].map_or(i128::MAX / 2, |start| i128::from(start.ticks()));
-            if computing == 0 {
-                0
-            } else {
-                start + i128::from(periods - 1) * i128::from(self.period.ticks()) + computing
-            }
-        };
-        (0..starts.len()).map(end).max().unwrap_or(0)
+        std::iter::once(self.clone()).chain(tried).min_by_key(end).unwrap_or_else(|| self.clone())
     }
 
     /// Numbers tasks within a period from the root on, in depth-first order.

@@ -40,7 +40,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
         found.state.period = Ok(unroll::period(&found, length)?);
     }
     if let (Some(_), None, Ok(period)) = (&options.period.unroll, length, &found.state.period) {
-        let shorter = period.shortened(&found.problem, &found.state.rates);
+        let shorter = period.shortened(instance, &found.problem, &found.state.rates);
         if shorter.period < period.period {
             remarks.push(format!(
                 "the period is {} s, in which the tasks that there are end earliest; --period states another",

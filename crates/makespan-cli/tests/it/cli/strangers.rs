@@ -128,7 +128,7 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.write("sim.dat", "theirs");
     sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
     let said = sandbox.makespan("run l.txt --folder .");
-    assert!(said.status == Some(1) && said.out.contains("0 of 1 jobs succeeded"), "{said:?}");
+    assert!(said.status == Some(1) && said.out.contains("0 of 1 job succeeded"), "{said:?}");
     // A copy of an output by a hard link keeps what it holds when the job runs again.
     fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
     sandbox.write("go", "");
