@@ -1,4 +1,4 @@
-//! Values of other programs' files that cannot be as they stand: one rule for every format (docs/formats.md, "Values that cannot be").
+//! Impossible values in files of other programs: one rule for logs and workflows (docs/formats.md, "Impossible values").
 //!
 //! A value is read, counted and reported once for its kind; a strict reading refuses the first one.
 
@@ -32,7 +32,7 @@ pub(crate) enum Oddity {
     NoSize,
     /// A size is negative, too large, or no whole number.
     BrokenSize,
-    /// The time of a transfer is negative, too long, or no time.
+    /// The time of a transfer is negative, too long, or not a valid time.
     BrokenTransfer,
     /// An amount of a resource cannot be read.
     BrokenAmount,
@@ -132,7 +132,7 @@ impl Odd {
         }
     }
 
-    /// The run time of `owner`: a guess if there is none that can be.
+    /// The run time of `owner`, or a guess if it is missing or impossible.
     pub(crate) fn run_time(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> (Time, Estimate) {
         match run_time(text) {
             Ok(time) => (time, Estimate::Stated),

@@ -187,7 +187,7 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
     }
 }
 
-/// The keys of a map that stands for a value of JSON, and all others.
+/// A key of a map: one of the two that mark a value of JSON, or any other.
 enum Key {
     Raw,
     Number,

@@ -55,7 +55,7 @@ impl Group {
 }
 
 impl Group {
-    /// Checks whether there are ratios of ends after an instant.
+    /// Checks whether any task that ended after the instant has a ratio.
     pub fn has_ratios(&self, after: Time) -> bool {
         self.ends.iter().any(|&end| end > after || after == Time::ZERO)
     }

@@ -150,7 +150,7 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 ///
 /// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
 /// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at. Then
-/// deductions from a deadline, for at most `work` steps. The longest path and some thousand evaluations of windows do not depend on the
+/// deductions from a deadline, for at most `work` steps. The longest path and the first windows of each commodity do not depend on the
 /// clock; flows and deductions end with it.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);

@@ -10,7 +10,7 @@ use super::Format;
 
 #[derive(Args)]
 pub struct QueueOptions {
-    /// Of a cluster that Slurm runs: slurm, or a folder with what its commands printed, instead of a service
+    /// Read the queue of a Slurm cluster instead of a service: slurm, or a folder with saved output of its commands
     #[arg(long, value_name = "slurm|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
@@ -29,7 +29,7 @@ pub struct QueueOptions {
     /// Of --from slurm: learn run times from jobs of so many days, which its accounts are asked for [default: 7]
     #[arg(long, value_name = "DAYS")]
     pub past: Option<u32>,
-    /// Of a cluster: from what run times are known [default: learned]
+    /// Source of the run times of a cluster [default: learned]
     #[arg(long, value_enum)]
     pub times: Option<KnownTimes>,
     /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]

@@ -127,7 +127,7 @@ pub(super) struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// The time of the named profile on a number of processors.
+    /// The time that the named profile takes on the given processors.
     ///
     /// # Errors
     /// When there is no such profile, or compositions name each other.
@@ -175,7 +175,7 @@ impl Times<'_> {
         }
     }
 
-    /// The time of a number of operations on each processor.
+    /// The time that a given count of operations takes on each processor.
     fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
         // A computation takes some time.

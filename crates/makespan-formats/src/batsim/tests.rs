@@ -132,7 +132,7 @@ fn times_of_profiles_are_known_or_guesses() {
     assert!(error.unwrap_err().contains("part of itself"));
 }
 
-/// On a platform of `SimGrid` operations take their time on its speeds, and delays their own.
+/// On a platform of `SimGrid` the time of operations depends on the speeds of hosts; a delay takes as long as it states.
 #[test]
 fn a_workload_runs_on_a_platform_of_simgrid() {
     let xml = "<platform version='4.1'><zone id='z'><host id='a' speed='100Mf'/><host id='b' speed='100Mf'/></zone></platform>";

@@ -1,4 +1,4 @@
-//! Lines into cells, and the names of jobs in them.
+//! Splits lines into cells, and finds the cell with the name of the job.
 
 use super::columns::Columns;
 use super::submitted::numbers;

@@ -7,7 +7,7 @@ use super::read::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, state
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
-/// Hosts of one cluster, which a few bytes declare.
+/// Maximum number of hosts in one cluster: a few bytes can declare very many.
 const MAX_HOSTS: usize = 100_000;
 
 /// Adds the hosts of an element, and returns their names.

@@ -64,7 +64,7 @@ pub(super) struct Draft {
     sizes: FxHashMap<String, u64>,
     /// Files whose sizes differ between their uses, once for each use that differs from the one before.
     differing: Vec<String>,
-    /// Values that cannot be.
+    /// Impossible values.
     pub(super) odd: Odd,
     writers: FxHashMap<String, Vec<u32>>,
     /// Which task reads which file, and how many bytes it says that these are.

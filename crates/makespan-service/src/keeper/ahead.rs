@@ -14,7 +14,7 @@ const KINDS: usize = 10_000;
 pub(super) struct Ahead {
     /// The length that is expected of it.
     pub expected: Time,
-    /// The length at which it is ended.
+    /// The run time after which the job is ended.
     pub walltime: Option<Time>,
     /// Lengths of tasks of its kind, ascending.
     pub lengths: Vec<Time>,
@@ -61,7 +61,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the lengths, ascending, of the first of these kinds of which some task ran at least for `elapsed`.
+    /// Finds the first of these kinds with a task that ran for `elapsed` or longer, and returns the run times of that kind, ascending.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));
         let first = known.into_iter().find(|lengths| lengths.iter().any(|&length| length >= elapsed));

@@ -121,7 +121,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     }
 }
 
-/// The folder of somebody else's files is used if no name is taken, and a run in it goes on with its own files.
+/// A folder with files of somebody else can be used if no name clashes, and a run there can be resumed.
 #[test]
 fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     let sandbox = Sandbox::new();

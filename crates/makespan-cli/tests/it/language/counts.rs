@@ -1,4 +1,4 @@
-//! Numbers of findings that may only fall, and exceptions from the rules.
+//! Counts of findings, which may only go down, and exceptions to the rules.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::database::{Database, Target};
 use super::order::Order;
 
-/// What stands between prerequisites of which the later ones wait for the earlier ones (GNU make 4.4).
+/// The word between two groups of prerequisites, of which the second waits for the first (GNU make 4.4).
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 

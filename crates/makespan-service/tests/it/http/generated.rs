@@ -15,7 +15,7 @@ use crate::http::description::Document;
 use crate::http::site::{Answer, Site, bearer};
 use makespan_service::Service;
 
-/// Requests for each operation, as many that are allowed as that are not.
+/// Requests for each operation: half of them are allowed.
 const ROUNDS: usize = 40;
 
 /// Generates values of a schema.
