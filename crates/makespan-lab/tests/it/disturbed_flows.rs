@@ -42,21 +42,20 @@ fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
 /// Over all flows together; in a single flow, one late job more or less is chance.
 #[test]
 fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
-    let mut sums = [0; 3];
+    let mut sums = [0; 2];
     for gap in [300.0, 200.0, 100.0] {
         for seed in 1..=4 {
             let instance = flow(gap, seed);
             let model = FailureModel::parse("mtbf=1000s,mttr=60s", seed).unwrap();
             let options = SimulationOptions { failure_model: Some(model), ..SimulationOptions::default() };
-            for (spec, sum) in ["follow", "job-flow[starts=reserved]", "job-flow"].iter().zip(&mut sums) {
+            for (spec, sum) in ["follow", "job-flow"].iter().zip(&mut sums) {
                 let simulated = play(&instance, &Actual::AsEstimated, &options, spec);
                 assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
                 *sum += in_time(&simulated);
             }
         }
     }
-    let [heft, reserved, early] = sums;
-    assert!(early > heft && early >= reserved, "{sums:?}");
+    assert!(sums[1] > sums[0], "{sums:?}");
 }
 
 #[test]

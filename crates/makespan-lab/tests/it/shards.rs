@@ -107,7 +107,9 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
     planner.kill().unwrap();
     planner.wait().unwrap();
     let before = ended();
-    assert_eq!(sandbox.lab(&line).out, alone);
+    // The planner may have ended before it was killed; then its results are those of an earlier campaign.
+    let told = |text: &str| text.lines().filter(|line| !line.contains("from an earlier campaign")).collect::<String>();
+    assert_eq!(told(&sandbox.lab(&line).out), told(&alone));
     assert_eq!(results(&folder), files);
     let starts = starts(&folder);
     assert!(before.iter().all(|shard| starts[shard] == 1), "{before:?} {starts:?}");
