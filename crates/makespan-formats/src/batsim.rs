@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 
-use makespan_core::{Needs, Node, Platform, Time};
+use makespan_core::{Node, Platform, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -165,14 +165,7 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
             is_guess: took.time.is_none(),
             processors,
             requested,
-            user: None,
-            queue: None,
-            efficiency: None,
-            needs: Needs::NONE,
-            measured: false,
-            started: None,
-            submission: None,
-            is_alive: false,
+            ..Record::default()
         });
     }
     let processors = document.nb_res.map(|count| count.0.0).filter(|&count| count > 0);

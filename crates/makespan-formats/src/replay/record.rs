@@ -17,6 +17,7 @@ use crate::speedup::{Laws, through};
 use crate::swf::{Log, Options};
 
 /// A record that can be a job, but for its width.
+#[derive(Default)]
 pub(crate) struct Record {
     /// Where it is in the file, counted as the report counts.
     pub at: usize,

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use makespan_core::{Needs, Time};
+use makespan_core::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Parts, cells, is_step, parts};
@@ -223,14 +223,9 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
             is_guess,
             processors: processors(columns, cells)?,
             requested,
-            user: None,
-            queue: None,
-            efficiency: None,
-            needs: Needs::NONE,
-            measured: false,
             started: start.map(Time::from_seconds),
-            submission: None,
             is_alive: waits || runs,
+            ..Record::default()
         },
     ))
 }
