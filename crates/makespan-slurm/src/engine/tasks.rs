@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use makespan_core::TaskId;
+use makespan_core::{TaskId, counted};
 use makespan_exec::engine::{Earlier, Notice, Refusal, Start, Taken};
 
 use super::Pilots;
@@ -236,7 +236,7 @@ impl Pilots {
         self.look_for_ends();
         let ended =
             taken.iter().filter(|taken| self.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
-        let jobs = |count: usize| if count == 1 { "1 job".into() } else { format!("{count} jobs") };
+        let jobs = |count: usize| counted(count, "job");
         let text = match (taken.len() - ended, ended) {
             (0, 0) => return taken,
             (0, ended) => format!("{} ended since the last session", jobs(ended)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use makespan::spec_title;
-use makespan_core::Objective;
+use makespan_core::{Objective, counted};
 use makespan_formats::performance_profile::{PerformanceProfile, performance_profiles};
 use miette::{Result, miette};
 use serde_json::json;
@@ -148,8 +148,8 @@ pub fn heading(comparisons: &[Comparison]) -> String {
     let range = |values: &mut dyn Iterator<Item = usize>, what: &str| {
         let values: Vec<usize> = values.collect();
         let (low, high) = (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
-        let plural = if high == 1 { "" } else { "s" };
-        if low == high { format!("{high} {what}{plural}") } else { format!("{low} to {high} {what}{plural}") }
+        let high_counted = counted(high, what);
+        if low == high { high_counted } else { format!("{low} to {high_counted}") }
     };
     let jobs = range(&mut comparisons.iter().map(|one| one.jobs), "job");
     let processors = range(&mut comparisons.iter().map(|one| one.processors as usize), "processor");

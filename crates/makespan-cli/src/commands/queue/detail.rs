@@ -110,7 +110,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
 
 /// From what the run time of a job is known, which has a limit or none.
 fn known(known: Known, has_limit: bool) -> String {
-    let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
+    let jobs = |count: usize| counted(count, "job");
     // What counts as one more job shows where there are few.
     let one_more = |count: usize, what: &str| {
         if has_limit && count < FEW { format!(", with {what} as one more") } else { String::new() }

@@ -2,7 +2,7 @@
 
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
-use makespan_core::{Outcome, TaskId, Time};
+use makespan_core::{Outcome, TaskId, Time, counted};
 use makespan_formats::gantt::duration;
 use makespan_formats::{Clock, Past};
 use miette::{Result, miette};
@@ -186,6 +186,5 @@ fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[TaskId]) -> String {
     let names: Vec<_> = jobs.iter().take(NAMED).map(|&task| scene.instance.name(task)).collect();
     let more = jobs.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let plural = if jobs.len() == 1 { "" } else { "s" };
-    format!("behind {} {kind} job{plural}: {}{more}", jobs.len(), names.join(", "))
+    format!("behind {}: {}{more}", counted(jobs.len(), &format!("{kind} job")), names.join(", "))
 }
