@@ -52,9 +52,7 @@ impl Group {
         }
         tell
     }
-}
 
-impl Group {
     /// Checks whether any task that ended after the instant has a ratio.
     pub fn has_ratios(&self, after: Time) -> bool {
         self.ends.iter().any(|&end| end > after || after == Time::ZERO)

@@ -109,15 +109,8 @@ impl Scheduler for CriticalJobs {
         context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
         let planner = Planner::new(instance, &problem, self);
-        let mut variants = Vec::new();
-        // The deadline itself last: its remarks are those of the variant that is usually chosen.
-        for parts in 0..=SHARES {
-            let passed = planner.pass(Share { parts, of: SHARES }, context);
-            variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
-            if parts == SHARES {
-                context.remarks.extend(passed.remarks);
-            }
-        }
+        let (mut variants, remarks) = planner.variants(&problem, context);
+        context.remarks.extend(remarks);
         if self.method.settings.criterion == Criterion::Utilisation {
             variants.extend(self.cheap_variants(instance, context));
         }
@@ -143,9 +136,7 @@ impl CriticalJobs {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
         let problem = cheap.method.problem(instance);
-        let planner = Planner::new(instance, &problem, &cheap);
-        let passes = (0..=SHARES).flat_map(|parts| planner.pass(Share { parts, of: SHARES }, context).schedules);
-        passes.map(|places| Variant::new(instance, problem.schedule(&places))).collect()
+        Planner::new(instance, &problem, &cheap).variants(&problem, context).0
     }
 }
 
@@ -186,6 +177,18 @@ impl<'a> Planner<'a> {
         }
         jobs.sort_by_key(|job| (job.outline.real.release(), job.id));
         Self { instance, method: scheduler.method, jobs }
+    }
+
+    /// Returns the plans for all shares of the time, with the remarks of the last one: the deadline itself, whose plan is usually chosen.
+    fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
+        let (mut variants, mut remarks) = (Vec::new(), Vec::new());
+        for parts in 0..=SHARES {
+            let passed = self.pass(Share { parts, of: SHARES }, context);
+            variants
+                .extend(passed.schedules.iter().map(|places| Variant::new(self.instance, problem.schedule(places))));
+            remarks = passed.remarks;
+        }
+        (variants, remarks)
     }
 
     /// Plans every job within this share of the time between HEFT's end and its deadline.

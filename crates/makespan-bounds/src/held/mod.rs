@@ -160,19 +160,13 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     // A part of the time is for deductions. Windows are cheap: those of every commodity come before the flows, and the longest window
     // of each counts whatever the clock says.
     let first = clock.part(0.4);
-    let held = |commodity: &Commodity| Holders::new(instance, &places, &spans, commodity);
-    let all: Vec<(Commodity, Holders)> = Commodity::all(instance)
-        .into_iter()
-        .map(|commodity| {
-            let holders = held(&commodity);
-            (commodity, holders)
-        })
-        .collect();
-    for (commodity, holders) in &all {
+    let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
+    let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();
+    for (holders, commodity) in &all {
         let found = energy::latest(holders, &first);
         bounds.extend(found.and_then(|found| proved(window(instance, commodity, found))));
     }
-    for (commodity, holders) in &all {
+    for (holders, commodity) in &all {
         if first.is_over() {
             break;
         }
