@@ -52,8 +52,10 @@ pub use minsum::{
     weighted_completion, weighted_completion_on,
 };
 
+use std::collections::BTreeSet;
+
 use makespan_core::proof::{Deductions, LastJob, Paths};
-use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
+use makespan_core::{Bound, Instance, JobId, Objective, Proof, Unsupported};
 
 /// The standard bounds, one an objective, in the order of [`Objective::standard`].
 ///
@@ -66,7 +68,7 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// With more jobs than this, the last job is too small a part of the sum.
+/// With more jobs that may be last than this, the last job is too small a part of the sum.
 const MAX_LAST: usize = 12;
 
 /// Replaces bounds that are weaker than what follows from the bound on the makespan among them: some job ends last ([`LastJob`]). Nothing
@@ -74,7 +76,9 @@ const MAX_LAST: usize = 12;
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
-    let Some(shortest) = shortest.filter(|_| instance.jobs().len() <= MAX_LAST).map(|bound| bound.proof.clone()) else {
+    let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(|job| job.waits_for()).copied().collect();
+    let may_be_last = instance.jobs().len() - awaited.len();
+    let Some(shortest) = shortest.filter(|_| may_be_last <= MAX_LAST).map(|bound| bound.proof.clone()) else {
         return;
     };
     for bound in bounds.iter_mut().filter(|bound| bound.makespan_at_most.is_none()) {

@@ -53,7 +53,7 @@ pub use files::output_files;
 pub use fingerprint::fingerprint;
 pub use intake::Intake;
 pub use local::{Local, Waker};
-pub use machine::{cores, host};
+pub use machine::{cores, host, program};
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::{ExecuteOptions, Scratch};

@@ -47,7 +47,7 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
 ///
 /// # Errors
 /// A sentence that says why there is none.
-pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
+pub fn program(name: &str) -> Result<PathBuf, String> {
     let executable = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };

@@ -25,6 +25,8 @@ pub enum Anomaly {
     BrokenField,
     /// The list of an array's tasks is cut, so that tasks are missing.
     CutArray,
+    /// The numbers of an array's tasks cannot be read, or are more than 100,000. It counts as one job.
+    UnreadArray,
     /// The job waits for another one, which is not kept.
     Precedence,
     /// Both the allocated and the requested processors are missing or zero. Skipped.
@@ -100,6 +102,9 @@ impl fmt::Display for Anomaly {
             Self::CutArray => {
                 "Slurm has cut the list of an array's tasks, so that at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
                  squeue"
+            }
+            Self::UnreadArray => {
+                "the numbers of an array's tasks cannot be read, or are more than 100,000; the array counts as one job"
             }
             Self::Precedence => "the job waits for a preceding job (fields 17 and 18), which is not kept",
             Self::NoProcessors => "no positive number of processors",

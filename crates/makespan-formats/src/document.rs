@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::error::{FormatError, Place};
+use crate::scalar::ByEntry;
 use crate::suggest::explain;
 
 /// An entry of a list in which names are unique.
@@ -68,11 +69,13 @@ const READ_TWICE: usize = 4 << 20;
 
 /// Reads a JSON document.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, FormatError> {
-    // The path of an error costs time at every value, so it is found in a second reading; of large files the line must do.
-    match serde_json::from_slice(bytes) {
-        Ok(value) => return Ok(value),
-        Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, None, &error)),
-        Err(_) => {}
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
+    // The place of an error costs time at every value, so it is found in a second reading; of large files the line must do.
+    let _places = ByEntry::begin();
+    if bytes.len() > READ_TWICE {
+        return serde_json::from_slice(bytes).map_err(|error| json_error(file, None, &error));
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)

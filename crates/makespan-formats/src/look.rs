@@ -14,11 +14,15 @@ const LISTS: [&str; 12] =
 const OTHERS: [(&str, &str); 6] = [
     ("yaml", "YAML"),
     ("yml", "YAML"),
-    ("csv", "CSV"),
+    ("csv", CSV),
     ("tsv", "a table with tabs"),
     ("md", "Markdown"),
     ("html", "HTML"),
 ];
+
+/// Other kinds of text that may be lists of commands after all.
+const CSV: &str = "CSV";
+const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
 /// Most bytes of a line that is looked at.
 const LOOKED: usize = 4096;
@@ -64,7 +68,10 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
         );
     }
     if let Some(what) = other(text, &first) {
-        return Err(not_read(what));
+        let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
+        let remedy =
+            if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
+        return Err(not_read(what) + remedy);
     }
     if lists == Lists::Refused {
         return Err(format!(
@@ -160,7 +167,7 @@ fn is_slurm(line: &str) -> bool {
 /// Returns the name of another kind of text that this seems to be.
 fn other(text: &[u8], first: &str) -> Option<&'static str> {
     if text.starts_with(b"#!") {
-        return Some("a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)");
+        return Some(SCRIPT);
     }
     if is_json(text, first) {
         return Some("JSON that is no instance");
@@ -173,7 +180,7 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
         return Some("YAML");
     }
     if is_csv(text, first) {
-        return Some("CSV");
+        return Some(CSV);
     }
     None
 }
@@ -215,8 +222,7 @@ fn is_csv(text: &[u8], first: &str) -> bool {
 
 /// Returns the reason why a text may be no list of commands, if there is one.
 fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
-    let mut words = first.split_whitespace();
-    let word = words.next()?;
+    let word = first.split_whitespace().next()?;
     let cell = word.split(['|', ',', ';', '^', '~']).next().unwrap_or_default();
     if cell.starts_with(|c: char| c.is_ascii_digit())
         && !cell.contains(|c: char| c.is_alphabetic() && c != 'T' && c != 'Z')
@@ -230,7 +236,7 @@ fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
         word.starts_with(|c: char| c.is_ascii_uppercase())
             && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "_()%/#-".contains(c))
     };
-    if is_title(word) && words.next().is_some_and(is_title) {
+    if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_title) {
         return Some("its first line looks like the header of a table");
     }
     if content(text).nth(1).is_some_and(|second| is_rule(&second)) || is_rule(first) {
@@ -267,6 +273,8 @@ mod tests {
             "[[ a = b ]] && c\n",
             "if true; then a; fi\n",
             ": nothing\n",
+            "R CMD BATCH a.R\n",
+            "<a sort\n",
             "a,b c\n",
             "./a;./b\n",
             "7z a b\n",

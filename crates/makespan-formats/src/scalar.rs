@@ -4,6 +4,7 @@
 //! asked for a raw value, and the text of a number in the same way (`arbitrary_precision`). A TOML float is the shortest decimal that
 //! denotes it. No time or weight passes through a float.
 
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -17,6 +18,32 @@ pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// The name by which `serde_json` is asked for the text of a value, and the key under which it presents that. Other formats ignore it.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
+thread_local! {
+    /// Whether the entries of a list are read one by one.
+    static BY_ENTRY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Until this is dropped, lists of JSON are read entry by entry: slower, and an error has the place of its entry.
+pub(crate) struct ByEntry(());
+
+impl ByEntry {
+    pub(crate) fn begin() -> Self {
+        BY_ENTRY.set(true);
+        Self(())
+    }
+
+    /// Whether one is alive on this thread.
+    pub(crate) fn is_asked() -> bool {
+        BY_ENTRY.get()
+    }
+}
+
+impl Drop for ByEntry {
+    fn drop(&mut self) {
+        BY_ENTRY.set(false);
+    }
+}
+
 /// What can be read from a number or a text.
 pub(crate) trait FromLiteral: Sized {
     /// What is expected, for messages.
@@ -24,6 +51,11 @@ pub(crate) trait FromLiteral: Sized {
 
     /// Reads a literal; `quoted` when it was a text.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
+
+    /// Reads the text of a JSON list at once, if that is faster and each entry is plain.
+    fn plain_list(_text: &str) -> Option<Vec<Self>> {
+        None
+    }
 }
 
 /// A value that is written as a number or a text.
@@ -55,6 +87,10 @@ impl FromLiteral for Time {
 
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
         Self::parse(text).map_err(|error| error.to_string())
+    }
+
+    fn plain_list(text: &str) -> Option<Vec<Self>> {
+        Self::of_plain_list(text)
     }
 }
 
@@ -238,15 +274,24 @@ impl<T: FromLiteral> Visitor<'_> for RawVisitor<T> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         let text = text.trim_ascii();
-        if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        if is_number(text) {
             return literal(text, false);
         }
-        let mut value = serde_json::Deserializer::from_str(text);
-        value.deserialize_any(ScalarVisitor(PhantomData)).map_err(|error| {
-            let error = error.to_string();
-            E::custom(error.rsplit_once(" at line ").map_or(error.as_str(), |(message, _)| message))
-        })
+        of_text(text, ScalarVisitor(PhantomData))
     }
+}
+
+/// Whether the text of a JSON value is a number.
+pub(crate) fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+}
+
+/// Reads the text of a JSON value.
+pub(crate) fn of_text<'de, V: Visitor<'de>, E: Error>(text: &'de str, visitor: V) -> Result<V::Value, E> {
+    serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(|error| {
+        let error = error.to_string();
+        E::custom(error.rsplit_once(" at line ").map_or(error.as_str(), |(message, _)| message))
+    })
 }
 
 /// The shortest decimal that denotes a float, with an exponent where it would have many zeros.

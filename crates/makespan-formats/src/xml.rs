@@ -3,6 +3,8 @@
 //! The parser expands the entities that a document type declares and compares every attribute of an element with all others,
 //! so a look at the text comes first: it refuses declarations within the document, and what no file of jobs or machines has.
 
+use std::borrow::Cow;
+
 use roxmltree::{Document, ParsingOptions};
 
 /// Attributes of one element.
@@ -22,6 +24,19 @@ pub(crate) struct Broken {
     pub line: usize,
     pub column: usize,
     pub problem: String,
+}
+
+/// The text with blanks in place of a declaration `<?xml ..?>` behind blank lines, where the parser takes none; places stay as they are.
+pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
+    let before = text.len() - text.trim_start().len();
+    let end = text[before..].find("?>").map(|end| before + end + 2);
+    match end.filter(|_| before > 0 && text[before..].starts_with("<?xml")) {
+        Some(end) => {
+            let blanks = text[before..end].chars().map(|c| if c == '\n' { c } else { ' ' });
+            Cow::Owned([&text[..before], &blanks.collect::<String>(), &text[end..]].concat())
+        }
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// Parses a document. A document type may be named, as `SimGrid` does, and is not loaded.

@@ -9,6 +9,7 @@ mod outcome;
 mod results;
 mod scratch;
 mod source;
+mod strangers;
 mod watch;
 
 use std::path::Path;

@@ -73,8 +73,11 @@ impl Measures {
 
     /// The same where processors were down in these periods, which may overlap.
     pub fn with_failures(instance: &Instance, trace: &Trace, down: &[Unavailable]) -> Self {
-        let ended = counted::ended(instance, &trace.runs);
-        let ended: Vec<&Run> = ended.iter().map(AsRef::as_ref).collect();
+        let spans = counted::spans(instance, &trace.runs);
+        let ended: Vec<&Run> = match &spans {
+            Some(spans) => spans.iter().collect(),
+            None => trace.runs.iter().filter(|run| has_ended(run)).collect(),
+        };
         let release = |run: &Run| instance.release(run.task);
         let slowdowns: Vec<f64> = ended.iter().map(|run| bounded_slowdown(run, release(run))).collect();
         let lost = || trace.runs.iter().filter(|run| is_lost(run));

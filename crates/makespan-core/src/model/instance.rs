@@ -20,7 +20,7 @@ use std::ops::Range;
 use crate::model::table::Table;
 use crate::model::{
     Availability, Demand, Dependence, Estimate, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows,
-    Task, TaskId, Time, Unavailable, Weight,
+    Task, TaskId, Time, Unavailable, Weight, emptied,
 };
 
 pub use error::{InstanceError, NoRoom};
@@ -183,10 +183,10 @@ impl Instance {
         let begin = self.jobs.len();
         self.check_edges(&jobs, &waits)?;
         self.jobs.reserve(jobs.len());
-        for (job, after) in jobs.into_iter().zip(waits) {
+        for (job, after) in emptied(jobs).zip(waits) {
             let id = JobId(self.jobs.len() as u32);
             let mut job = self.table.append(id, job, &self.platform);
-            job.work.after = after;
+            job.work.after = after.into();
             self.jobs.push(job);
         }
         for job in &self.jobs[begin..] {

@@ -101,7 +101,7 @@ pub struct Rows {
     /// The edges between them in the list of the instance.
     pub(super) edges: Range<u32>,
     /// The jobs that it waits for, each once.
-    pub(super) after: Vec<JobId>,
+    pub(super) after: Box<[JobId]>,
     pub(super) kind: Kind,
 }
 

@@ -3,6 +3,7 @@
 //! The lowest room: it imports no other.
 
 pub mod availability;
+mod emptied;
 mod estimate;
 mod features;
 mod graph;
@@ -21,6 +22,7 @@ mod time;
 mod weight;
 
 pub use availability::{Availability, Unavailable};
+pub use emptied::emptied;
 pub use estimate::Estimate;
 pub use features::{FeatureChoice, Features, put_counted_first};
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};

@@ -248,7 +248,7 @@ impl Table {
             }
         };
         let (range, edges) = (begin..self.rows.len() as u32, edge..self.edges.len() as u32);
-        let work = Rows { first, range, edges, after: Vec::new(), kind };
+        let work = Rows { first, range, edges, after: Box::default(), kind };
         Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 

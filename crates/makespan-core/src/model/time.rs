@@ -32,6 +32,9 @@ pub enum TimeError {
     Overflow(String),
 }
 
+/// Powers of ten.
+const SCALE: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
 impl Time {
     /// The instant at which every schedule may begin.
     pub const ZERO: Self = Self(0);
@@ -119,22 +122,57 @@ impl Time {
     /// Reads seconds without sign, exponent and unit, such as `12` or `0.125`, of at most 9 digits on either side of the point: large
     /// files consist of these.
     fn of_plain_seconds(text: &[u8]) -> Option<Self> {
+        Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
+    }
+
+    /// The same of the beginning of a text, and what is behind it.
+    fn first_of_plain(text: &[u8]) -> Option<(Self, &[u8])> {
         const DIGITS: usize = 9;
-        let point = text.iter().position(|&byte| byte == b'.');
-        let (whole, fraction) = match point {
-            Some(at) => (&text[..at], &text[at + 1..]),
-            None => (text, &[][..]),
-        };
-        let is_short = (1..=DIGITS).contains(&whole.len()) && fraction.len() <= DIGITS;
-        if !is_short || point.is_some() && fraction.is_empty() {
-            return None;
-        }
         let number = |digits: &[u8]| {
-            let digit = |number: i64, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
-            digits.iter().try_fold(0, digit)
+            let mut number = 0_i64;
+            let mut count = 0;
+            while let Some(digit) = digits.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+                if count == DIGITS {
+                    return None;
+                }
+                number = number * 10 + i64::from(digit);
+                count += 1;
+            }
+            (count > 0).then_some((number, count))
         };
-        let scale = 10_i64.pow((DIGITS - fraction.len()) as u32);
-        Some(Self(number(whole)? * Self::TICKS_PER_SECOND + number(fraction)? * scale))
+        let (whole, count) = number(text)?;
+        let rest = &text[count..];
+        let Some((b'.', fraction)) = rest.split_first() else {
+            return Some((Self(whole * Self::TICKS_PER_SECOND), rest));
+        };
+        let (part, count) = number(fraction)?;
+        Some((Self(whole * Self::TICKS_PER_SECOND + part * SCALE[DIGITS - count]), &fraction[count..]))
+    }
+
+    /// Reads a list such as `[12, 0.125]`, of seconds as most large files write them: without sign, exponent and unit, and of at most 9
+    /// digits on either side of the point. `None` of any other text.
+    ///
+    /// ```
+    /// use makespan_core::Time;
+    ///
+    /// assert_eq!(Time::of_plain_list("[ 2,0.5 ]"), Some(vec![Time::from_seconds(2), Time::from_ticks(500_000_000)]));
+    /// assert_eq!(Time::of_plain_list("[1e3]"), None);
+    /// ```
+    pub fn of_plain_list(text: &str) -> Option<Vec<Self>> {
+        let mut rest = text.trim_ascii().strip_prefix('[')?.strip_suffix(']')?.as_bytes();
+        // Four digits, a comma.
+        let mut times = Vec::with_capacity(rest.len() / 5 + 1);
+        loop {
+            let (time, behind) = Self::first_of_plain(rest.trim_ascii_start())?;
+            times.push(time);
+            match behind.trim_ascii_start().split_first() {
+                Some((b',', next)) => rest = next,
+                Some(_) => return None,
+                None => break,
+            }
+        }
+        times.shrink_to_fit();
+        Some(times)
     }
 
     /// This duration on something of a relative speed, rounded up to a tick; a float is exact for what it holds exactly,

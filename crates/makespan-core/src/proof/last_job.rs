@@ -1,5 +1,7 @@
 //! Some job ends last.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::paths::{earliest_ends, of_completions};
@@ -11,7 +13,8 @@ use crate::schedule::{Objective, mean};
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In any schedule some
 /// job `l` ends at `M` or later, so the sum of the weighted ends is at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the least
-/// of these sums over all jobs `l`. The other objectives follow in the same way; a job without a deadline is never late.
+/// of these sums over all jobs `l` that can be last: a job for which another one waits is not, since that one ends later. The other
+/// objectives follow in the same way; a job without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// A proof of a bound on the makespan of the instance.
@@ -35,15 +38,19 @@ impl Kind for LastJob {
         }
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);
+        let last: Vec<(JobId, i128)> = {
+            let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(|job| job.waits_for()).copied().collect();
+            ends.iter().copied().filter(|(id, _)| !awaited.contains(id)).collect()
+        };
         let alone = of_completions(objective, instance, &ends)?;
         let value = match objective {
             Objective::MaxLateness => {
                 let late = |&(id, end): &(JobId, i128)| lateness(instance, id, end.max(makespan));
-                alone.max(ends.iter().map(late).min().unwrap_or(0))
+                alone.max(last.iter().map(late).min().unwrap_or(0))
             }
             Objective::MeanFlow => {
                 let flow = |&(id, end): &(JobId, i128)| end.checked_sub(instance.job(id).release.ticks().into());
-                let more = ends.iter().map(|&(_, end)| (makespan - end).max(0)).min().unwrap_or(0);
+                let more = last.iter().map(|&(_, end)| (makespan - end).max(0)).min().unwrap_or(0);
                 mean(total(ends.iter().map(flow).chain([Some(more)]))?, instance.jobs().len())
             }
             _ => {
@@ -57,7 +64,7 @@ impl Kind for LastJob {
                         .checked_mul(instance.job(id).weight.millionths().into())
                         .ok_or(CertificateError::Overflow)
                 };
-                let each = ends.iter().map(more).collect::<Result<Vec<i128>, _>>()?;
+                let each = last.iter().map(more).collect::<Result<Vec<i128>, _>>()?;
                 alone.checked_add(each.into_iter().min().unwrap_or(0)).ok_or(CertificateError::Overflow)?
             }
         };
@@ -120,6 +127,19 @@ mod tests {
         // Job a is 1 s late if it is last; job b is 1 s late at least.
         assert_eq!(value(Objective::MaxLateness), ticks(1));
         assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
+    }
+
+    #[test]
+    fn a_job_for_which_another_waits_is_not_last() {
+        let job = |name: &str, time: i64, weight| {
+            Job::new(name, Profile::rigid(1, s(time)).unwrap()).with_weight(Weight::from_millionths(weight).unwrap())
+        };
+        let mut last = job("last", 1, 1_000_000);
+        last.after = vec!["a".into(), "b".into()];
+        let jobs = vec![job("a", 4, 0), job("b", 5, 0), last];
+        let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
+        let value = ten_seconds().value(Objective::WeightedCompletion, &instance).unwrap().integer();
+        assert_eq!(value, i128::from(s(10).ticks()) * 1_000_000);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::resources::ResourcesEntry;
 use super::site::SiteEntry;
-use super::values::OneOrMany;
+use super::values::{Entry, OneOrMany};
 use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;
@@ -32,6 +32,8 @@ struct Fields {
     consumables: Option<ResourcesEntry>,
     site: Option<SiteEntry>,
 }
+
+impl Entry for NodeEntry {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

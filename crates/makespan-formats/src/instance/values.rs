@@ -1,13 +1,16 @@
 //! Values that a job or a task may write in more than one way.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use makespan_core::{Estimate, SpeedupLaw, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, float_text, literal};
+use crate::scalar::{
+    ByEntry, Count, FromLiteral, NUMBER_KEY, RAW_KEY, Real, Scalar, float_text, is_number, literal, of_text,
+};
 
 /// A speed-up law; core's own type would let unknown parameters pass.
 #[derive(Clone, Copy)]
@@ -124,15 +127,67 @@ pub(super) enum OneOrMany<T, M> {
     Many(Vec<M>),
 }
 
-impl<'de, T: FromLiteral, M: Deserialize<'de>> Deserialize<'de> for OneOrMany<T, M> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OneOrManyVisitor(std::marker::PhantomData))
+/// An entry of a list.
+pub(super) trait Entry: DeserializeOwned {
+    /// Whether the text of a whole JSON list is taken first.
+    const AT_ONCE: bool = false;
+
+    /// Reads the text of a JSON list, if each entry is plain.
+    fn plain_list(_text: &str) -> Option<Vec<Self>> {
+        None
     }
 }
 
-struct OneOrManyVisitor<T, M>(std::marker::PhantomData<(T, M)>);
+impl<T: FromLiteral> Entry for Scalar<T> {
+    const AT_ONCE: bool = true;
 
-impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T, M> {
+    fn plain_list(text: &str) -> Option<Vec<Self>> {
+        T::plain_list(text).map(|list| list.into_iter().map(Self).collect())
+    }
+}
+
+impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let visitor = OneOrManyVisitor(PhantomData);
+        if M::AT_ONCE && !ByEntry::is_asked() {
+            return deserializer.deserialize_newtype_struct(RAW_KEY, visitor);
+        }
+        deserializer.deserialize_any(visitor)
+    }
+}
+
+/// The same from the text of a JSON value.
+struct RawOneOrMany<T, M>(OneOrMany<T, M>);
+
+impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(RawVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct RawVisitor<T, M>(PhantomData<(T, M)>);
+
+impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
+    type Value = OneOrMany<T, M>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if is_number(text) {
+            return one(text, false);
+        }
+        match M::plain_list(text) {
+            Some(many) => Ok(OneOrMany::Many(many)),
+            None => of_text(text, OneOrManyVisitor(PhantomData)),
+        }
+    }
+}
+
+struct OneOrManyVisitor<T, M>(PhantomData<(T, M)>);
+
+impl<'de, T: FromLiteral, M: Entry> Visitor<'de> for OneOrManyVisitor<T, M> {
     type Value = OneOrMany<T, M>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,8 +210,13 @@ impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor
         one(value, true)
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         match map.next_key::<String>()? {
+            Some(key) if key == RAW_KEY => map.next_value::<RawOneOrMany<T, M>>().map(|raw| raw.0),
             Some(key) if key == NUMBER_KEY => one(&map.next_value::<String>()?, false),
             _ => Err(Error::custom(format_args!("a table stands here, expected {}, or a list", T::EXPECTED))),
         }

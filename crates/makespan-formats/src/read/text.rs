@@ -29,8 +29,7 @@ fn longest_line(format: Format) -> Option<usize> {
 /// Reads all of a file that is one text, held once. A line that is too long ends the reading before the line is kept.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
-    let most = longest_line(format).unwrap_or(usize::MAX);
-    let (mut line, mut length) = (1, 0);
+    let mut lines = longest_line(format).map(|most| Lines { most, line: 1, length: 0 });
     loop {
         let part = match input.fill_buf() {
             Ok([]) => break,
@@ -38,17 +37,8 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(source) => return Err(FormatError::io(name, "read", source)),
         };
-        for piece in part.split_inclusive(|&byte| byte == b'\n') {
-            length += piece.len();
-            if length > most {
-                let problem = format!(
-                    "the line is longer than {most} bytes, the most that a line of {format} may have; break it into lines"
-                );
-                return Err(FormatError::content(name, Place::line(line), problem));
-            }
-            if piece.ends_with(b"\n") {
-                (line, length) = (line + 1, 0);
-            }
+        if let Some(lines) = &mut lines {
+            lines.pass(part).map_err(|()| lines.too_long(name, format))?;
         }
         bytes.extend_from_slice(part);
         let read = part.len();
@@ -66,4 +56,35 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         let line = valid.split(|&byte| byte == b'\n').count();
         FormatError::content(name, Place::line(line), "the text is not UTF-8")
     })
+}
+
+/// Looks for lines that are too long.
+struct Lines {
+    most: usize,
+    line: usize,
+    /// The length of the line so far.
+    length: usize,
+}
+
+impl Lines {
+    fn pass(&mut self, part: &[u8]) -> Result<(), ()> {
+        for piece in part.split_inclusive(|&byte| byte == b'\n') {
+            self.length += piece.len();
+            if self.length > self.most {
+                return Err(());
+            }
+            if piece.ends_with(b"\n") {
+                (self.line, self.length) = (self.line + 1, 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn too_long(&self, name: &str, format: Format) -> FormatError {
+        let most = self.most;
+        let problem = format!(
+            "the line is longer than {most} bytes, the most that a line of {format} may have; break it into lines"
+        );
+        FormatError::content(name, Place::line(self.line), problem)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Actual, Instance, Job, Platform, Profile, Time, counted};
+use makespan_core::{Actual, Instance, Job, Platform, Profile, Time, counted, emptied};
 
 use super::record::{Logged, Record, mark_guess};
 use super::{Estimates, Past, Replay, ReplayOptions};
@@ -45,7 +45,7 @@ pub(crate) fn replay(
     let mut jobs = Vec::with_capacity(records.len());
     let mut real = Vec::with_capacity(records.len());
     let mut starts = Vec::with_capacity(records.len());
-    for record in records {
+    for record in emptied(records) {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let estimate = estimate(&record, options.estimates);
         let wrong = |problem: String| FormatError::content(file, report.unit.place(record.at), problem);

@@ -3,6 +3,7 @@
 use super::columns::Columns;
 use super::submitted::numbers;
 use super::values::{count, instant};
+use crate::anomaly::Anomaly;
 
 /// More parts of an array than one record may stand for.
 const MAX_PARTS: usize = 100_000;
@@ -18,16 +19,20 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
         return Some(cells);
     }
     let excess = cells.len() - columns.count;
+    // Cells are parts of the line.
+    let begin = |cell: &str| cell.as_ptr() as usize - line.as_ptr() as usize;
     let merged = |&free: &usize| {
         let (before, behind) = (&cells[..free], &cells[free + excess + 1..]);
-        // The text of the free column is not used, so its first part stands for all of it.
-        let all: Vec<&str> = before.iter().chain([&cells[free]]).chain(behind).copied().collect();
+        let last = cells[free + excess];
+        let text = &line[begin(cells[free])..begin(last) + last.len()];
+        let all: Vec<&str> = before.iter().chain([&text]).chain(behind).copied().collect();
         makes_sense(columns, &all).then_some(all)
     };
     let mut readings = columns.free.iter().filter_map(merged);
     let first = readings.next()?;
     let used = |cells: &[&str]| {
-        let kept = cells.iter().enumerate().filter(|(at, _)| !columns.free.contains(at));
+        let is_used = |at: usize| !columns.free.contains(&at) || columns.constraints == Some(at);
+        let kept = cells.iter().enumerate().filter(|&(at, _)| is_used(at));
         kept.map(|(_, cell)| (*cell).to_owned()).collect::<Vec<String>>()
     };
     readings.all(|other| used(&other) == used(&first)).then_some(first)
@@ -66,16 +71,16 @@ pub(super) struct Parts<'a> {
     pub names: Vec<String>,
     /// The number of the array, and how many of its tasks may run at a time.
     pub array: Option<(&'a str, Option<u32>)>,
-    /// Whether Slurm has cut the list of tasks.
-    pub is_cut: bool,
+    /// Why tasks are missing, if some are.
+    pub missing: Option<Anomaly>,
 }
 
 /// The parts of an array for which a record stands, such as `7_[2-9%3]`; any other name is its own. Of a list that Slurm has cut,
 /// as in `7_[1,3,4...%5]`, the numbers before the last comma are known, since the last one may be cut itself.
 pub(super) fn parts(name: &str) -> Parts<'_> {
-    let own = |array| Parts { names: vec![name.to_owned()], array, is_cut: false };
-    let Some((array, rest)) = name.split_once('_') else { return own(None) };
-    let Some(list) = rest.strip_prefix('[') else { return own(Some((array, None))) };
+    let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
+    let Some((array, rest)) = name.split_once('_') else { return own(None, None) };
+    let Some(list) = rest.strip_prefix('[') else { return own(Some((array, None)), None) };
     let (list, is_closed) = list.strip_suffix(']').map_or((list, false), |list| (list, true));
     let (list, most) = list.split_once('%').map_or((list, None), |(list, most)| (list, most.parse().ok()));
     let (list, is_cut) = match list.strip_suffix("...") {
@@ -90,12 +95,12 @@ pub(super) fn parts(name: &str) -> Parts<'_> {
         // The first number of a range that is cut is whole.
         numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
         let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
-        return Parts { names, array, is_cut };
+        return Parts { names, array, missing: Some(Anomaly::CutArray) };
     }
     let expanded = numbers(list, MAX_PARTS).filter(|numbers| numbers.len() <= MAX_PARTS);
     match expanded {
-        Some(numbers) => Parts { names: numbers.iter().map(named).collect(), array, is_cut },
-        None => own(array),
+        Some(numbers) => Parts { names: numbers.iter().map(named).collect(), array, missing: None },
+        None => own(array, Some(Anomaly::UnreadArray)),
     }
 }
 
@@ -124,8 +129,13 @@ mod unit {
             ("7_[1,3]", "7_1 7_3", None, false),
         ] {
             let parts = parts(name);
-            assert_eq!((parts.names.join(" ").as_str(), parts.is_cut), (expect, is_cut), "{name}");
+            let missing = is_cut.then_some(Anomaly::CutArray);
+            assert_eq!((parts.names.join(" ").as_str(), parts.missing), (expect, missing), "{name}");
             assert_eq!(parts.array, Some(("7", most)), "{name}");
+        }
+        for name in ["7_[0-999999]", "7_[a-b]"] {
+            let parts = parts(name);
+            assert_eq!((parts.names.join(" ").as_str(), parts.missing), (name, Some(Anomaly::UnreadArray)));
         }
     }
 }

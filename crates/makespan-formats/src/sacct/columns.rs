@@ -38,7 +38,7 @@ pub(super) struct Columns {
     pub reason: Option<usize>,
     /// Names of the nodes that it had.
     pub node_list: Option<usize>,
-    /// Columns of free text, which may hold a `|`.
+    /// Columns that may hold a `|`: free text, and alternatives of features.
     pub free: Vec<usize>,
     /// Whether lines end with a `|`.
     pub is_ended: bool,
@@ -46,8 +46,18 @@ pub(super) struct Columns {
     pub unused: Vec<String>,
 }
 
-/// Columns of free text.
-const FREE: [&str; 7] = ["JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir"];
+/// Columns that may hold a `|`: free text, and alternatives of features such as `a100|h100`.
+const FREE: [&str; 9] = [
+    "JobName",
+    "Comment",
+    "AdminComment",
+    "SystemComment",
+    "Extra",
+    "SubmitLine",
+    "WorkDir",
+    "Constraints",
+    "Constraint",
+];
 
 /// Columns that are used, and those that say the same in another way or of steps.
 const USED: [&str; 30] = [

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use makespan_core::Time;
+use makespan_core::{Time, counted};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Parts, cells, is_step, parts};
@@ -66,8 +66,8 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     let mut remarks = vec![format!("times count from the first submission, {shown} by the clock of the dump")];
     if eligible_later > 0 {
         remarks.push(format!(
-            "{eligible_later} jobs could not start when they were submitted, for the sake of others or of a time: they are \
-             submitted when they could (Eligible)"
+            "{} could not start when submitted, because of other jobs or of a time; as their submission counts when they could (Eligible)",
+            counted(eligible_later, "job")
         ));
     }
     remarks.extend(columns.map(|columns| submissions.remarks(&columns)).unwrap_or_default());
@@ -132,8 +132,8 @@ impl Reader {
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
-        let Parts { names, array, is_cut } = parts(name);
-        odd.extend(is_cut.then_some(Anomaly::CutArray));
+        let Parts { names, array, missing } = parts(name);
+        odd.extend(missing);
         odd.extend(broken.then_some(Anomaly::BrokenNeeds));
         odd.extend(name.contains('+').then_some(Anomaly::Component));
         odd.sort_unstable();

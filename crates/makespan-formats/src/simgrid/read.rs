@@ -83,12 +83,10 @@ impl Reading {
 /// # Errors
 /// [`FormatError`] with the line: broken XML, a host without speed, or no host.
 pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatError> {
-    let before = text.len() - text.trim_start().len();
-    let lines = text[..before].matches('\n').count();
-    let text = text.trim_start();
-    let document = xml::parse(text)
-        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line + lines), broken.problem))?;
-    let line = |at: usize| document.text_pos_at(at).row as usize + lines;
+    let text = xml::prepared(text);
+    let document = xml::parse(&text)
+        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line), broken.problem))?;
+    let line = |at: usize| document.text_pos_at(at).row as usize;
     let wrong = |(at, problem): Wrong| FormatError::content(file, error::Place::line(line(at)), problem);
     let root = document.root_element();
     if root.tag_name().name() != "platform" {

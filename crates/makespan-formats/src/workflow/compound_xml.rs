@@ -19,13 +19,14 @@ use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Profi
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
-use super::xml::{attribute, elements, parse, time, wrong};
+use super::xml::{attribute, elements, parse, prepared, time, wrong};
 use super::{Read, Wrong};
 use crate::odd::Odd;
 
 /// Reads jobs; `strict` refuses volumes and data that cannot be.
 pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
-    let document = parse(text)?;
+    let text = prepared(text);
+    let document = parse(&text)?;
     let root = document.root_element();
     if root.tag_name().name() != "compound-jobs" {
         return Err(wrong(root, "known are <adag> (DAX) and <compound-jobs>"));

@@ -5,13 +5,14 @@ use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
 
 use super::draft::Draft;
-use super::xml::{attribute, elements, parse, wrong};
+use super::xml::{attribute, elements, parse, prepared, wrong};
 use super::{Read, Wrong};
 use crate::needs::Pool;
 
 /// Reads a DAX; `strict` refuses values that cannot be.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
-    let document = parse(text)?;
+    let text = prepared(text);
+    let document = parse(&text)?;
     let root = document.root_element();
     if root.tag_name().name() != "adag" {
         return Err(wrong(root, "a DAX begins with <adag>"));

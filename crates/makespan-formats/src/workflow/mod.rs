@@ -71,13 +71,26 @@ pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
         b'{' => has_table(text, b"\"workflow\"").then_some(Format::WfFormat),
         b'<' if has(b"<adag") => Some(Format::Dax),
         b'<' if has(b"<compound-jobs") => Some(Format::CompoundXml),
-        b'<' => Some(if ending == Some("dax") { Format::Dax } else { Format::CompoundXml }),
+        b'<' if is_tag(text) => Some(if ending == Some("dax") { Format::Dax } else { Format::CompoundXml }),
         _ if matches!(ending, Some("stg")) => Some(Format::Stg),
         _ if matches!(ending, Some("dot" | "gv")) => Some(Format::Dot),
         _ if dot::begins(text) => Some(Format::Dot),
         b'0'..=b'9' if stg::begins(text) => Some(Format::Stg),
         _ => None,
     }
+}
+
+/// Whether a text begins with a tag of XML: a command may begin with `<` as well, as in `<a sort`.
+fn is_tag(text: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
+    let name = |text: &[u8]| text.iter().position(|byte| !is_name(byte)).unwrap_or(text.len());
+    let inner = &text[1..];
+    let rest = inner[name(inner)..].trim_ascii_start();
+    let attribute = rest[name(rest)..].trim_ascii_start();
+    matches!(inner.first(), Some(b'?' | b'!'))
+        || rest.starts_with(b">")
+        || rest.starts_with(b"/>")
+        || attribute.starts_with(b"=")
 }
 
 /// Whether a key of a JSON text has a table as its value.

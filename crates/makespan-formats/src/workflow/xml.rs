@@ -6,6 +6,8 @@ use roxmltree::{Document, Node};
 use super::Wrong;
 use crate::error::Place;
 
+pub(super) use crate::xml::prepared;
+
 /// Parses a document, within limits.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
     crate::xml::parse(text).map_err(|broken| {

@@ -36,6 +36,5 @@ pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
 #[cfg(feature = "service")]
 /// Whether Slurm's commands are on this machine.
 pub fn has_slurm() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(Program::Scontrol.name()).is_file())
+    makespan_exec::program(Program::Scontrol.name()).is_ok()
 }

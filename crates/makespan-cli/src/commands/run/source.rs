@@ -14,6 +14,8 @@ use crate::makefile::is_makefile;
 use crate::output::shown;
 use crate::snakefile::is_snakefile;
 
+use super::strangers::doubt;
+
 /// Most bytes of a file of arguments.
 const MAX_ARGUMENTS: u64 = 1 << 30;
 
@@ -46,6 +48,7 @@ impl Source {
             made(options, cluster)?
         };
         refuse_folders(options, &loaded)?;
+        refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
         let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
@@ -143,6 +146,19 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a text that was taken for a list and names hardly any program.
+fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+    let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
+    if !is_list || options.format.is_some() {
+        return Ok(());
+    }
+    let Some(doubt) = doubt(&loaded.instance) else { return Ok(()) };
+    Err(miette!(
+        "{}{doubt}, so it may be no list of commands, and nothing is run; if it is one, write: makespan run --format list FILE",
+        place(options, loaded, "")
+    ))
 }
 
 /// The file of a job, with its line in a list, whose jobs have names that begin with it.

@@ -1,21 +1,18 @@
 //! Tasks of compound jobs count together.
 
-use std::borrow::Cow;
-
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
 
-/// The last run of each job that ended. All tasks of a compound job are one run, from the first start to the last end,
-/// of the first task: it has succeeded when all of them have, else it ended as the first of them that did not. One of
-/// which tasks were given up and none failed does not count.
-pub(super) fn ended<'a>(instance: &Instance, runs: &'a [Run]) -> Vec<Cow<'a, Run>> {
-    let ended = runs.iter().filter(|run| super::has_ended(run));
+/// The last run of each job that ended, of an instance with compound jobs; `None` of any other, whose runs count as they are. All tasks
+/// of a compound job are one run, from the first start to the last end, of the first task: it has succeeded when all of them have, else
+/// it ended as the first of them that did not. One of which tasks were given up and none failed does not count.
+pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
-        return ended.map(Cow::Borrowed).collect();
+        return None;
     }
     let mut spans: Vec<Option<Run>> = vec![None; instance.tasks() as usize];
     let mut succeeded = vec![0_u64; spans.len()];
-    for run in ended {
+    for run in runs.iter().filter(|run| super::has_ended(run)) {
         let first = task_that_counts(instance, run.task);
         succeeded[first.index()] += u64::from(run.outcome == Outcome::Succeeded);
         let Some(span) = &mut spans[first.index()] else {
@@ -34,7 +31,7 @@ pub(super) fn ended<'a>(instance: &Instance, runs: &'a [Run]) -> Vec<Cow<'a, Run
     };
     let mut spans: Vec<Run> = spans.into_iter().flatten().filter(is_whole).collect();
     spans.sort_by_key(|run| run.end);
-    spans.into_iter().map(Cow::Owned).collect()
+    Some(spans)
 }
 
 /// What counts when this task ends: the weight of a compound job, of any other its share.

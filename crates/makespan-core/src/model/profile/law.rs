@@ -9,7 +9,7 @@ use crate::model::{Area, Time};
 /// The time on n processors is the law's, rounded up to a tick. The parameters of the law are rounded once, when this is
 /// made; from then on the arithmetic is exact, so that times never rise with n, and the work before that last rounding never
 /// falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one part in 2^50.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) sequential: Time,
     pub(super) speedup: SpeedupLaw,
@@ -19,7 +19,7 @@ pub(super) struct Law {
 }
 
 /// The share of the sequential time that remains on n processors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
     /// The largest of some lines in 1/n. On one processor one of them is [`UNIT`] and none is more.
     Lines([Line; 3]),

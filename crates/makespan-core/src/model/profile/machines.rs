@@ -35,10 +35,7 @@ impl Machines {
     }
 
     /// Without the machines that take longer than `limit`.
-    pub(super) fn within(self, limit: Time) -> Option<Self> {
-        if self.longest <= limit {
-            return Some(self);
-        }
+    pub(super) fn within(&self, limit: Time) -> Option<Self> {
         let row = self.row.iter().map(|&time| if time <= limit { time } else { Self::CANNOT }).collect();
         Self::new(row).ok()
     }

@@ -32,8 +32,8 @@ pub struct Profile(Shape);
 enum Shape {
     Rigid { processors: u32, time: Time },
     Table(Arc<Table>),
-    Law(Law),
-    Machines(Machines),
+    Law(Arc<Law>),
+    Machines(Arc<Machines>),
 }
 
 impl Profile {
@@ -72,7 +72,7 @@ impl Profile {
     /// [`ProfileError`] when the time is not positive, the range is empty or a parameter is out of range.
     pub fn law(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
         positive(1, sequential)?;
-        Law::new(sequential, law, min, max).map(|law| Self(Shape::Law(law)))
+        Law::new(sequential, law, min, max).map(|law| Self(Shape::Law(Arc::new(law))))
     }
 
     /// A sequential task with a time of its own on one processor of each node of the platform, in the order of the
@@ -81,7 +81,7 @@ impl Profile {
     /// # Errors
     /// [`ProfileError`] when a time is not positive, or no machine can run the task.
     pub fn on_machines(row: impl Into<Arc<[Time]>>) -> Result<Self, ProfileError> {
-        Machines::new(row.into()).map(|machines| Self(Shape::Machines(machines)))
+        Machines::new(row.into()).map(|machines| Self(Shape::Machines(Arc::new(machines))))
     }
 
     /// In [`Profile::on_machines`] the time on a machine that cannot run the task: longer than any schedule.
@@ -310,7 +310,7 @@ impl Profile {
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
             }
-            Shape::Law(law) => Shape::Law(Law { max: processors, ..law }),
+            Shape::Law(law) => Shape::Law(Arc::new(Law { max: processors, ..*law })),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
@@ -325,7 +325,7 @@ impl Profile {
         }
         Some(Self(match self.0 {
             Shape::Table(table) => Shape::Table(Arc::new(Table::new(table.times.clone(), processors))),
-            Shape::Law(law) => Shape::Law(Law { min: processors, ..law }),
+            Shape::Law(law) => Shape::Law(Arc::new(Law { min: processors, ..*law })),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
@@ -353,19 +353,22 @@ impl Profile {
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times.iter().copied().map(scaled).collect(), table.min)))
             }
-            Shape::Law(law) => Shape::Law(Law { sequential: scaled(law.sequential), ..law }),
+            Shape::Law(law) => Shape::Law(Arc::new(Law { sequential: scaled(law.sequential), ..*law })),
             Shape::Machines(ref machines) => {
                 let kept = |&time: &Time| if time == Self::CANNOT_RUN { time } else { scaled(time) };
                 let row: Arc<[Time]> = machines.row.iter().map(kept).collect();
-                Machines::new(row).map_or(self.0, Shape::Machines)
+                Machines::new(row).map_or(self.0, |machines| Shape::Machines(Arc::new(machines)))
             }
         })
     }
 
     /// This profile without the allotments, or machines, that take longer than `limit`; `None` when every one does.
     pub fn within(self, limit: Time) -> Option<Self> {
-        if let Shape::Machines(machines) = self.0 {
-            return machines.within(limit).map(|machines| Self(Shape::Machines(machines)));
+        if let Shape::Machines(machines) = &self.0 {
+            if machines.longest <= limit {
+                return Some(self);
+            }
+            return machines.within(limit).map(|machines| Self(Shape::Machines(Arc::new(machines))));
         }
         let fewest = self.min_allotment(limit)?;
         self.at_least(fewest)

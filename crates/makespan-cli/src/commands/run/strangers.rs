@@ -1,0 +1,171 @@
+//! Finds texts that only look like lists of commands: prose, or the output of some program.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use makespan_core::{Instance, counted};
+use makespan_exec::program;
+
+use crate::output::shown;
+
+/// Commands that are looked at.
+const LOOKED: usize = 100;
+
+/// Words that a POSIX shell knows without a program.
+const SHELL: [&str; 56] = [
+    "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "in", "function", "time", "select", ".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo",
+    "eval", "exec", "exit", "export", "false", "fg", "getopts", "hash", "jobs", "kill", "local", "printf", "pwd",
+    "read", "readonly", "return", "set", "shift", "source", "test", "trap", "true", "ulimit", "umask", "unset", "wait",
+];
+
+/// Behind these words another command begins.
+const OPENING: [&str; 10] = ["!", "{", "if", "then", "else", "elif", "while", "until", "do", "time"];
+
+/// Returns the reason why a text may be no list of commands: most of its first commands name no program of this machine.
+pub fn doubt(instance: &Instance) -> Option<String> {
+    let lines: Vec<&str> = instance
+        .different_task_ids()
+        .take(LOOKED)
+        .filter_map(|task| match instance.task(task).command.as_slice() {
+            [shell, option, line, ..] if shell == "sh" && option == "-c" => Some(line.as_str()),
+            _ => None,
+        })
+        .collect();
+    doubt_of(&lines)
+}
+
+fn doubt_of(lines: &[&str]) -> Option<String> {
+    let mut known: HashSet<&str> = HashSet::new();
+    let mut unknown: Vec<&str> = Vec::new();
+    let mut strange = 0;
+    for line in lines {
+        let before = unknown.len();
+        for word in programs(line) {
+            if known.contains(word) || is_known(word) {
+                known.insert(word);
+            } else {
+                unknown.push(word);
+            }
+        }
+        strange += usize::from(unknown.len() > before);
+    }
+    if 2 * strange <= lines.len() {
+        return None;
+    }
+    let mut named: Vec<String> = Vec::new();
+    for word in unknown {
+        let word = format!("`{}`", shown(word));
+        if named.len() < 3 && !named.contains(&word) {
+            named.push(word);
+        }
+    }
+    let commands = if lines.len() == 1 {
+        "its command names".to_owned()
+    } else {
+        format!("{strange} of its first {} name", counted(lines.len(), "command"))
+    };
+    Some(format!("{commands} no program of this machine ({})", named.join(", ")))
+}
+
+/// The words of a line at which a shell expects a program, as far as they are plain.
+fn programs(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for part in parts(line) {
+        for word in part.split_whitespace() {
+            let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
+                name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+".contains(c))
+            });
+            if is_assignment || OPENING.contains(&word) {
+                continue;
+            }
+            // A redirection, a quotation or an expansion: nothing is known.
+            if !word.contains(|c: char| "<>\"'$`\\*?~[]{}()#".contains(c)) || SHELL.contains(&word) {
+                found.push(word);
+            }
+            break;
+        }
+    }
+    found
+}
+
+/// The simple commands of a line: between operators that are in no quotation.
+fn parts(line: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut quote, mut escaped, mut before) = (Vec::new(), 0, None, false, ' ');
+    for (at, c) in line.char_indices() {
+        // `2>&1`, `&>file` and `>|file` are redirections.
+        let redirects = matches!(before, '<' | '>') || c == '&' && line[at + 1..].starts_with('>');
+        if escaped {
+            escaped = false;
+        } else if c == '\\' && quote != Some('\'') {
+            escaped = true;
+        } else if let Some(open) = quote {
+            quote = (c != open).then_some(open);
+        } else if matches!(c, '\'' | '"' | '`') {
+            quote = Some(c);
+        } else if matches!(c, '|' | ';' | '&' | '\n') && !redirects {
+            parts.push(&line[begin..at]);
+            begin = at + 1;
+        }
+        before = c;
+    }
+    parts.push(&line[begin..]);
+    parts
+}
+
+/// Whether a shell of this machine would find the program. A path of which there is no file yet may be made by an earlier job.
+fn is_known(word: &str) -> bool {
+    if SHELL.contains(&word) {
+        return true;
+    }
+    program(word).is_ok() || word.contains('/') && !Path::new(word).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_programs_are_no_lists() {
+        for text in [
+            "NAME|USER|STATE\ntouch OWNED|ann|PENDING\n",
+            "touch OWNED|12|ann|COMPLETED\n",
+            "Sat Nov 28 10:14:42 UTC 2026\n             JOBID PARTITION\n",
+            "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/vda 2 1 1 50% /\ntmpfs 1 0 1 0% /tmp\n",
+            "total 8\n-rw-r--r-- 1 root root 5 Nov 28 a\ndrwxr-xr-x 2 root root 6 Nov 28 b\n",
+            "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/bin/sh\n",
+            "commit 134f65d3\nAuthor: A B <a@b>\nDate:   Sat Nov 28\n    state the rule\n",
+            "On branch main\nChanges not staged for commit:\n  modified:   a.rs\n",
+            "Makespan plans jobs.\nIt proves how far a plan is from the best.\n    makespan plan jobs.toml\n",
+            "def main():\n    return 3\nprint(main())\n",
+            "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----\n",
+        ] {
+            let lines: Vec<&str> = text.lines().collect();
+            let doubt = doubt_of(&lines);
+            assert!(
+                doubt.as_ref().is_some_and(|doubt| doubt.contains("no program of this machine")),
+                "{text}: {doubt:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn lists_are_lists() {
+        for text in [
+            "echo a\nsleep 1\n",
+            "sort <a >b 2>&1 | head -3 && ls\n",
+            "LC_ALL=C sort a &>b\n",
+            "if true; then ls; fi\n",
+            "for i in 1 2; do echo $i; done\n",
+            "./made/by/an/earlier/job --x\n",
+            "\"$TOOL\" a\n$TOOL b\n(cd a && ls)\n",
+            "echo 'a | nothing; b'\n",
+            "ls\nls\nls\nno-such-program\n",
+            "test -f a || touch a\n[ -f a ] && cat a\n! ls\n",
+        ] {
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(doubt_of(&lines), None, "{text}");
+        }
+    }
+}
