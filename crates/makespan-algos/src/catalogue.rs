@@ -11,7 +11,7 @@ mod spec_list;
 
 use std::sync::LazyLock;
 
-use makespan_core::Scheduler;
+use makespan_core::{Objective, Scheduler};
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
@@ -62,6 +62,7 @@ static ENTRIES: [Entry; 12] = [
             Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
         ],
         kind: OfScheduler {
+            minimises: &Objective::OF_SCHEDULES,
             guarantee: "with objective=makespan 2 for jobs of one task that need nothing but equal processors; none with \
                     release dates, unavailable periods, best placement, bags or an order between jobs",
             compared: &["optimise", "optimise[objective=makespan]"],
@@ -94,6 +95,7 @@ static ENTRIES: [Entry; 12] = [
             },
         ],
         kind: OfScheduler {
+            minimises: &[Objective::WeightedCompletion, Objective::Makespan],
             guarantee: "none known",
             compared: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
             representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]", "demt[shuffle=both]"],
@@ -114,6 +116,7 @@ static ENTRIES: [Entry; 12] = [
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable \
                     periods, best placement or bags",
             compared: &["dual"],
@@ -128,6 +131,7 @@ static ENTRIES: [Entry; 12] = [
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
         kind: OfScheduler {
+            minimises: &[Objective::WeightedCompletion, Objective::Makespan],
             guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
                     unavailable periods, best placement, bags or an order between jobs",
             compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
@@ -149,6 +153,7 @@ static ENTRIES: [Entry; 12] = [
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
                     unavailable periods, best placement, bags or an order between jobs",
             compared: &["sweep"],
@@ -167,6 +172,7 @@ static ENTRIES: [Entry; 12] = [
         source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "makespan 2 - 2/k on nodes of k = 4, 8, 16 .. processors, 3/2 for k = 1 and 2, for monotone jobs; on \
                     other nodes doubled for the next smaller k of these; doubled with release dates; none with \
                     unavailable periods",
@@ -182,6 +188,7 @@ static ENTRIES: [Entry; 12] = [
         source: DEMT_PAPER,
         parameters: &[Parameter { name: "packed", values: "yes or no", default: "no" }],
         kind: OfScheduler {
+            minimises: &[Objective::WeightedCompletion, Objective::Makespan],
             guarantee: "none",
             compared: &["gang", "gang[packed=yes]"],
             representatives: &["gang", "gang[packed=yes]"],
@@ -195,6 +202,7 @@ static ENTRIES: [Entry; 12] = [
         source: DEMT_PAPER,
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "makespan 2 when every job is one rigid task that needs nothing but equal processors, any of which \
                     serve; otherwise none",
             compared: &["sequential"],
@@ -209,6 +217,7 @@ static ENTRIES: [Entry; 12] = [
         source: HEFT_PAPER,
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["heft"],
             representatives: &["heft"],
@@ -222,6 +231,7 @@ static ENTRIES: [Entry; 12] = [
         source: HEFT_PAPER,
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["cpop"],
             representatives: &["cpop"],
@@ -235,6 +245,7 @@ static ENTRIES: [Entry; 12] = [
         source: "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014, doi:10.1109/TPDS.2013.57",
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["peft"],
             representatives: &["peft"],
@@ -251,6 +262,7 @@ const ON_TREES: Entry = Entry {
     source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
     parameters: &[],
     kind: OfScheduler {
+        minimises: &[Objective::Makespan],
         guarantee: "the best fair throughput, up to 1000 nodes exactly",
         compared: &["steady-state"],
         representatives: &["steady-state"],

@@ -285,7 +285,8 @@ fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
 
 /// Draws the schedules of a report, into each of these files.
 pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
-    let Report { title, bounds, marks, minimised: asked, .. } = *report;
+    let Report { title, bounds, marks, minimised, .. } = *report;
+    let asked = if let [one] = minimised { Some(*one) } else { None };
     let options = GanttOptions { title, bounds, marks, asked, ..GanttOptions::default() };
     draw(paths, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }

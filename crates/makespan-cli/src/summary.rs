@@ -129,7 +129,7 @@ pub fn gap(ratio: Option<f64>) -> String {
 
 /// Returns objectives beside their bounds, then the other metrics. An objective that the plan does not minimise is marked, if it is known what
 /// the plan minimises.
-pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: Option<Objective>) -> String {
+pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
@@ -139,9 +139,10 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], mi
             value(objective, objective.value(instance, schedule)),
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            match minimised {
-                Some(minimised) if minimised != objective && ratio != Some(1.0) => "not minimised".into(),
-                _ => gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" },
+            if minimised.is_empty() || minimised.contains(&objective) || ratio == Some(1.0) {
+                gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" }
+            } else {
+                "not minimised".into()
             },
         ]
     });

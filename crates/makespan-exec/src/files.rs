@@ -1,6 +1,7 @@
 //! The folder of a run.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
@@ -25,8 +26,8 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
-    /// Whether no earlier session wrote outputs in the folder.
-    is_new: bool,
+    /// The stems of tasks that earlier sessions began: outputs of these names are of the run.
+    begun: RefCell<BTreeSet<String>>,
 }
 
 impl Files {
@@ -43,13 +44,8 @@ impl Files {
             folder,
             names: RefCell::new(instance.task_ids().map(|task| stem(instance, task)).collect()),
             scratch: None,
-            is_new: false,
+            begun: RefCell::default(),
         }
-    }
-
-    /// Returns these files for a run of which no earlier session wrote outputs.
-    pub fn of_new_run(self, is_new: bool) -> Self {
-        Self { is_new, ..self }
     }
 
     /// The same where tasks have folders of their own on their nodes.
@@ -59,7 +55,25 @@ impl Files {
 
     /// The files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self { folder: self.folder.clone(), names: RefCell::new(tasks.stems()), scratch: None, is_new: false }
+        Self {
+            folder: self.folder.clone(),
+            names: RefCell::new(tasks.stems()),
+            scratch: None,
+            begun: RefCell::default(),
+        }
+    }
+
+    /// Finds out which tasks earlier sessions began: of these there is a status, or a start in the journal.
+    pub fn know_begun(
+        &self,
+        storage: &dyn Storage,
+        in_journal: impl Iterator<Item = String>,
+    ) -> Result<(), ExecuteError> {
+        let folder = self.folder.join(STATUS);
+        let names = storage.names(&folder).map_err(|source| ExecuteError::Folder { path: folder, source })?;
+        let stems = names.iter().filter_map(|name| name.rsplit_once('.')).map(|(stem, _)| stem.to_owned());
+        *self.begun.borrow_mut() = stems.chain(in_journal).collect();
+        Ok(())
     }
 
     /// The instance has grown.
@@ -83,15 +97,21 @@ impl Files {
         &self.folder
     }
 
+    /// The stems of the files of all tasks.
+    pub fn stems(&self) -> Vec<String> {
+        self.names.borrow().clone()
+    }
+
     /// The names of the output files of all tasks.
     pub fn outputs(&self) -> impl Iterator<Item = String> {
-        self.names.borrow().clone().into_iter().flat_map(|stem| output_names(&stem))
+        self.stems().into_iter().flat_map(|stem| output_names(&stem))
     }
 
     /// The files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
-        let outputs = output_names(&self.names.borrow()[task.index()]);
-        let is_new = self.is_new && attempt == 1;
+        let stem = &self.names.borrow()[task.index()];
+        let outputs = output_names(stem);
+        let is_new = attempt == 1 && !self.begun.borrow().contains(stem);
         let staging = self.scratch.as_ref().map(|scratch| self.staging(scratch, task, attempt));
         TaskFiles { outputs, status: format!("{STATUS}/{}", self.status_name(task, attempt)), staging, is_new }
     }

@@ -293,7 +293,7 @@ fn page(
         bounds: &bounds,
         remarks: &remarks,
         sections: &sections,
-        minimised: None,
+        minimised: &[],
         choose: drawn.choose,
     };
     write_html(&mut File::create(folder.join(format!("{name}.html")))?, &report)?;

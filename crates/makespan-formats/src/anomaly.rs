@@ -25,7 +25,7 @@ pub enum Anomaly {
     BrokenField,
     /// The list of an array's tasks is cut, so that tasks are missing.
     CutArray,
-    /// The numbers of an array's tasks cannot be read, or are more than 100,000. It counts as one job.
+    /// The numbers of an array's tasks cannot be read, or are too many. It counts as one job.
     UnreadArray,
     /// The job waits for another one, which is not kept.
     Precedence,
@@ -104,7 +104,8 @@ impl fmt::Display for Anomaly {
                  squeue"
             }
             Self::UnreadArray => {
-                "the numbers of an array's tasks cannot be read, or are more than 100,000; the array counts as one job"
+                "the numbers of an array's tasks cannot be read, or are more than 100,000, or more than 1,000,000 with those of other arrays; \
+                 the array counts as one job"
             }
             Self::Precedence => "the job waits for a preceding job (fields 17 and 18), which is not kept",
             Self::NoProcessors => "no positive number of processors",

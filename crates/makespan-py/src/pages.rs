@@ -54,7 +54,7 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
 pub fn chart(title: &str, instance: &Instance, planned: &Planned, width: u32) -> PyResult<String> {
     let schedule = planned.plan.schedule().cloned().unwrap_or_default();
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
-    let asked = makespan::minimised(&planned.algorithm);
+    let asked = if let [one] = makespan::minimised(&planned.algorithm) { Some(*one) } else { None };
     let options = GanttOptions { title, bounds: &planned.bounds, width, asked, ..GanttOptions::default() };
     text(|out| write_svg(out, instance, &schedules, &options))
 }

@@ -77,10 +77,13 @@ impl Plan {
         }
     }
 
-    /// What the algorithm minimised, where its spec says so.
+    /// The objective at which the algorithm aims, if it is one.
     #[getter]
     fn minimised(&self) -> Option<&'static str> {
-        makespan::minimised(&self.planned.algorithm).map(Objective::name)
+        match makespan::minimised(&self.planned.algorithm) {
+            [one] => Some(one.name()),
+            _ => None,
+        }
     }
 
     /// The names of the objectives that it is measured by.

@@ -74,16 +74,20 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
-/// What an algorithm minimises, where its spec says so: `optimise[objective=makespan]`, and weighted completion if it names no objective.
-pub fn minimised(spec: &str) -> Option<Objective> {
-    let rest = spec.strip_prefix("optimise")?;
-    let parameters = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let stated = parameters.into_iter().flat_map(|parameters| parameters.split(','));
-    match stated.into_iter().find_map(|parameter| parameter.trim().strip_prefix("objective=")) {
-        Some(name) => Objective::OF_SCHEDULES.into_iter().find(|objective| objective.name().replace('_', "-") == name),
-        None if rest.is_empty() || parameters.is_some() => Some(Objective::WeightedCompletion),
-        None => None,
+/// The objectives at which the plans of an algorithm aim, by its spec: `optimise[objective=makespan]`, and weighted completion if
+/// `optimise` names no objective. None of a front, which holds plans for several, and of an unknown name.
+pub fn minimised(spec: &str) -> &'static [Objective] {
+    let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
+    if name != "optimise" {
+        let entry = crate::catalogue().iter().find(|entry| entry.name == name);
+        return entry.map_or(&[], |entry| entry.kind.minimises);
     }
+    let mut stated = parameters.trim_end_matches(']').split(',');
+    let objective = stated.find_map(|parameter| parameter.trim().strip_prefix("objective="));
+    let objective = objective.unwrap_or("weighted-completion");
+    let is_meant = |one: &Objective| one.name().replace('_', "-") == objective;
+    let all = &Objective::OF_SCHEDULES;
+    all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
 /// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
@@ -163,11 +167,13 @@ mod tests {
 
     #[test]
     fn what_is_minimised_is_read_from_the_spec() {
-        assert_eq!(minimised("optimise"), Some(Objective::WeightedCompletion));
-        assert_eq!(minimised("optimise[time-limit=0.1]"), Some(Objective::WeightedCompletion));
-        assert_eq!(minimised("optimise[objective=makespan,time-limit=0.1]"), Some(Objective::Makespan));
-        assert_eq!(minimised("optimise[steps=9, objective=mean-flow]"), Some(Objective::MeanFlow));
-        assert_eq!([minimised("demt"), minimised("optimise[objective=pareto]"), minimised("optimised")], [None; 3]);
+        assert_eq!(minimised("optimise"), [Objective::WeightedCompletion]);
+        assert_eq!(minimised("optimise[time-limit=0.1]"), [Objective::WeightedCompletion]);
+        assert_eq!(minimised("optimise[objective=makespan,time-limit=0.1]"), [Objective::Makespan]);
+        assert_eq!(minimised("optimise[steps=9, objective=mean-flow]"), [Objective::MeanFlow]);
+        assert_eq!(minimised("demt[shuffles=3]"), [Objective::WeightedCompletion, Objective::Makespan]);
+        assert_eq!(minimised("dual"), [Objective::Makespan]);
+        assert!(minimised("optimise[objective=pareto]").is_empty() && minimised("optimised").is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `critical-jobs` and its parameters.
 
+use makespan_core::Objective;
+
 use super::{Build, Entry, GRAPHS, OfScheduler, Parameter, Spec, SpecError};
 use crate::kernel::chains::collisions::Penalties;
 use crate::kernel::chains::criterion::Criterion;
@@ -17,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
     kind: OfScheduler {
+        minimises: &[Objective::Cost],
         guarantee: "none",
         compared: &["critical-jobs"],
         representatives: &[

@@ -1,6 +1,6 @@
 //! What a spec can name.
 
-use makespan_core::Scheduler;
+use makespan_core::{Objective, Scheduler};
 
 use super::{Spec, SpecError};
 use crate::scheduler::Mapped;
@@ -37,6 +37,8 @@ pub struct Entry<K = OfScheduler> {
 /// What a scheduler has besides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
+    /// The objectives at which its plans aim; of `optimise` those among which its parameter chooses.
+    pub minimises: &'static [Objective],
     /// What is proved.
     pub guarantee: &'static str,
     /// Specs that stand for it in comparisons.

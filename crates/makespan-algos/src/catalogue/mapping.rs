@@ -1,5 +1,7 @@
 //! The mapping heuristics by name.
 
+use makespan_core::Objective;
+
 use super::{Build, Entry, OfScheduler, Parameter, number};
 use crate::kernel::mapping::{
     BraunGenetic, Descent, Duplex, Fitness, Genetic, MaxMin, MinMin, MinimumCompletion, MinimumExecution,
@@ -21,6 +23,7 @@ macro_rules! plain {
             source: $source,
             parameters: &[],
             kind: OfScheduler {
+                minimises: &[Objective::Makespan],
                 guarantee: $guarantee,
                 compared: &[$name],
                 representatives: &[$name],
@@ -56,6 +59,7 @@ pub(crate) static ENTRIES: [Entry; 10] = [
         source: "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc.1999.1581",
         parameters: &[Parameter { name: "mode", values: "passes or greedy", default: "passes" }],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["sufferage", "sufferage[mode=greedy]"],
             representatives: &["sufferage", "sufferage[mode=greedy]"],
@@ -88,6 +92,7 @@ pub(crate) static ENTRIES: [Entry; 10] = [
             Parameter { name: "generations", values: "0 to 100000000", default: "100000" },
         ],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["ga"],
             representatives: &["ga[generations=50]", "ga[fitness=makespan,subset=64,generations=20]"],
@@ -119,6 +124,7 @@ pub(crate) static ENTRIES: [Entry; 10] = [
         source: BRAUN,
         parameters: &[Parameter { name: "iterations", values: "0 to 1000000", default: "1000" }],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["braun-ga"],
             representatives: &["braun-ga[iterations=5]"],

@@ -1,5 +1,7 @@
 //! The schedulers that the literature compares on graphs of moldable tasks and on projects.
 
+use makespan_core::Objective;
+
 use super::{Build, Entry, OfScheduler, Parameter, Spec, SpecError, number};
 use crate::scheduler::{Cpa, Hcpa, LpRounding, Mcpa, Mheft, Placing, Priority, Rule, Scheme};
 
@@ -17,6 +19,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         source: "Radulescu, van Gemund, ICPP 2001, doi:10.1109/ICPP.2001.952048",
         parameters: &[PLACING],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["cpa", "cpa[placing=list]"],
             representatives: &["cpa", "cpa[placing=list]"],
@@ -30,6 +33,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         source: "Bansal, Kumar, Singh, Parallel Computing 32(10), 2006, doi:10.1016/j.parco.2006.08.004",
         parameters: &[PLACING],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["mcpa", "mcpa[placing=list]"],
             representatives: &["mcpa", "mcpa[placing=list]"],
@@ -43,6 +47,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         source: "N'Takpé, Suter, ICPADS 2006, doi:10.1109/ICPADS.2006.32; with Casanova, ISPDC 2007, doi:10.1109/ISPDC.2007.3",
         parameters: &[],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["hcpa"],
             representatives: &["hcpa"],
@@ -56,6 +61,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
         source: "Casanova, Desprez, Suter, Euro-Par 2004, doi:10.1007/978-3-540-27866-5_30",
         parameters: &[Parameter { name: "share", values: "1 to 100 per cent of a cluster at most", default: "100" }],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["mheft", "mheft[share=50]"],
             representatives: &["mheft", "mheft[share=50]"],
@@ -77,6 +83,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
                  doi:10.1145/1159892.1159899",
         parameters: &[Parameter { name: "rho", values: "0.01 to 0.99, in hundredths", default: "0.43" }],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "makespan about 4.73 for monotone tasks, each of which may also run on one processor, on equal \
                         processors, with any precedence; none with needs, release dates, transfers, unavailable periods, \
                         bags or best placement",
@@ -99,6 +106,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
             Parameter { name: "scheme", values: "serial or parallel", default: "serial" },
         ],
         kind: OfScheduler {
+            minimises: &[Objective::Makespan],
             guarantee: "none",
             compared: &["priority[rule=lft]"],
             representatives: &[

@@ -101,6 +101,9 @@ pub enum PlatformError {
     /// More resources than are told apart.
     #[error("there are {0} resources; at most 1024 are supported")]
     TooManyResources(usize),
+    /// More nodes with resources than are planned.
+    #[error("the platform has {0} nodes with resources; at most 1048576 are supported")]
+    TooManyEquipped(usize),
     /// A link between all nodes of a tree, which has its own.
     #[error("the nodes form a tree, whose links are stated node by node; leave out the bandwidth of the platform")]
     Interconnect,
@@ -109,6 +112,9 @@ pub enum PlatformError {
 impl Platform {
     /// Most processors that a platform may have.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
+
+    /// Most nodes of a platform whose nodes have resources: plans keep the free amounts of each.
+    pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// A flat homogeneous cluster, one node.
     ///

@@ -34,6 +34,9 @@ pub(super) fn settled(
         .earlier
         .as_ref()
         .map_or_else(|| instance.task_ids().map(|task| instance.name(task).into_owned()).collect(), TaskList::names);
+    let stems = begun.earlier.as_ref().map_or_else(|| files.stems(), TaskList::stems);
+    let begun_before = stems.into_iter().zip(&begun.history.attempts).filter(|(_, attempts)| **attempts > 0);
+    files.know_begun(storage, begun_before.map(|(stem, _)| stem))?;
     if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }

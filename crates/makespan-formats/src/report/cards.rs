@@ -71,7 +71,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
 
 fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     let mut lines = Vec::new();
-    if report.minimised.is_some_and(|minimised| minimised != standing.objective) {
+    if !report.minimised.is_empty() && !report.minimised.contains(&standing.objective) {
         lines.push("not minimised".to_owned());
     }
     if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {

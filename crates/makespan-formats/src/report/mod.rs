@@ -77,8 +77,8 @@ pub struct Report<'a> {
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the first schedule.
     pub algorithm: &'a str,
-    /// The objective that it minimises, if it is known.
-    pub minimised: Option<Objective>,
+    /// The objectives at which it aims; none if that is unknown.
+    pub minimised: &'a [Objective],
     /// Its seed.
     pub seed: u64,
     /// What is pointed out in each schedule, in their order; nothing in those beyond its end.

@@ -47,7 +47,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         bounds: &bounds,
         remarks: &[HOSTILE.to_owned()],
         sections: &[section],
-        minimised: None,
+        minimised: &[],
         choose: false,
     };
     let mut bytes = Vec::new();
@@ -112,7 +112,7 @@ fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
         bounds: &[],
         remarks: &[],
         sections: &[],
-        minimised: None,
+        minimised: &[],
         choose: false,
     };
     let mut bytes = Vec::new();

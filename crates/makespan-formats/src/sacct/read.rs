@@ -21,6 +21,9 @@ use crate::replay::record::{Logged, Record, guessed_run};
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
+/// More tasks of arrays than lines of a dump may name together.
+const MAX_EXPANDED: usize = 1_000_000;
+
 #[derive(Default)]
 struct Reader {
     columns: Option<Columns>,
@@ -29,6 +32,8 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
+    /// How many tasks of arrays stand for lines of their own.
+    expanded: usize,
     /// How many could not start when they were submitted.
     eligible_later: usize,
     /// The last instant of the dump at which anything happened, in seconds.
@@ -132,7 +137,12 @@ impl Reader {
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
-        let Parts { names, array, missing } = parts(name);
+        let Parts { mut names, array, mut missing } = parts(name);
+        // A line of 20 bytes may name 100,000 tasks.
+        self.expanded += names.len() - 1;
+        if self.expanded > MAX_EXPANDED {
+            (names, missing) = (vec![name.to_owned()], Some(Anomaly::UnreadArray));
+        }
         odd.extend(missing);
         odd.extend(broken.then_some(Anomaly::BrokenNeeds));
         odd.extend(name.contains('+').then_some(Anomaly::Component));

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use makespan_core::Objective;
+
 use super::LongestFirst;
 use crate::catalogue::{Build, Entry, OfScheduler, SpecError, mapping};
 use crate::kernel::mapping::Mapper;
@@ -18,6 +20,7 @@ const FAST: Entry = Entry {
     source: "Graham, SIAM J. Appl. Math. 17(2), 1969, doi:10.1137/0117039",
     parameters: &[],
     kind: OfScheduler {
+        minimises: &[Objective::Makespan],
         guarantee: "none",
         compared: &[],
         representatives: &[],

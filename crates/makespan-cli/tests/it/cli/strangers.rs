@@ -149,3 +149,20 @@ fn what_a_job_has_written_is_not_emptied_by_another() {
     assert!(said.out.contains("second.out") && said.out.contains("move it away"), "{said:?}");
     assert_eq!(sandbox.read("second.out"), "theirs\n");
 }
+
+/// A file that appears between two sessions under the name of a job that has not begun is kept. Outputs of jobs that have begun are the
+/// run's own, also after the list was edited.
+#[test]
+fn what_appears_between_two_sessions_is_not_emptied() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo one #: name=one\nfalse #: name=again\n");
+    assert_eq!(sandbox.makespan("run l.txt --folder .").status, Some(1));
+    sandbox.write("two.out", "theirs");
+    sandbox.write("l.txt", "echo one #: name=one\necho again #: name=again\necho ours #: name=two\n");
+    let said = sandbox.makespan("run l.txt --folder . --resume");
+    assert!(said.status == Some(1) && said.out.contains("two.out") && said.out.contains("move it away"), "{said:?}");
+    assert_eq!((sandbox.read("two.out").as_str(), sandbox.read("again.out").as_str()), ("theirs", "again\n"));
+    fs::remove_file(sandbox.path("two.out")).unwrap();
+    sandbox.makespan("run l.txt --folder . --resume --retry-failed -q").succeeds();
+    assert_eq!(sandbox.read("two.out"), "ours\n");
+}

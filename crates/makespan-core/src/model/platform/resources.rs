@@ -69,6 +69,9 @@ impl Platform {
         names.sort_unstable();
         names.dedup();
         let of_nodes = names.len();
+        if of_nodes > 0 && self.node_count() > Self::MAX_EQUIPPED {
+            return Err(PlatformError::TooManyEquipped(self.node_count()));
+        }
         let resource = |kind| move |name: &str| Resource { name: name.into(), kind };
         let mut resources: Vec<Resource> = names.into_iter().map(resource(ResourceKind::OfNodes)).collect();
         resources.extend(licences.iter().map(|(name, _)| name).map(resource(ResourceKind::Licence)));
