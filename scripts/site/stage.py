@@ -53,8 +53,6 @@ def write(pages: list, makespan: Path, work: Path) -> None:
     generated.mkdir(exist_ok=True)
     (generated / "command-line.md").write_text(command_line(makespan))
     (generated / "algorithms.md").write_text(algorithms(makespan))
-    readme = docs / "decisions/README.md"
-    readme.write_text(readme.read_text() + decisions())
     for path in docs.rglob("*.md"):
         rank = RANKS.get(path.relative_to(docs).parts[0])
         if rank:
@@ -242,13 +240,3 @@ def algorithms(makespan: Path) -> str:
             for parameter in entry["parameters"]:
                 text += f"| `{parameter['name']}=` | {parameter['values']}; default {parameter['default']} |\n"
     return text
-
-
-def decisions() -> str:
-    """A table of all decisions."""
-    rows = []
-    for path in sorted((ROOT / "docs/decisions").glob("[0-9]*.md")):
-        title = path.read_text().splitlines()[0].lstrip("# ").strip()
-        title = re.sub(r"^\d+[.:]? *", "", title)
-        rows.append(f"| {path.name[:3]} | [{title}]({path.name}) |")
-    return "\n\n| | |\n|---|---|\n" + "\n".join(rows) + "\n"

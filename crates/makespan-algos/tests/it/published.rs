@@ -9,7 +9,7 @@ use makespan_formats::{Estimates, ReplayOptions, read_replay};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
 /// Log, estimates, and mean bounded slowdown and wait (s): as published, and when the queue is looked at once an instant
-/// (`docs/decisions/019`).
+/// (`docs/decisions/policies.md`).
 const PUBLISHED: [(&str, Estimates, &str, &str); 4] = [
     ("KTH-SP2-filtered", Estimates::User, "92.58 6836.9", "92.69 6834.6"),
     ("KTH-SP2-filtered", Estimates::Clairvoyant, "71.72 6327.7", "71.72 6327.7"),

@@ -47,7 +47,7 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl Reading {
-    /// The reading under which most statements of section 5.2 hold (decision 050); of two equal ones the simpler.
+    /// The reading under which most statements of section 5.2 hold, 8 of 15 in short runs; of two equal ones the simpler.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// The readings that are compared: two to four applications, both units, each reading of latencies, with files of a
