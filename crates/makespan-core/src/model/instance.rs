@@ -92,7 +92,7 @@ impl Instance {
     /// # Errors
     /// [`InstanceError`] names the job or period that is wrong.
     pub fn new(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Result<Self, InstanceError> {
-        names::check_distinct(&jobs)?;
+        names::check_names(&jobs)?;
         let waits = after::resolved(&jobs, 0, |_| None)?;
         let jobs = fit::fitted(jobs, &platform)?;
         check_periods(&unavailable, platform.processors())?;
@@ -148,7 +148,7 @@ impl Instance {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn append(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
-        names::check_distinct(&jobs)?;
+        names::check_names(&jobs)?;
         self.names.check_new(&self.jobs, &jobs)?;
         let before = self.jobs.len() as u32;
         let waits = after::resolved(&jobs, before, |name| self.names.id(name))?;

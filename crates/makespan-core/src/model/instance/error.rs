@@ -12,6 +12,14 @@ pub enum InstanceError {
     /// Two jobs of one name.
     #[error("two jobs are named `{0}`; names must be unique")]
     DuplicateName(String),
+    /// A name of a job or a task that is longer than any name is.
+    #[error("the name that begins with `{start}` has {length} bytes; at most 65536 are supported")]
+    LongName {
+        /// Its first characters.
+        start: String,
+        /// Its length.
+        length: usize,
+    },
     /// A job that needs more processors than there are.
     #[error("job `{job}` needs at least {} and the platform has {processors}", counted(.needs, "processor"))]
     TooWide {

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Instance, InstanceError};
-use crate::model::{Job, JobId, Rows, TaskId};
+use crate::model::{Graph, Job, JobId, Rows, TaskId};
 
 /// The names of the jobs of an instance that has grown; empty before.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,16 @@ impl Names {
     }
 }
 
-pub(super) fn check_distinct(jobs: &[Job]) -> Result<(), InstanceError> {
+/// Longest name of a job or a task, in bytes. Tables are as wide as their names.
+const LONGEST: usize = 1 << 16;
+
+/// Refuses names that are there twice or too long.
+pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
+    let of_tasks = jobs.iter().filter_map(|job| job.work.graph()).flat_map(Graph::tasks).map(|task| &*task.name);
+    let mut all = jobs.iter().map(|job| job.name.as_str()).chain(of_tasks);
+    if let Some(long) = all.find(|name| name.len() > LONGEST) {
+        return Err(InstanceError::LongName { start: long.chars().take(40).collect(), length: long.len() });
+    }
     let mut names = FxHashSet::default();
     match jobs.iter().find(|job| !names.insert(job.name.as_str())) {
         Some(job) => Err(InstanceError::DuplicateName(job.name.clone())),

@@ -13,6 +13,9 @@ fn instance(jobs: Vec<Job>) -> Result<Instance, InstanceError> {
 fn refuses_what_cannot_run() {
     let twice = instance(vec![rigid("a", 1, 1), rigid("a", 1, 1)]).unwrap_err();
     assert_eq!(twice, InstanceError::DuplicateName("a".into()));
+    let long = "n".repeat(1 << 17);
+    let long = Instance::new(Platform::flat(2).unwrap(), vec![rigid(&long, 1, 1)], vec![]).unwrap_err();
+    assert_eq!(long, InstanceError::LongName { start: "n".repeat(40), length: 1 << 17 });
     assert!(matches!(instance(vec![rigid("a", 5, 1)]), Err(InstanceError::TooWide { needs: 5, .. })));
     let mut job = rigid("a", 1, 10);
     job.walltime = Some(Time::from_seconds(9));
