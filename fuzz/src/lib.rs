@@ -6,8 +6,8 @@ use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    CsvNames, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
-    parse_failures, parse_instance, parse_replay, read_log_csv, write_instance, write_log_csv,
+    Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
+    parse_failures, parse_instance, parse_replay, write_instance,
 };
 
 fn assert_one_line(error: &dyn std::fmt::Display) {
@@ -179,13 +179,6 @@ pub fn failures(bytes: &[u8]) {
     let platform = Platform::cluster(2, 4).expect("8 are enough");
     if let Err(error) = parse_failures("x", bytes, &platform) {
         assert_one_line(&error);
-    }
-}
-
-/// Logs of policies.
-pub fn policy_log(bytes: &[u8]) {
-    if let Ok(rows) = read_log_csv(bytes) {
-        write_log_csv(&rows, CsvNames::Guarded, &mut std::io::sink()).expect("a sink takes all");
     }
 }
 

@@ -295,7 +295,7 @@ pub struct CompareOptions {
     #[arg(long, value_name = "FILE.csv")]
     pub table: Vec<PathBuf>,
     /// Write a performance profile over several instances: for which share of them an algorithm is within a factor of the best; .svg,
-    /// .png or .pdf, .tex for pgfplots, or .csv. It may be asked for several times
+    /// .png, .pdf, or .csv. It may be asked for several times
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Vec<PathBuf>,
     /// What the profile compares [default: the makespan, or what else is measured first]

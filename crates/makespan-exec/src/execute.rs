@@ -13,7 +13,7 @@ use makespan_core::{Instance, Placement, Policy, Schedule, TaskId, Time, Trace};
 use crate::clock::Clock;
 use crate::engine::{Engine, Taken};
 use crate::files::Files;
-use crate::fingerprint::identities;
+use crate::fingerprint::identity;
 use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked};
 use crate::local::Local;
 use crate::machine::cores;
@@ -251,7 +251,7 @@ fn drive_on(
         engine,
         clock,
         origin: history.origin,
-        fingerprint: identities(instance, history.grows).swap_remove(0),
+        fingerprint: identity(instance, history.grows),
         retries,
         cancelled: BTreeSet::new(),
         known: if history.grows { TaskList::of(instance) } else { TaskList::default() },

@@ -8,25 +8,6 @@ use sha2::{Digest, Sha256};
 /// SHA-256 of everything that the instance states, in hexadecimal, which times that nobody stated are not: the same on every
 /// machine and in every version that writes the same journal.
 pub fn fingerprint(instance: &Instance) -> String {
-    hashed(instance, true)
-}
-
-/// The fingerprint, and behind it another one under which earlier versions ran the instance by a policy: best-effort tasks did
-/// not differ from others there.
-pub(crate) fn fingerprints(instance: &Instance) -> Vec<String> {
-    let mut all = vec![fingerprint(instance)];
-    if instance.jobs().iter().any(Job::is_best_effort) {
-        all.push(hashed(instance, false));
-    }
-    all
-}
-
-/// The fingerprints by which a journal knows its instance: of a run that grows, those of its machines alone.
-pub(crate) fn identities(instance: &Instance, grows: bool) -> Vec<String> {
-    if grows { fingerprints(&instance.with_jobs(Vec::new())) } else { fingerprints(instance) }
-}
-
-fn hashed(instance: &Instance, best_effort: bool) -> String {
     let mut fields = Fields(Sha256::new());
     // Only a platform with a placement rule says so: the others keep the hash that they always had.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
@@ -41,7 +22,7 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
         for task in job.task_ids() {
             fields.task(instance, job, task);
             // Tasks of no best-effort bag keep the fingerprint that they had before there were any.
-            if best_effort && job.is_best_effort() {
+            if job.is_best_effort() {
                 fields.text("bag");
                 fields.number(1);
             }
@@ -61,6 +42,11 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
         }
     }
     fields.hex()
+}
+
+/// The fingerprint by which a journal knows its instance: of a run that grows, the one of its machines alone.
+pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
+    if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
 /// For each different task a hash of what it does, and one of all that is stated of it. What it does is all that its result may

@@ -5,7 +5,7 @@ use makespan_core::{
 };
 
 use crate::files::Files;
-use crate::fingerprint::{fingerprint, fingerprints};
+use crate::fingerprint::fingerprint;
 use crate::journal::Record;
 use crate::status::Claim;
 
@@ -52,12 +52,10 @@ fn instance() -> Instance {
 #[test]
 fn fingerprints_are_those_of_earlier_versions() {
     let instance = instance();
-    let by_algorithm = "bb447a1334bb3fca9daef4dfa6973b1acac5ac314bbae595f90eec366e85bca2";
-    let by_policy = "777931c5fd29b8d1375f814f486ff05f4a56668dee2c4f52b25ac3ef8088fdca";
-    assert_eq!(fingerprints(&instance), [by_algorithm, by_policy]);
+    let all = "bb447a1334bb3fca9daef4dfa6973b1acac5ac314bbae595f90eec366e85bca2";
+    assert_eq!(fingerprint(&instance), all);
     let simple = instance.with_jobs([0, 6].map(|job| instance.submitted(JobId(job))).to_vec());
     assert_eq!(fingerprint(&simple), "64ff13193f511fa883093b90c73083df1228734d0207313a41a0304fc032ebad");
-    assert_eq!(fingerprints(&simple).len(), 1);
 }
 
 #[test]
@@ -89,9 +87,9 @@ fn records_are_written_as_in_earlier_versions() {
 /// docs/formats.md states the version, and for each record every field.
 #[test]
 fn the_documentation_describes_every_record() {
-    use crate::journal::{Cause, EARLIEST, Estimated, TaskList, Times, VERSION};
+    use crate::journal::{Cause, Estimated, TaskList, Times, VERSION};
     let text = include_str!("../../../docs/formats.md");
-    let versions = format!("`journal.jsonl` has version {VERSION}; versions {EARLIEST} to {} are read.", VERSION - 1);
+    let versions = format!("`journal.jsonl` has version {VERSION}.");
     let (_, text) = text.split_once(&versions).expect("the paragraph of the journal");
     let instance = instance();
     let (task, at, processors) = (TaskId(3), Time::from_ticks(5), ProcSet::first(2));

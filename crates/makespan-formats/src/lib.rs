@@ -33,7 +33,6 @@ mod needs;
 mod odd;
 #[cfg(test)]
 mod packing;
-mod paje;
 pub mod performance_profile;
 pub mod picture;
 mod plan_file;
@@ -68,9 +67,8 @@ pub use instance::{Language, ReadMachines, read_machines, read_platform, write_i
 pub use look::Lists;
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
-pub use paje::write_paje;
 pub use plan_file::PlanFile;
-pub use policy_log::{LogRow, read_log_csv, write_log_csv};
+pub use policy_log::{LogRow, write_log_csv};
 pub use read::{ReadInstance, ReadOptions, parse_instance, parse_replay, read_instance, read_replay, read_task_files};
 pub use replay::{Estimates, Past, Replay, ReplayOptions};
 pub use schedule::ScheduleFile;

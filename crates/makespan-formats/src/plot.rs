@@ -3,11 +3,9 @@
 mod axis;
 mod beyond;
 mod histogram;
-mod pgf;
 mod svg;
 
-pub use histogram::{Histogram, write_histogram, write_histogram_pgf};
-pub use pgf::escaped as tex;
+pub use histogram::{Histogram, write_histogram};
 
 use std::io::{self, Write};
 
@@ -83,16 +81,6 @@ pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
     let lines = shown(figure);
     let [x, y] = axes(figure, &lines);
     out.write_all(svg::figure(figure, &lines, [&x, &y]).as_bytes())
-}
-
-/// Writes a figure for LaTeX, as a `tikzpicture` of pgfplots with its data.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_figure_pgf(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
-    let lines = shown(figure);
-    let [x, y] = axes(figure, &lines);
-    out.write_all(pgf::figure(figure, &lines, [&x, &y]).as_bytes())
 }
 
 /// The points of each series that can be drawn.
@@ -175,16 +163,6 @@ mod tests {
     }
 
     #[test]
-    fn latex_takes_every_text() {
-        let mut bytes = Vec::new();
-        write_figure_pgf(&mut bytes, &figure("50 % of a_b {x} \\ $y$ #1 [z]", &[(1.0, 2.0), (2.0, 3.0)])).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
-        let title = text.lines().find(|line| line.contains("title=")).unwrap();
-        assert!(title.contains(r"50 \% of a\_b \{x\} \textbackslash{} \$y\$ \#1 {[}z{]}"), "{title}");
-        assert!(text.contains("\n1 2 1 0.5\n2 3 1 0.5\n"), "{text}");
-    }
-
-    #[test]
     fn ticks_stand_at_the_sizes() {
         let points: Vec<(f64, f64)> = [25.0, 50.0, 100.0, 200.0, 400.0].map(|x| (x, 1.5)).to_vec();
         for log_x in [false, true] {
@@ -229,11 +207,6 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains(">8</text>"), "the axis ends: {text}");
-        let mut bytes = Vec::new();
-        write_figure_pgf(&mut bytes, &figure).unwrap();
-        let pgf = String::from_utf8(bytes).unwrap();
-        assert!(pgf.contains("\n25 8.28 1 ") && pgf.contains("\n50 5.5 1 0.5\n") && pgf.contains("ymax=6,"), "{pgf}");
-        assert!(pgf.contains("$\\uparrow$ 8.28, up to 9.28") && pgf.contains("arrows: beyond the axis"), "{pgf}");
         figure.y_most = Some(20.0);
         assert!(!svg(&figure).contains("arrows"), "an axis is no longer than its data");
         assert!(!svg(&figure).contains(">20</text>"));
@@ -258,10 +231,6 @@ mod tests {
         for at in &circles[..circles.len() - 1] {
             assert!(!text.contains(&format!("M{at} ")), "no two marks are at the same place");
         }
-        let mut bytes = Vec::new();
-        write_figure_pgf(&mut bytes, &one).unwrap();
-        let pgf = String::from_utf8(bytes).unwrap();
-        assert_eq!(pgf.matches("only marks, mark=square*, forget plot").count(), 1, "{pgf}");
     }
 
     #[test]

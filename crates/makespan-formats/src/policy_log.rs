@@ -1,15 +1,15 @@
 //! What a policy told of its plans: JSON and CSV.
 
-use std::io::{Read, Write};
+use std::io::Write;
 
 use makespan_core::{Instance, LogEntry, Logged, Spot, Time};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::names::CsvNames;
 
 /// One entry for files. Columns that an entry says nothing of are empty; times are in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LogRow {
     /// When it was decided.
     pub time: f64,
@@ -105,15 +105,6 @@ pub fn write_log_csv(rows: &[LogRow], names: CsvNames, writer: &mut dyn Write) -
     Ok(())
 }
 
-/// Reads what [`write_log_csv`] wrote with guarded names.
-///
-/// # Errors
-/// When a column is missing or a cell is none of its kind, with the line.
-pub fn read_log_csv(reader: impl Read) -> csv::Result<Vec<LogRow>> {
-    let rows = csv::Reader::from_reader(reader).into_deserialize();
-    rows.map(|row| row.map(|row: LogRow| LogRow { job: CsvNames::Guarded.read(row.job.clone()), ..row })).collect()
-}
-
 /// The headings.
 const COLUMNS: [&str; 15] = [
     "time",
@@ -157,15 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_from_csv() {
+    fn every_row_has_a_cell_in_each_column() {
         for rows in [rows(), Vec::new()] {
             let mut bytes = Vec::new();
             write_log_csv(&rows, CsvNames::Guarded, &mut bytes).unwrap();
-            let text = String::from_utf8(bytes).unwrap();
-            assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
-            assert_eq!(read_log_csv(text.as_bytes()).unwrap(), rows);
+            let mut table = csv::Reader::from_reader(bytes.as_slice());
+            assert_eq!(table.headers().unwrap().iter().collect::<Vec<_>>(), COLUMNS);
+            assert_eq!(table.records().map(Result::unwrap).count(), rows.len());
         }
-        assert!(read_log_csv("time,job\n1,a\n".as_bytes()).is_err());
     }
 
     #[test]

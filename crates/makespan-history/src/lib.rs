@@ -15,6 +15,7 @@ mod location;
 mod record;
 mod recorder;
 mod store;
+pub mod tables;
 
 pub use command::{Command, Template};
 pub use error::HistoryError;

@@ -105,9 +105,6 @@ pub struct SimulationOutputs {
     /// Write what happened as an SWF log; out.POLICY.swf with several policies
     #[arg(long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
-    /// Write a Paje trace; out.POLICY.trace with several policies
-    #[arg(long, value_name = "FILE.trace")]
-    pub paje: Option<PathBuf>,
     /// Write what a policy tells of its plans, such as collisions, as CSV; out.POLICY.csv with several policies
     #[arg(long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,

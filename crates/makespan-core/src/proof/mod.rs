@@ -86,24 +86,20 @@ pub enum Proof {
     /// Prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Prices for processors in continuous time.
-    #[serde(alias = "flow_prices")]
     TimePrices(TimePrices),
     /// Prices for time on machines that differ.
-    #[serde(alias = "machine_completion", alias = "machine_flow")]
     MachinePrices(MachinePrices),
     /// Prices for processors in continuous time that refute a deadline.
     DeadlinePrices(DeadlinePrices),
     /// Prices for machines that differ in continuous time.
     MachineTimePrices(MachineTimePrices),
     /// Prices for positions on machines.
-    #[serde(alias = "position_completion", alias = "position_flow")]
     PositionPrices(PositionPrices),
     /// Prices for what is released from an instant on.
     LateWork(LateWork),
     /// Not everything can end by a deadline, by a window of time.
     TimeWindow(TimeWindow),
     /// For each job such a deadline, as if it were alone.
-    #[serde(alias = "flow_windows")]
     JobWindows(JobWindows),
     /// Prices in time, paid by all tasks of jobs that choose when they end.
     JobPrices(JobPrices),

@@ -7,7 +7,7 @@ use makespan_core::{Instance, TaskId};
 
 use super::history::History;
 use super::seal::{seal, unseal};
-use super::{EARLIEST, FILE, JournalError, Opening, Record, VERSION, salvage};
+use super::{FILE, JournalError, Opening, Record, VERSION, salvage};
 use crate::files::{Files, STATUS};
 use crate::status::{Status, is_blank};
 use crate::storage::Storage;
@@ -195,9 +195,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let version =
         serde_json::from_str::<serde_json::Value>(&stated).ok().and_then(|value| value["header"]["version"].as_u64());
     match version {
-        Some(version) if !(u64::from(EARLIEST)..=u64::from(VERSION)).contains(&version) => {
-            Err(JournalError::Version { path, version })
-        }
+        Some(version) if version != u64::from(VERSION) => Err(JournalError::Version { path, version }),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use makespan_core::{Instance, Outcome, Run, TaskId};
 use super::content::put_in_place;
 use super::{Estimated, FILE, History, Journal, JournalError, Progression, Record, VERSION};
 use crate::files::Files;
-use crate::fingerprint::identities;
+use crate::fingerprint::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
@@ -75,7 +75,7 @@ impl Journal {
 fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
     // One nanosecond later, so that no status file that lies about passes for one of an attempt that is still to come.
     let (origin, grows) = (history.origin + 1, history.grows);
-    let fingerprint = identities(instance, grows).swap_remove(0);
+    let fingerprint = identity(instance, grows);
     let header = Record::Header { version: VERSION, fingerprint, origin, grows };
     let tasks = if grows { Record::Grown { list } } else { Record::Tasks { list } };
     let mut records = vec![header, tasks];

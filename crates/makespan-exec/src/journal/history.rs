@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Restated, Run, TaskId, Time};
 
-use super::{Cause, EARLIEST, Estimated, JournalError, Record, VERSION};
-use crate::fingerprint::identities;
+use super::{Cause, Estimated, JournalError, Record, VERSION};
+use crate::fingerprint::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 
@@ -87,23 +87,24 @@ impl History {
         let Some(&Record::Header { version, fingerprint: ref stated, grows, .. }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
-        if !(EARLIEST..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(JournalError::Version { path: path.to_owned(), version: u64::from(version) });
         }
-        let mut own = identities(instance, grows);
-        let other = |own: String| {
+        let own = identity(instance, grows);
+        let is_other = *stated != own;
+        let other = || {
             let (path, journal) = (path.to_owned(), stated.clone());
             Err(JournalError::OtherInstance { path, journal, instance: own })
         };
-        if !own.contains(stated) {
-            return other(own.swap_remove(0));
+        if is_other {
+            return other();
         }
         if !grows {
             return Self::played(path, instance.tasks(), records);
         }
         let mut history = Self::played(path, 0, records)?;
         if !TaskList::of(instance).begins_with(&history.known) {
-            return other(own.swap_remove(0));
+            return other();
         }
         history.grow(instance.tasks());
         Ok(history)

@@ -30,18 +30,15 @@ pub use history::{Attempt, History, Progression};
 pub use record::{Cause, Record};
 
 use crate::files::Files;
-use crate::fingerprint::identities;
+use crate::fingerprint::identity;
 use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, created, writable};
 use crate::strangers::{self, MARK, has_mark};
 pub use crate::tasks::TaskList;
 use content::Found;
 
-/// The version of the records that are written.
+/// The version of the records.
 pub const VERSION: u32 = 7;
-
-/// The earliest version that is read. Its records, and those of all versions since, are records of this version.
-pub const EARLIEST: u32 = 2;
 
 /// The name of the journal in the folder of a run.
 pub const FILE: &str = "journal.jsonl";
@@ -294,7 +291,7 @@ impl Journal {
 }
 
 fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
-    let fingerprint = identities(instance, grows).swap_remove(0);
+    let fingerprint = identity(instance, grows);
     Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 

@@ -22,12 +22,12 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
-    /// Tasks have come, behind those that were there. Runs that do not grow, and journals before version 7, lack it.
+    /// Tasks have come, behind those that were there. Runs that do not grow lack it.
     Grown {
         /// Those that are new.
         list: TaskList,
     },
-    /// What tells the tasks of the instance from those of an edited one. Journals of version 2 lack it.
+    /// What tells the tasks of the instance from those of an edited one.
     Tasks {
         /// The tasks, by number.
         list: TaskList,
@@ -57,11 +57,11 @@ pub enum Record {
         pid: i32,
         /// When that process started, in clock ticks after boot.
         pid_start: u64,
-        /// The GPUs that it holds, numbered through the platform. Where the platform states none, and before version 5, it is left out.
+        /// The GPUs that it holds, numbered through the platform. If the platform states none, it is left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gpus: Option<Vec<u64>>,
     },
-    /// A task that was handed over has begun; its start was until then that of its submission. Journals before version 6 lack it.
+    /// A task that was handed over has begun; its start was until then that of its submission.
     Begun {
         /// Which task.
         #[serde(rename = "job")]
@@ -117,7 +117,7 @@ pub enum Record {
         /// What.
         entry: LogEntry,
     },
-    /// Estimated times were replaced by what has ended. Journals before version 4 lack it.
+    /// Estimated times were replaced by what has ended.
     Estimated {
         /// When.
         at: Time,
@@ -144,7 +144,7 @@ pub enum Cause {
     Walltime,
     /// The run was stopped, or resumed after a death that the task survived.
     Stop,
-    /// Somebody took the task back. Journals before version 7 lack it.
+    /// Somebody took the task back.
     Cancel,
 }
 

@@ -8,7 +8,7 @@ use makespan_core::{Instance, Outcome, TaskId, Time};
 use super::history::History;
 use super::{Attempt, JournalError, Progression, Record, VERSION};
 use crate::clock::since_origin;
-use crate::fingerprint::identities;
+use crate::fingerprint::identity;
 use crate::status::Status;
 use crate::tasks::TaskList;
 
@@ -32,18 +32,18 @@ pub(super) fn salvage<'a>(
         Some((0, Record::Header { grows, .. })) => *grows,
         _ => grows,
     };
-    let own = identities(instance, grows);
+    let own = identity(instance, grows);
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
         // The latest run that left a status in the folder.
         _ => match statuses
             .iter()
-            .filter(|status| own.contains(&status.claim.instance))
+            .filter(|status| status.claim.instance == own)
             .map(|status| status.claim.run)
             .max()
         {
-            Some(origin) => Record::Header { version: VERSION, fingerprint: own[0].clone(), origin, grows },
+            Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
         },
     };
@@ -58,7 +58,7 @@ pub(super) fn salvage<'a>(
         whole.take(record);
     }
     let origin = whole.history.origin;
-    statuses.retain(|status| status.claim.run == origin && own.contains(&status.claim.instance));
+    statuses.retain(|status| status.claim.run == origin && status.claim.instance == own);
     statuses.sort_by_key(|status| (status.claim.task, status.claim.attempt));
     let told = statuses.into_iter().filter(|status| whole.take_status(status)).count();
     let note = format!(

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::axis::Axis;
-use super::{pgf, svg};
+use super::svg;
 
 /// Shares of a sample in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,15 +43,6 @@ impl Histogram {
 pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
     let (shares, [x, y]) = measured(histogram);
     out.write_all(svg::histogram(&noted(histogram), &shares, [&x, &y]).as_bytes())
-}
-
-/// Writes a histogram for LaTeX, as a `tikzpicture` of pgfplots with its data.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_histogram_pgf(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
-    let (shares, [x, y]) = measured(histogram);
-    out.write_all(pgf::histogram(&noted(histogram), &shares, [&x, &y]).as_bytes())
 }
 
 /// The shares, with the axes for them.

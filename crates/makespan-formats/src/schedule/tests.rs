@@ -111,27 +111,6 @@ fn mean_flow_is_stated_where_it_is_known() {
     assert!(text.contains("\"mean_flow\": 1.750000002,"), "{text}");
     assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"time_prices\""), "{text}");
     assert_eq!(ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap(), file);
-    // The kind as it was called when each objective had its own.
-    let older = text.replace("\"kind\":\"time_prices\"", "\"kind\":\"flow_prices\"");
-    assert_ne!(older, text);
-    assert_eq!(ScheduleFile::read("s.json", older.as_bytes(), &instance()).unwrap(), file);
-}
-
-#[test]
-fn kinds_that_were_named_after_an_objective_are_still_read() {
-    let kinds = [
-        ("flow_prices", "time_prices", r#""instants":[0],"prices":[],"scale":0"#),
-        ("machine_completion", "machine_prices", r#""prices":[1,2]"#),
-        ("machine_flow", "machine_prices", r#""prices":[1,2]"#),
-        ("position_completion", "position_prices", r#""prices":[[4],[1]]"#),
-        ("position_flow", "position_prices", r#""prices":[[4],[1]]"#),
-        ("flow_windows", "job_windows", r#""windows":[]"#),
-    ];
-    for (old, new, rest) in kinds {
-        let read = |kind: &str| serde_json::from_str::<Proof>(&format!(r#"{{"kind":"{kind}",{rest}}}"#)).unwrap();
-        assert_eq!(read(old), read(new), "{old}");
-        assert!(serde_json::to_string(&read(old)).unwrap().contains(&format!("\"{new}\"")));
-    }
 }
 
 #[test]

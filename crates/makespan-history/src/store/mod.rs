@@ -16,7 +16,8 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::HistoryError;
-use schema::{Kind, STEPS};
+use crate::tables::{self, Kind};
+use schema::{APPLICATION, STEPS};
 
 pub use entry::Entry;
 pub use filter::Filter;
@@ -51,7 +52,7 @@ impl History {
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
         // At one instant: another process may be making the tables.
-        let kind = connection.unchecked_transaction().and_then(|instant| schema::kind(&instant)).map_err(fail)?;
+        let kind = connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {
             Kind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
             Kind::Ours(version) if version > known => {
@@ -103,7 +104,7 @@ fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::
     // Of a write-ahead log the file is synced before its pages are written back: a power cut may lose the last records and
     // damages nothing.
     connection.pragma_update(None, "synchronous", "normal")?;
-    schema::migrate(connection, steps)
+    tables::migrate(connection, APPLICATION, steps).map(drop)
 }
 
 fn make_file(path: &Path) -> io::Result<()> {

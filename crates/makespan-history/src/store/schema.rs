@@ -1,6 +1,4 @@
-//! The tables, and how older ones become them.
-
-use rusqlite::{Connection, Error, TransactionBehavior};
+//! The tables of a history.
 
 /// Marks the database as ours in its header: `Mksp`.
 pub(super) const APPLICATION: i64 = 0x4d6b_7370;
@@ -37,39 +35,3 @@ pub(super) const STEPS: [&str; 1] = [
      ) STRICT;
      CREATE INDEX runs_by_command ON runs (command);",
 ];
-
-/// What a database is.
-pub(super) enum Kind {
-    /// Ours, of this version; 0 where it is empty.
-    Ours(i64),
-    /// Another program's.
-    Foreign,
-}
-
-/// Asks a database what it is.
-pub(super) fn kind(connection: &Connection) -> Result<Kind, Error> {
-    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id")?, number("user_version")?);
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    Ok(match application {
-        APPLICATION => Kind::Ours(version),
-        0 if version == 0 && tables == 0 => Kind::Ours(0),
-        _ => Kind::Foreign,
-    })
-}
-
-/// Takes the steps that are missing, all or none. Of two processes that come at once the second waits, and finds nothing to do.
-pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // What it is may have changed before the lock was ours.
-    if let Kind::Ours(version) = kind(&transaction)? {
-        for step in steps.iter().skip(usize::try_from(version).unwrap_or(0)) {
-            transaction.execute_batch(step)?;
-        }
-        if version < steps.len() as i64 {
-            transaction.pragma_update(None, "application_id", APPLICATION)?;
-            transaction.pragma_update(None, "user_version", steps.len() as i64)?;
-        }
-    }
-    transaction.commit()
-}

@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
 use makespan_formats::picture::{PictureFormat, write_picture};
-use makespan_formats::plot::{Figure, Histogram, write_figure, write_figure_pgf, write_histogram, write_histogram_pgf};
+use makespan_formats::plot::{Figure, Histogram, write_figure, write_histogram};
 
 use crate::LabError;
 
@@ -63,20 +63,14 @@ pub(crate) fn in_memory(name: &str, write: impl FnOnce(&mut Vec<u8>) -> std::io:
     Ok((name.to_owned(), contents))
 }
 
-/// A figure with the names of its files: SVG, and a `tikzpicture` for LaTeX.
-pub(crate) fn figure(name: &str, figure: &Figure) -> Result<[File; 2], LabError> {
-    Ok([
-        in_memory(&format!("{name}.svg"), |svg| write_figure(svg, figure))?,
-        in_memory(&format!("{name}.tex"), |tex| write_figure_pgf(tex, figure))?,
-    ])
+/// A figure as SVG, with the name of its file.
+pub(crate) fn figure(name: &str, figure: &Figure) -> Result<File, LabError> {
+    in_memory(&format!("{name}.svg"), |svg| write_figure(svg, figure))
 }
 
-/// A histogram with the names of its files, as [`figure`].
-pub(crate) fn histogram(name: &str, histogram: &Histogram) -> Result<[File; 2], LabError> {
-    Ok([
-        in_memory(&format!("{name}.svg"), |svg| write_histogram(svg, histogram))?,
-        in_memory(&format!("{name}.tex"), |tex| write_histogram_pgf(tex, histogram))?,
-    ])
+/// A histogram, as [`figure`].
+pub(crate) fn histogram(name: &str, histogram: &Histogram) -> Result<File, LabError> {
+    in_memory(&format!("{name}.svg"), |svg| write_histogram(svg, histogram))
 }
 
 /// How many instances are planned at the same time, and on how many cores: what times depend on.

@@ -30,10 +30,10 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
         }
         for (letter, criterion, label) in charts {
             let ratios = ratios(points, family, criterion, label);
-            figures.extend(figure(&format!("figure{number}{letter}"), &ratios)?);
+            figures.push(figure(&format!("figure{number}{letter}"), &ratios)?);
         }
     }
-    figures.extend(figure("figure7", &times(points))?);
+    figures.push(figure("figure7", &times(points))?);
     Ok(figures)
 }
 

@@ -20,7 +20,7 @@ pub(super) fn all(options: &Options, points: &Points) -> Result<Vec<File>, LabEr
         .filter(|(_, _, group)| options.each.iter().any(|&each| points.keys().any(|(known, _)| *known == group(each))));
     let mut figures = Vec::new();
     for (name, title, group) in drawn {
-        figures.extend(figure(&format!("ratio-{name}"), &ratios(options, points, title, group))?);
+        figures.push(figure(&format!("ratio-{name}"), &ratios(options, points, title, group))?);
     }
     Ok(figures)
 }

@@ -11,7 +11,7 @@ pub(super) fn all(points: &[Point]) -> Result<Vec<File>, LabError> {
     let settings = points.chunk_by(|a, b| a.setting == b.setting);
     let mut figures = Vec::new();
     for group in settings {
-        figures.extend(figure(&group[0].setting.file_stem(), &ratios(group))?);
+        figures.push(figure(&group[0].setting.file_stem(), &ratios(group))?);
     }
     Ok(figures)
 }

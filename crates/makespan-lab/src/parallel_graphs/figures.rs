@@ -31,7 +31,7 @@ pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<V
         series: shown.iter().map(|algorithm| distribution(algorithm, runs)).collect(),
         ..Figure::default()
     };
-    Ok([figure("ratios", &by_processors)?, figure("distribution", &distribution)?].concat())
+    Ok(vec![figure("ratios", &by_processors)?, figure("distribution", &distribution)?])
 }
 
 fn by_processors(algorithm: &str, points: &[Point]) -> Series {

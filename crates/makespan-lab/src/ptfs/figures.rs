@@ -20,12 +20,12 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
         for (at, &group) in groups.iter().rev().enumerate() {
             // The flows that swing most are the paper's; the others have their swing in the name.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
-            figures.extend(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
-            figures.extend(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
-            figures.extend(figure(&format!("figure{}b{suffix}", number + 2), &utilisations(points, group))?);
+            figures.push(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
+            figures.push(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
+            figures.push(figure(&format!("figure{}b{suffix}", number + 2), &utilisations(points, group))?);
         }
         if groups.len() > 1 {
-            figures.extend(figure(&format!("figure{number}-by-swing"), &by_swing(points, &groups))?);
+            figures.push(figure(&format!("figure{number}-by-swing"), &by_swing(points, &groups))?);
         }
     }
     Ok(figures)

@@ -21,7 +21,7 @@ pub(super) fn all(options: &Options, runs: &[Run], known: &KnownValues) -> Resul
     let sets = runs.chunk_by(|a, b| a.set == b.set);
     let mut figures = Vec::new();
     for set in sets {
-        figures.extend(figure(&format!("gaps-{}", set[0].set.replace(' ', "-")), &gaps(options, set, known))?);
+        figures.push(figure(&format!("gaps-{}", set[0].set.replace(' ', "-")), &gaps(options, set, known))?);
     }
     Ok(figures)
 }

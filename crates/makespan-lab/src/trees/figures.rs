@@ -24,7 +24,7 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
             range: (0.0, 1.0),
             bins: 50,
         };
-        figures.extend(histogram(&format!("figure2-{buffers}"), &drawn)?);
+        figures.push(histogram(&format!("figure2-{buffers}"), &drawn)?);
     }
     for name in COMPARED {
         let drawn = Histogram {
@@ -34,7 +34,7 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
             range: (-2.0, NEAR_ZERO + 0.1),
             bins: 101,
         };
-        figures.extend(histogram(&format!("figure3-{name}"), &drawn)?);
+        figures.push(histogram(&format!("figure3-{name}"), &drawn)?);
     }
     Ok(figures)
 }

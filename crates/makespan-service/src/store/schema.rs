@@ -1,17 +1,19 @@
-//! The tables, and how older ones become them.
+//! The tables of a store.
 
-use rusqlite::{Connection, TransactionBehavior};
+use makespan_history::tables::{self, Kind};
+use rusqlite::Connection;
 
 /// Marks the database as ours in its header: `Mksv`.
 const APPLICATION: i64 = 0x4d6b_7376;
 
 /// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
 /// another step behind it.
-pub(super) const STEPS: [&str; 3] = [
+pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds after 1970. `spec` is the native file of the job alone; `environment` is a JSON object. What is counted in a
     // job is of its tasks. In `handed` are the jobs that
     // the engine was given, in this order; `total` is
-    // the length of all until then.
+    // the length of all until then. `counts` has the jobs of each user by state, so that no long queue is
+    // counted. Indexes hold all that a history, and a search for names, asks for.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,
@@ -39,11 +41,11 @@ pub(super) const STEPS: [&str; 3] = [
          ended REAL,
          reason TEXT
      ) STRICT;
-     CREATE INDEX jobs_by_state ON jobs (state, number);
+     CREATE INDEX jobs_by_state ON jobs (state, number, user, name);
      CREATE INDEX jobs_by_user ON jobs (user, state, number);
-     CREATE INDEX jobs_by_submission ON jobs (submitted);
-     CREATE INDEX jobs_by_start ON jobs (started) WHERE started IS NOT NULL;
-     CREATE INDEX jobs_by_end ON jobs (ended) WHERE ended IS NOT NULL;
+     CREATE INDEX jobs_by_submission ON jobs (submitted, user);
+     CREATE INDEX jobs_by_start ON jobs (started, submitted, user) WHERE started IS NOT NULL;
+     CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;
      CREATE TABLE waits (
          job INTEGER NOT NULL REFERENCES jobs (number),
          before INTEGER NOT NULL REFERENCES jobs (number),
@@ -86,7 +88,7 @@ pub(super) const STEPS: [&str; 3] = [
          PRIMARY KEY (job, task)
      ) STRICT, WITHOUT ROWID;
      CREATE INDEX tasks_by_state ON tasks (state);
-     CREATE INDEX tasks_by_end ON tasks (ended) WHERE ended IS NOT NULL;
+     CREATE INDEX tasks_by_end ON tasks (ended, started, width) WHERE ended IS NOT NULL;
      CREATE TABLE happenings (
          sequence INTEGER PRIMARY KEY,
          at REAL NOT NULL,
@@ -119,16 +121,13 @@ pub(super) const STEPS: [&str; 3] = [
          start REAL NOT NULL,
          stop REAL NOT NULL,
          processors TEXT NOT NULL
-     ) STRICT;",
-    // How many jobs of each user stand how, so that nobody counts long queues; indexes that hold all that a history, and a search for names, asks for; and keys are
-    // forgotten without a look at all of them.
-    "CREATE TABLE counts (
+     ) STRICT;
+     CREATE TABLE counts (
          user TEXT NOT NULL,
          state TEXT NOT NULL,
          jobs INTEGER NOT NULL,
          PRIMARY KEY (user, state)
      ) STRICT, WITHOUT ROWID;
-     INSERT INTO counts SELECT user, state, count(*) FROM jobs GROUP BY user, state;
      CREATE TRIGGER counts_of_new AFTER INSERT ON jobs BEGIN
          INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
      END;
@@ -136,21 +135,10 @@ pub(super) const STEPS: [&str; 3] = [
          UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
          INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
      END;
-     DROP INDEX jobs_by_state;
-     DROP INDEX jobs_by_submission;
-     DROP INDEX jobs_by_start;
-     DROP INDEX jobs_by_end;
-     DROP INDEX tasks_by_end;
-     CREATE INDEX jobs_by_state ON jobs (state, number, user, name);
-     CREATE INDEX jobs_by_submission ON jobs (submitted, user);
-     CREATE INDEX jobs_by_start ON jobs (started, submitted, user) WHERE started IS NOT NULL;
-     CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;
-     CREATE INDEX tasks_by_end ON tasks (ended, started, width) WHERE ended IS NOT NULL;
-     CREATE INDEX keys_by_time ON keys (at);",
-    // What is old can be forgotten.
-    "CREATE TRIGGER counts_of_forgotten AFTER DELETE ON jobs BEGIN
+     CREATE TRIGGER counts_of_forgotten AFTER DELETE ON jobs BEGIN
          UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
      END;
+     CREATE INDEX keys_by_time ON keys (at);
      CREATE INDEX handed_by_round ON handed (round);",
 ];
 
@@ -159,27 +147,12 @@ pub(super) const STEPS: [&str; 3] = [
 /// # Errors
 /// In words: it is not ours, or of a later version, or cannot be read.
 pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
-    let fail = |error: rusqlite::Error| error.to_string();
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-    let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id").map_err(fail)?, number("user_version").map_err(fail)?);
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fail)?;
-    if application != APPLICATION && (application != 0 || version != 0 || tables != 0) {
-        return Err("it is the database of another program; name another folder".into());
-    }
     let known = steps.len() as i64;
-    if version > known {
-        return Err(format!(
-            "a later version of makespan made it (its tables are of version {version}, known are {known})"
-        ));
+    match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
+        Kind::Foreign => Err("it is the database of another program; name another folder".into()),
+        Kind::Ours(version) if version > known => {
+            Err(format!("a later version of makespan made it (its tables are of version {version}, known are {known})"))
+        }
+        Kind::Ours(_) => Ok(()),
     }
-    for step in steps.iter().skip(usize::try_from(version).unwrap_or(0)) {
-        transaction.execute_batch(step).map_err(fail)?;
-    }
-    if version < known {
-        transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;
-        transaction.pragma_update(None, "user_version", known).map_err(fail)?;
-    }
-    transaction.commit().map_err(fail)
 }

@@ -7,7 +7,7 @@ use makespan::spec_title;
 use makespan_core::Objective;
 use makespan_formats::CsvNames;
 use makespan_formats::performance_profile::{PerformanceProfile, figure};
-use makespan_formats::plot::{tex, write_figure, write_figure_pgf};
+use makespan_formats::plot::write_figure;
 use miette::Result;
 
 use super::comparison::Comparison;
@@ -16,7 +16,7 @@ use crate::output::{draw, write_file};
 
 /// What tables and profiles are written as.
 pub const TABLES: [&str; 3] = ["csv", "md", "tex"];
-pub const PROFILES: [&str; 5] = ["svg", "png", "pdf", "tex", "csv"];
+pub const PROFILES: [&str; 4] = ["svg", "png", "pdf", "csv"];
 
 /// The ending of a file, in small letters.
 fn ending(path: &Path) -> String {
@@ -39,11 +39,9 @@ pub fn write_profile(
     by: Objective,
 ) -> Result<()> {
     let named: Vec<String> = names.iter().map(|name| spec_title(name)).collect();
-    let figure = || figure(&named, profiles, &by.to_string());
     match ending(path).as_str() {
         "csv" => write_file(path, |out| steps(out, names, profiles)),
-        "tex" => write_file(path, |mut out| write_figure_pgf(&mut out, &figure())),
-        _ => draw(&[path], |mut out| write_figure(&mut out, &figure())),
+        _ => draw(&[path], |mut out| write_figure(&mut out, &figure(&named, profiles, &by.to_string()))),
     }
 }
 
@@ -148,4 +146,30 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
         writeln!(out, "\\multicolumn{{{columns}}}{{p{{0.9\\linewidth}}}}{{\\footnotesize Note: {}.}}", tex(&note))?;
     }
     writeln!(out, "\\end{{tabular}}")
+}
+
+/// Returns a text without what TeX takes for more than text.
+fn tex(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' => escaped += "\\textbackslash{}",
+            '~' => escaped += "\\textasciitilde{}",
+            '^' => escaped += "\\textasciicircum{}",
+            '<' => escaped += "\\textless{}",
+            '>' => escaped += "\\textgreater{}",
+            '|' => escaped += "\\textbar{}",
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // Braces keep brackets from ending an option.
+            '[' | ']' => {
+                let _ = write!(escaped, "{{{c}}}");
+            }
+            c if c.is_control() => escaped.push('\u{FFFD}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
 use makespan_core::Instance;
-use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
+use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_swf_trace};
 use miette::Result;
 
 use crate::args::SimulationOutputs;
@@ -21,15 +21,14 @@ pub struct Target {
 enum Kind {
     Jobs,
     Swf,
-    Paje,
     Log,
 }
 
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
-    let SimulationOutputs { jobs, swf, paje, log, gantt, report, raw_names: _ } = outputs;
+    let SimulationOutputs { jobs, swf, log, gantt, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
-    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
+    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Log, log)] {
         let Some(path) = path else { continue };
         for (policy, spec) in specs.iter().enumerate() {
             let path = if specs.len() == 1 { path.clone() } else { named(path, spec) };
@@ -41,7 +40,6 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
     check_targets(trace, &paths)?;
     check_kind("--jobs", jobs.as_ref(), &["csv"])?;
     check_kind("--swf", swf.as_ref(), &["swf"])?;
-    check_kind("--paje", paje.as_ref(), &["trace", "paje"])?;
     check_kind("--log", log.as_ref(), &["csv"])?;
     check_gantt(gantt)?;
     check_kind("--report", report.as_ref(), &["html", "htm"])?;
@@ -79,7 +77,6 @@ pub fn write(
         match kind {
             Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(instance, workload, trace, names, out)?))?,
             Kind::Swf => write_file(path, |out| write_swf_trace(instance, trace, out))?,
-            Kind::Paje => write_file(path, |out| write_paje(instance, trace, out))?,
             Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), names, out)?))?,
         }
     }

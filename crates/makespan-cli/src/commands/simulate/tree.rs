@@ -56,7 +56,6 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
         ("--failures", options.breakdowns.failures.is_some()),
         ("--jobs", options.outputs.jobs.is_some()),
         ("--swf", options.outputs.swf.is_some()),
-        ("--paje", options.outputs.paje.is_some()),
         ("--log", options.outputs.log.is_some()),
         ("--gantt", !options.outputs.gantt.is_empty()),
         ("--start-time-of", options.question.start_time_of.is_some()),

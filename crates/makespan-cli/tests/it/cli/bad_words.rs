@@ -136,7 +136,6 @@ fn outputs_of_kinds_that_are_not_written_are_refused() {
     for (option, what) in [
         ("--jobs j.json", ".csv"),
         ("--swf s.txt", ".swf"),
-        ("--paje p.svg", ".trace"),
         ("--log l.txt", ".csv"),
         ("--report r.svg", ".html"),
     ] {

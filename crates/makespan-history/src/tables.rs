@@ -1,0 +1,49 @@
+//! Tables of a database, and how older ones become them.
+
+use rusqlite::{Connection, Error, TransactionBehavior};
+
+/// What a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A database of the application, of this version; 0 if it is empty.
+    Ours(i64),
+    /// Another program's.
+    Foreign,
+}
+
+/// Asks a database what it is. The `application` is the number in the header by which a program knows its databases.
+///
+/// # Errors
+/// Those of the database.
+pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (stated, version) = (number("application_id")?, number("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match stated {
+        stated if stated == application => Kind::Ours(version),
+        0 if version == 0 && tables == 0 => Kind::Ours(0),
+        _ => Kind::Foreign,
+    })
+}
+
+/// Takes the steps that are missing, all or none, and returns what the database was before. Step `k` makes version `k + 1` of version
+/// `k`. A database of another program or of a later version is left as it is. Of two processes that come at once the second waits, and
+/// finds nothing to do.
+///
+/// # Errors
+/// Those of the database.
+pub fn migrate(connection: &mut Connection, application: i64, steps: &[&str]) -> Result<Kind, Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = kind(&transaction, application)?;
+    if let Kind::Ours(version) = found {
+        for step in steps.iter().skip(usize::try_from(version).unwrap_or(0)) {
+            transaction.execute_batch(step)?;
+        }
+        if version < steps.len() as i64 {
+            transaction.pragma_update(None, "application_id", application)?;
+            transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+        }
+    }
+    transaction.commit()?;
+    Ok(found)
+}
