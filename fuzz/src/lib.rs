@@ -6,8 +6,8 @@ use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
-    parse_failures, parse_instance, parse_replay, write_instance,
+    Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth, parse_failures,
+    parse_instance, parse_replay, write_instance,
 };
 
 fn assert_one_line(error: &dyn std::fmt::Display) {

@@ -5,6 +5,7 @@ mod failures;
 mod flow;
 mod generate;
 mod graphs;
+mod groups;
 mod history;
 mod machines;
 mod needs;
@@ -59,7 +60,7 @@ Examples:
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
 #[derive(Parser)]
-#[command(name = "makespan", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "makespan", version, arg_required_else_help = true, after_help = EXAMPLES, help_template = groups::template())]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -109,8 +110,10 @@ pub enum Command {
     #[cfg(feature = "service")]
     Token(TokenCommands),
     /// Serve a node of a pilot: `run --on slurm` starts it there
+    #[command(hide = true)]
     Agent(AgentOptions),
     /// Compute a shard of `compare`, which starts it with --on or --shards
+    #[command(hide = true)]
     Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
@@ -155,20 +158,24 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: a list of shell commands, native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
-    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2); - is standard input. The word slurm, or a
-    /// folder with what Slurm's commands printed: what waits in the queue of a cluster, beside what runs
+    /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
+    ///
+    /// Formats are known by their content: shell commands one a line, native JSON or TOML, SWF, an ETC matrix, workflows (.json, .dax,
+    /// .stg, .dot, .xml), projects of PSPLIB (.sm, .mm, .rcp), published moldable sets; all also .gz or .bz2. The word slurm, or a folder
+    /// with what Slurm's commands printed, is the queue of a cluster: what waits, beside what runs
     pub instance: PathBuf,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Machines")]
     pub machines: MachineOptions,
-    /// The trace of a run of Nextflow (-with-trace), for its graph of processes in DOT (-with-dag)
-    #[arg(long, value_name = "TRACE.txt")]
+    /// Trace of a run of Nextflow (-with-trace), for its graph in DOT (-with-dag)
+    #[arg(hide_short_help = true, long, value_name = "TRACE.txt")]
     pub nextflow_trace: Option<PathBuf>,
-    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
+    /// Make the jobs of a log moldable by this law, such as amdahl:0.05
+    ///
+    /// linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
     /// Seed of downey:random
-    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(hide_short_help = true, long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     pub speedup_seed: u64,
     /// Refuse a log with records that cannot be used, instead of skipping them
     #[arg(long)]
@@ -187,9 +194,10 @@ pub struct PictureOptions {
     /// Write the jobs as CSV in the columns of Batsim and evalys
     #[arg(long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
-    /// Write names into CSV as they are, also those that a spreadsheet takes for formulas (beginning with = + - or @), which are
-    /// written behind an apostrophe otherwise
-    #[arg(long)]
+    /// Write names into CSV as they are
+    ///
+    /// Names that a spreadsheet takes for formulas (they begin with = + - or @) are otherwise written behind an apostrophe
+    #[arg(hide_short_help = true, long)]
     pub raw_names: bool,
 }
 
@@ -197,11 +205,12 @@ pub struct PictureOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms` [default: optimise, and of
-    /// bags of tasks on a tree steady-state]
+    /// Algorithm, such as demt or list[order=saf] [default: optimise, and of bags of tasks on a tree steady-state]
+    ///
+    /// See `makespan algorithms`
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Search")]
     pub search: SearchOptions,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
@@ -215,9 +224,9 @@ pub struct PlanOptions {
     /// Write the schedule as an SWF log
     #[arg(long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Bags of tasks on a tree")]
     pub period: PeriodOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Files that are written")]
     pub pictures: PictureOptions,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -227,16 +236,21 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; cost: of graphs and of jobs on one processor, within their deadlines; max-lateness, weighted-lateness: after their deadlines; pareto: makespan against
-    /// weighted completion [default: makespan where some job is a graph or machines differ, otherwise weighted-completion]
+    /// What is minimised [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
+    ///
+    /// Cost is of graphs and of jobs on one processor, within their deadlines; max-lateness and weighted-lateness are after deadlines;
+    /// pareto is makespan against weighted completion
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
-    /// How long the command may take, such as 10s: reading, proofs, search and writing; at least a quarter of it goes to the search.
-    /// What cannot be interrupted, such as the first plan and the simplest bounds of a large instance, is done in any case.
-    /// Ctrl-C ends it earlier [default: 1s]
+    /// How long the command may take, such as 10s: reading, proofs, search and writing [default: 1s]
+    ///
+    /// At least a quarter of it goes to the search. What cannot be interrupted, such as the first plan and the simplest bounds of a large
+    /// instance, is done in any case. Ctrl-C ends it earlier
     #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
     pub time_limit: Option<String>,
-    /// Allow no makespan above this many times the proven bound, such as 1.25; best-effort bags are not counted
+    /// Allow no makespan above this many times the proven bound, such as 1.25
+    ///
+    /// Best-effort bags are not counted
     #[arg(long, value_name = "FACTOR", conflicts_with = "algorithm", allow_negative_numbers = true)]
     pub makespan_at_most: Option<String>,
 }
@@ -256,7 +270,9 @@ pub enum ObjectiveName {
 pub struct BoundOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// How long the search for bounds may take, such as 60s. The simplest bounds of a large instance are proved in any case
+    /// How long the search for bounds may take, such as 60s
+    ///
+    /// The simplest bounds of a large instance are proved in any case
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub time_limit: String,
     /// What is printed; JSON has the certificates
@@ -284,18 +300,22 @@ pub struct CompareOptions {
     pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub shards: ShardOptions,
-    /// Folder of the shards, one an algorithm; a comparison that was interrupted goes on there [default: compare-NAME]
+    /// Folder of the shards, one an algorithm [default: compare-NAME]
+    ///
+    /// A comparison that was interrupted goes on there
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
     /// Algorithms, separated by commas; all of the catalogue when left out
     #[arg(long, short, value_name = "SPECS")]
     pub algorithms: Option<String>,
-    /// Write the comparison as a table: .csv has a row for each instance and algorithm, .md and .tex are summed up. It may be asked for
-    /// several times
+    /// Write the comparison as a table: .csv, .md or .tex
+    ///
+    /// CSV has a row for each instance and algorithm, the others are summed up. May be given several times
     #[arg(long, value_name = "FILE.csv")]
     pub table: Vec<PathBuf>,
-    /// Write a performance profile over several instances: for which share of them an algorithm is within a factor of the best; .svg,
-    /// .png, .pdf, or .csv. It may be asked for several times
+    /// Write a performance profile over several instances: .svg, .png, .pdf or .csv
+    ///
+    /// It shows for which share of the instances an algorithm is within a factor of the best. May be given several times
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Vec<PathBuf>,
     /// What the profile compares [default: the makespan, or what else is measured first]
@@ -313,13 +333,15 @@ pub struct CompareOptions {
 pub struct RunOptions {
     #[command(flatten)]
     pub source: SourceOptions,
-    /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan is kept where jobs or their tasks
-    /// wait for each other [default: optimise, for a hundredth of the time of the run, but at most a second; its plan is kept and
-    /// improved while the jobs run]
+    /// Algorithm that plans, and plans again when a job ends early or late [default: optimise]
+    ///
+    /// By default it plans for a hundredth of the time of the run, but at most a second, and the plan is kept and improved while the jobs
+    /// run. The order of a plan is kept if jobs or their tasks wait for each other
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
-    /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed; what it would do if all
-    /// times were as estimated stands for the plan
+    /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed
+    ///
+    /// What it would do if all times were as estimated stands for the plan
     #[arg(long, value_name = "SPEC", conflicts_with = "algorithm")]
     pub policy: Option<String>,
     /// Seed of every random choice
@@ -328,17 +350,18 @@ pub struct RunOptions {
     /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Accept a platform with more processors than this machine has cores, and with more memory and GPUs than it has
+    /// Accept more processors, memory and GPUs than this machine has
     #[arg(long)]
     pub oversubscribe: bool,
-    /// Run each task in a folder of its own below this one, on the disk of its node, such as /tmp: the files that it reads are copied there before it starts,
-    /// and those that it writes copied back when it has succeeded, whole or not at all. For workflows whose tasks name their files
-    /// (`WfFormat`). %N stands for the node, %j for the job of Slurm
+    /// Run each task in a folder of its own below this one, on the disk of its node, such as /tmp
+    ///
+    /// The files that it reads are copied there before it starts, and those that it writes are copied back when it has succeeded, whole or
+    /// not at all. For workflows whose tasks name their files (`WfFormat`). %N stands for the node, %j for the job of Slurm
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Slurm")]
     pub slurm: SlurmOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Failures and resuming")]
     pub failures: FailureOptions,
     #[command(flatten)]
     pub history: HistoryChoice,
@@ -396,7 +419,7 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
+    /// Where to write: .toml, .json, .swf or .etc; .xml for the machines of a tree alone
     pub output: PathBuf,
     /// Read the file as a list of shell commands
     #[arg(long, value_enum, value_name = "list")]
@@ -412,9 +435,14 @@ pub enum InputFormat {
 
 #[derive(Args)]
 pub struct AlgorithmsOptions {
-    /// Explain this one: what it does, where it comes from, what is proved of it, its parameters, and an example
+    /// Explain this one, with an example
+    ///
+    /// What it does, where it comes from, what is proved of it, and its parameters
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+    /// List all algorithms, policies and heuristics of trees in full
+    #[arg(long, conflicts_with = "name")]
+    pub all: bool,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,

@@ -8,7 +8,9 @@ use miette::{Result, miette};
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct FailureOptions {
-    /// Try a job that failed or reached its walltime again, up to so many times; one that was killed for memory gets twice the memory
+    /// Try a job that failed or reached its walltime again, up to so many times
+    ///
+    /// One that was killed for memory gets twice the memory
     #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
     pub retry: u32,
     /// When a job has failed for good, go on with all that does not wait for it [default]
@@ -20,18 +22,23 @@ pub struct FailureOptions {
     /// End each job that states no walltime after so long, such as 90s or 2h
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Kill a job that uses more memory than it states (control groups, cgroup v2; where there are none it is said)
+    /// Kill a job that uses more memory than it states
+    ///
+    /// By control groups (cgroup v2); a message says if there are none
     #[arg(long)]
     pub limit_memory: bool,
-    /// Continue an interrupted run; without --folder the latest one of this instance. Jobs that have succeeded and do the same as
-    /// then are not run again, whatever else was edited. Of makefiles and workflows of Snakemake it runs what make or Snakemake
-    /// would run now
+    /// Continue an interrupted run; without --folder the latest one of this instance
+    ///
+    /// Jobs that have succeeded and do the same as then are not run again, whatever else was edited. Of makefiles and workflows of
+    /// Snakemake it runs what make or Snakemake would run now
     #[arg(long)]
     pub resume: bool,
     /// With --resume, run jobs that did not succeed again
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// With --resume, where the journal is damaged go on with what is certain; the damaged one is kept
+    /// With --resume, where the journal is damaged go on with what is certain
+    ///
+    /// The damaged one is kept
     #[arg(long, requires = "resume")]
     pub recover: bool,
     /// Print one line at the end, for programs, and errors

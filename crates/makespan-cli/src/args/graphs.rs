@@ -59,7 +59,9 @@ pub struct GenerateGraphsOptions {
     /// Seconds between the releases of two jobs on average; all at 0 when left out
     #[arg(long, allow_negative_numbers = true)]
     pub gap: Option<f64>,
-    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone; no deadlines when left out
+    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone
+    ///
+    /// No deadlines when left out
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub deadline: Option<f64>,
     #[command(flatten)]

@@ -10,25 +10,30 @@ pub const QUEUE: &str = "queue:";
 /// On which machines an instance is planned or played, where the file is not to say.
 #[derive(Args)]
 pub struct MachineOptions {
-    /// Processors of a log's platform, instead of those in its header; of the machine for a list of commands, instead of the cores
-    /// of this one; machines of an ETC matrix that is one column; nodes
-    /// of one processor for a workflow
+    /// Number of processors, instead of those of the file or of this machine
+    ///
+    /// Of a log's platform, of the machine for a list of commands, machines of an ETC matrix that is one column, or nodes of one processor
+    /// for a workflow
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
-    /// Machines instead of those of the file, and for a workflow, which has none: nodes by processors such as 16x8, a native
-    /// file, or a `SimGrid` platform
+    /// Machines instead of those of the file, such as 16x8 (nodes by processors) or a file
+    ///
+    /// A native file, or a `SimGrid` platform. A workflow has no machines of its own
     #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
     pub platform: Option<PathBuf>,
-    /// Machines of a cluster instead of those of the file: the nodes of this job inside one (`SLURM_JOB_ID`), else those of a
-    /// partition that take jobs, as if they were empty. To simulate, without a file: the queue of the cluster with what runs, or of a folder with
-    /// what Slurm's commands printed
+    /// Machines of a cluster: slurm, a partition of it, or a folder with saved output of Slurm
+    ///
+    /// The nodes of this job inside one (`SLURM_JOB_ID`), else those of a partition that take jobs, as if they were empty. To simulate,
+    /// without a file: the queue of the cluster with what runs
     #[arg(long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
-    #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
+    #[arg(hide_short_help = true, long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
     pub bandwidth: Option<String>,
-    /// The node that holds the files that come from outside a workflow; without it they are there at once
-    #[arg(long, value_name = "NODE")]
+    /// Node that holds the files that come from outside a workflow
+    ///
+    /// Without it these files are everywhere at once
+    #[arg(hide_short_help = true, long, value_name = "NODE")]
     pub stage_in: Option<String>,
 }
 

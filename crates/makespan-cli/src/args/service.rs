@@ -32,7 +32,9 @@ impl From<&ConnectionOptions> for ClientOptions {
 
 #[derive(Args)]
 pub struct SubmitOptions {
-    /// A list of shell commands, one a line, or an instance whose jobs have commands; - is standard input
+    /// A list of shell commands, one a line, or an instance whose jobs have commands
+    ///
+    /// - is standard input
     #[arg(required_unless_present = "command")]
     pub file: Option<PathBuf>,
     /// One command, as in `run`: one string is a shell command, several words are a program with its arguments. With {} in it and ::: and
@@ -54,7 +56,9 @@ pub struct SubmitOptions {
     /// GPUs that the command needs
     #[arg(long, value_name = "N", conflicts_with = "file")]
     pub gpus: Option<u64>,
-    /// Another resource that the command needs, such as a licence of `serve --licence`: matlab=1; may be stated several times
+    /// Another resource that the command needs, such as a licence of `serve --licence`: matlab=1
+    ///
+    /// May be stated several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "file")]
     pub resource: Vec<String>,
     /// What the job is called
@@ -205,8 +209,10 @@ impl From<RoleName> for Role {
 /// A service.
 #[derive(Args)]
 pub struct ServeOptions {
-    /// Keep jobs, their output and the tokens in this folder; with --on slurm one that all nodes share [default: that of
-    /// `MAKESPAN_STORE`, or makespan/service in the data folder of this user]
+    /// Keep jobs, their output and the tokens in this folder [default: that of `MAKESPAN_STORE`, or makespan/service in the data folder of
+    /// this user]
+    ///
+    /// With --on slurm one that all nodes share
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     #[command(flatten)]
@@ -217,7 +223,9 @@ pub struct ServeOptions {
     /// Accept more processors than there are cores
     #[arg(long, requires = "processors")]
     pub oversubscribe: bool,
-    /// What belongs to no machine and is held by so many jobs at once, such as matlab=2; may be stated several times
+    /// What belongs to no machine and is held by so many jobs at once, such as matlab=2
+    ///
+    /// May be stated several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "on")]
     pub licence: Vec<String>,
     /// Limit each job to the memory that it states, where control groups may be made (cgroup v2)
@@ -235,7 +243,9 @@ pub struct ServeOptions {
 /// Where `serve` listens.
 #[derive(Args)]
 pub struct ServeHttpOptions {
-    /// Where to listen, several with commas. Other addresses than those of this machine alone need TLS or a proxy
+    /// Where to listen, several with commas
+    ///
+    /// Other addresses than those of this machine alone need TLS or a proxy
     #[arg(long, value_name = "ADDRESS:PORT", value_delimiter = ',', default_value = "127.0.0.1:8321")]
     pub listen: Vec<std::net::SocketAddr>,
     /// Encrypt with this certificate, in PEM with those that lead to a known one

@@ -9,8 +9,9 @@ use super::SlurmOptions;
 pub struct ShardOptions {
     #[command(flatten)]
     pub(crate) slurm: SlurmOptions,
-    /// Split the work into so many shards, processes of this program that leave their parts in the folder; without --on they run on
-    /// this machine [default with --on: 4 for each processor]
+    /// Split the work into so many shards, processes of this program that leave their parts in the folder
+    ///
+    /// Without --on they run on this machine [default with --on: 4 for each processor]
     #[arg(long, value_name = "N", value_parser = super::machines::positive)]
     pub shards: Option<u32>,
 }

@@ -14,17 +14,21 @@ use super::{InputFormat, MachineOptions};
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
 pub struct SourceOptions {
-    /// A list of shell commands, one a line, or any instance whose jobs have commands: native JSON or TOML, DOT, XML
-    /// of compound jobs; - is standard input
+    /// A list of shell commands, one a line, or any instance whose jobs have commands; - is standard input
+    ///
+    /// Native JSON or TOML, DOT, XML of compound jobs, makefiles and Snakefiles
     #[arg(required_unless_present = "template")]
     pub instance: Option<PathBuf>,
-    /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt. A command of several words is a
-    /// program with its arguments, without a shell. Several ::: make all
-    /// combinations; {} is the argument, {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the
-    /// number of the command, {1} {2} .. those of one source. Behind a makefile it is a goal: run Makefile -- clean
+    /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
+    ///
+    /// A command of several words is a program with its arguments, without a shell. Several ::: make all combinations; {} is the argument,
+    /// {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the number of the command, {1} {2} .. those of
+    /// one source. Behind a makefile it is a goal: run Makefile -- clean
     #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
     pub template: Vec<String>,
-    /// Arguments from a file, one a line; - is standard input. Several are sources behind those of :::
+    /// Arguments from a file, one a line; - is standard input
+    ///
+    /// Several are sources behind those of :::
     #[arg(long, value_name = "FILE")]
     pub args_from: Vec<PathBuf>,
     /// Arguments in files end with a NUL byte, as `find -print0` writes them
@@ -36,7 +40,7 @@ pub struct SourceOptions {
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Machines")]
     pub machines: MachineOptions,
 }
 

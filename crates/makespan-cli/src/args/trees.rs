@@ -26,8 +26,9 @@ pub struct GenerateTreeOptions {
     /// How the paper's bandwidths, 110 kb/s to 7 Mb/s, are read: bytes or bits
     #[arg(long, default_value = "bytes")]
     pub unit: Unit,
-    /// Give links the paper's latencies, 6 ms to 10 s; `window` also limits bandwidths to 20,000 bytes over twice the latency, as
-    /// the paper's simulator did [default: none; without a value: plain]
+    /// Give links the paper's latencies, 6 ms to 10 s [default: none; without a value: plain]
+    ///
+    /// `window` also limits bandwidths to 20,000 bytes over twice the latency, as the paper's simulator did
     #[arg(long, value_name = "READING", num_args = 0..=1, default_value = "none", default_missing_value = "plain", hide_default_value = true)]
     pub latency: Latency,
     /// Bytes of each task
@@ -44,28 +45,31 @@ pub struct GenerateTreeOptions {
 /// How a tree of machines is simulated.
 #[derive(Args)]
 pub struct TreeRules {
-    /// Tree: tasks that wait at a node other than the root [default: 10]
-    #[arg(long, value_name = "TASKS", allow_negative_numbers = true)]
+    /// Tasks that wait at a node other than the root [default: 10]
+    #[arg(hide_short_help = true, long, value_name = "TASKS", allow_negative_numbers = true)]
     pub buffer: Option<u32>,
-    /// Tree: sends of a node at the same time, which share its port [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Sends of a node at the same time, which share its port [default: 1]
+    #[arg(hide_short_help = true, long, value_name = "N", allow_negative_numbers = true)]
     pub sends: Option<u32>,
-    /// Tree: requests take the latency of their link, instead of no time
-    #[arg(long)]
+    /// Requests take the latency of their link, instead of no time
+    #[arg(hide_short_help = true, long)]
     pub slow_requests: bool,
-    /// Tree: what happens to a node during the run, such as 90s:n3:bandwidth=7kbit/s, 2min:n3:speed=0.5 or 1h:n3:removed
-    #[arg(long, value_name = "TIME:NODE:WHAT")]
+    /// What happens to a node during the run, such as 90s:n3:bandwidth=7kbit/s
+    ///
+    /// Or 2min:n3:speed=0.5, or 1h:n3:removed
+    #[arg(hide_short_help = true, long, value_name = "TIME:NODE:WHAT")]
     pub change: Vec<String>,
 }
 
 /// How the steady state of a tree is made a schedule.
 #[derive(Args)]
 pub struct PeriodOptions {
-    /// Tree: about how long a period is, in which every node does whole tasks [default: the exact period where it is
-    /// short, else that of 1000 tasks of the lightest job]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    /// About how long a period is, in which every node does whole tasks
+    ///
+    /// By default it suits the tasks that there are: the exact period if it is short, else one of 1000 tasks of the lightest job
+    #[arg(hide_short_help = true, long, value_name = "TIME", allow_hyphen_values = true)]
     pub period: Option<String>,
-    /// Tree: write every transfer and computation of the periodic schedule of all tasks as CSV
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write every transfer and computation of the periodic schedule of all tasks as CSV
+    #[arg(hide_short_help = true, long, value_name = "FILE.csv")]
     pub unroll: Option<PathBuf>,
 }

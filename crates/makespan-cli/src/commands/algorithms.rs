@@ -22,10 +22,27 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     }
     match options.format {
         Format::Text if name.is_some() => emit(&listing.explained())?,
-        Format::Text => emit(&listing.text())?,
+        Format::Text if options.all => emit(&listing.text())?,
+        Format::Text => emit(&needed())?,
         Format::Json => emit(&format!("{:#}\n", listing.json()))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The algorithms and policies that most people need.
+const NEEDED: [&str; 8] = ["optimise", "demt", "dual", "heft", "steady-state", "easy", "conservative", "slurm"];
+
+/// A line for each of the algorithms that most people need.
+fn needed() -> String {
+    let mut text = "Algorithms, for plan:\n\n".to_owned();
+    let line = |name: &str, summary: &str| wrapped(&format!("  {name:<13}"), 15, summary);
+    let is_needed = |name: &str| NEEDED.contains(&name);
+    let schedulers = makespan::catalogue().iter().filter(|entry| is_needed(entry.name));
+    schedulers.for_each(|entry| text += &line(entry.name, entry.summary));
+    text += "\nPolicies, for simulate:\n\n";
+    policies().iter().filter(|entry| is_needed(entry.name)).for_each(|entry| text += &line(entry.name, entry.summary));
+    let others = makespan::catalogue().len() + policies().len() + heuristics().len() - NEEDED.len();
+    text + &format!("\nIn full: makespan algorithms NAME. With the {others} others: makespan algorithms --all\n")
 }
 
 /// What is listed of each catalogue.

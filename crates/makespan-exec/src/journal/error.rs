@@ -72,7 +72,8 @@ pub enum JournalError {
     /// A version that this program does not know.
     #[error(
         "{path} has version {version}; this program reads version {}: go on with the program that began the run, or choose \
-         another folder", super::VERSION
+         another folder",
+        super::VERSION
     )]
     Version {
         /// The journal.

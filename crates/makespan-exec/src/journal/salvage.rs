@@ -37,12 +37,7 @@ pub(super) fn salvage<'a>(
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
         // The latest run that left a status in the folder.
-        _ => match statuses
-            .iter()
-            .filter(|status| status.claim.instance == own)
-            .map(|status| status.claim.run)
-            .max()
-        {
+        _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
             Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
         },

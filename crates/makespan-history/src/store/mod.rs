@@ -52,7 +52,8 @@ impl History {
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
         // At one instant: another process may be making the tables.
-        let kind = connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
+        let kind =
+            connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {
             Kind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
             Kind::Ours(version) if version > known => {

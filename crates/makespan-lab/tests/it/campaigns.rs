@@ -10,15 +10,8 @@ fn demt_makes_its_figures_and_goes_on_where_it_was() {
     let first = sandbox.lab("demt --runs 1 --output results").succeeds();
     assert!(first.contains("20 instances (0 from an earlier campaign)"), "{first}");
     let names: Vec<_> = fs::read_dir(sandbox.path("results")).unwrap().map(|e| e.unwrap().file_name()).collect();
-    for name in [
-        "results.csv",
-        "summary.csv",
-        "claims.md",
-        "figure2.svg",
-        "figure2.pdf",
-        "figure3a.svg",
-        "figure7.pdf",
-    ] {
+    for name in ["results.csv", "summary.csv", "claims.md", "figure2.svg", "figure2.pdf", "figure3a.svg", "figure7.pdf"]
+    {
         assert!(names.iter().any(|known| known == name), "{name} is missing in {names:?}");
     }
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{names:?}");

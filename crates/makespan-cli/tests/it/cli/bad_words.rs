@@ -133,12 +133,9 @@ fn outputs_of_kinds_that_are_not_written_are_refused() {
             .makespan(&format!("plan small.toml -o plan.json {option}").replace("-o plan.json -o", "-o"))
             .refused(&parts);
     }
-    for (option, what) in [
-        ("--jobs j.json", ".csv"),
-        ("--swf s.txt", ".swf"),
-        ("--log l.txt", ".csv"),
-        ("--report r.svg", ".html"),
-    ] {
+    for (option, what) in
+        [("--jobs j.json", ".csv"), ("--swf s.txt", ".swf"), ("--log l.txt", ".csv"), ("--report r.svg", ".html")]
+    {
         sandbox.makespan(&format!("simulate small.toml {option}")).refused(&[option, &format!("written as {what}")]);
     }
     assert_eq!(sandbox.entries(), ["small.toml"]);

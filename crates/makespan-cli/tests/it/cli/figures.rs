@@ -65,8 +65,7 @@ fn every_process_writes_the_same_picture() {
 fn several_instances_are_summed_up() {
     let sandbox = instances(true);
     let all = "small.toml 1.toml 2.toml graph.json --algorithms demt,dual,gang";
-    let outputs =
-        "--table t.csv --table t.md --table t.tex --profile p.svg --profile p.pdf --profile p.csv";
+    let outputs = "--table t.csv --table t.md --table t.tex --profile p.svg --profile p.pdf --profile p.csv";
     let said = sandbox.makespan(&format!("compare {all} {outputs}")).succeeds();
     assert!(said.starts_with("4 instances, 1 to 12 jobs, 8 processors\n"), "{said}");
     let planned = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().contains("3 of 4");

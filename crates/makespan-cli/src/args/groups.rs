@@ -1,0 +1,61 @@
+//! The list of commands, in groups.
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+
+use super::Command;
+
+/// The commands by what they are for. The hidden ones, which the program starts itself, are in none.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Run", &["run", "profile", "history"]),
+    ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"]),
+    ("Plan and prove", &["plan", "bound", "verify", "convert"]),
+    ("Simulate", &["simulate"]),
+    ("Clusters", &["queue", "slurm"]),
+    ("Research", &["compare", "generate", "algorithms"]),
+];
+
+/// The commands about this program.
+const OWN: (&str, &[&str]) = ("This program", &["completions", "setup", "help"]);
+
+/// Returns the template of the help.
+pub fn template() -> String {
+    let all = Command::augment_subcommands(clap::Command::new("makespan"));
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (heading, names) in GROUPS.iter().chain([&OWN]) {
+        let about = |name: &&str| {
+            let command = all.find_subcommand(name)?;
+            Some((*name, command.get_about()?.to_string()))
+        };
+        let mut commands: Vec<(&str, String)> = names.iter().filter_map(about).collect();
+        if names.contains(&"help") {
+            commands.push(("help", "Print the help of a command".to_owned()));
+        }
+        if commands.is_empty() {
+            continue;
+        }
+        let _infallible = writeln!(text, "\n{heading}:");
+        for (name, about) in commands {
+            let _infallible = writeln!(text, "  {name:<12} {about}");
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let all = Command::augment_subcommands(clap::Command::new("makespan"));
+        let shown: Vec<&str> =
+            all.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name).collect();
+        for name in &shown {
+            let groups = GROUPS.iter().chain([&OWN]).filter(|(_, names)| names.contains(name));
+            assert_eq!(groups.count(), 1, "{name}");
+        }
+        assert!(template().contains("\nPlan and prove:\n  plan "), "{}", template());
+    }
+}
