@@ -27,7 +27,7 @@ use crate::scheduler::{
     SteadyState, Sweep, WithBags,
 };
 
-const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
+pub(crate) const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
                         periods; best placement";
 const ALL_JOBS: &str = "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; \
                         transfers; release dates; unavailable periods; best placement";

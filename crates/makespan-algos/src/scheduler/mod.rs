@@ -21,6 +21,8 @@ mod peft;
 mod priority;
 mod sequential;
 mod shelves;
+#[cfg(test)]
+mod shortest_first;
 mod steady_state;
 mod sweep;
 mod with_bags;
