@@ -101,7 +101,7 @@ impl fmt::Display for Anomaly {
                 "Slurm has cut the list of an array's tasks, so that at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
                  squeue"
             }
-            Self::Precedence => "the job waits for a preceding job (fields 17 and 18), which is not kept",
+            Self::Precedence => "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF), which is not kept",
             Self::NoProcessors => "no positive number of processors",
             Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",

@@ -87,6 +87,9 @@ struct JobEntry {
     #[serde(default)]
     walltime: Figure,
     profile: Scalar<Label>,
+    /// The jobs that it waits for, by a key that Batsim's documents propose.
+    #[serde(default)]
+    dependencies: Option<serde::de::IgnoredAny>,
 }
 
 /// A name, which is a text or a number.
@@ -153,6 +156,9 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
         });
         if run == Time::ZERO {
             add(Anomaly::ZeroRunTime);
+        }
+        if job.dependencies.is_some() {
+            add(Anomaly::Precedence);
         }
         if took.communicates {
             add(Anomaly::Communication);
