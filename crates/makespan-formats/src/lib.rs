@@ -18,6 +18,7 @@ mod document;
 pub mod error;
 pub mod etc;
 mod failures;
+mod figure;
 mod format;
 pub mod gantt;
 mod guess;

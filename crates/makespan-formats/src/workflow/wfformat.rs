@@ -17,8 +17,8 @@ use super::machines::{Machine, machines};
 use super::{Read, remarked};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
+use crate::figure::Figure;
 use crate::needs::{Pool, bytes};
-use crate::odd::Figure;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
