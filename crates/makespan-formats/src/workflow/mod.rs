@@ -175,7 +175,7 @@ pub(crate) fn read(
         }
     };
     let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
-    let (mut jobs, said) = fitted::fitted(jobs, &platform, own).map_err(wrong)?;
+    let (mut jobs, said) = fitted::fitted(jobs, &platform, own, options.strict).map_err(wrong)?;
     remarks.extend(said);
     match options.storage {
         Some(node) => {
