@@ -50,7 +50,9 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
-    let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || at == last);
+    // A last task for which another one waits is no exit.
+    let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
+    let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
