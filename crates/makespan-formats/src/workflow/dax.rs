@@ -181,13 +181,13 @@ impl Profiles {
         let told = |profiles: &[(String, String)], why: &str| {
             let (value, job) = profiles.first()?;
             let count = profiles.len();
-            Some(format!("{count} profiles of cores, memory or GPUs (such as `{value}` of job `{job}`) {why}"))
+            Some(format!("profiles of cores, memory or GPUs that {why}: {count} (such as `{value}` of job `{job}`)"))
         };
         let broken = told(&self.broken, "are no whole numbers, and are left out");
         let other = told(&self.other, "differ from one of the same job before them, and are left out");
         let times = self.times.first().map(|(value, job)| {
             let count = self.times.len();
-            format!("{count} profiles `runtime` (such as `{value}` of job `{job}`) differ from the attribute `runtime`, and are left out")
+            format!("profiles `runtime` that differ from the attribute `runtime`, and are left out: {count} (such as `{value}` of job `{job}`)")
         });
         [broken, other, times]
     }

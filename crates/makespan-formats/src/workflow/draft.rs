@@ -211,7 +211,7 @@ impl Draft {
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
             let differing = format!(
-                "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
+                "uses of files with another size than before: {count} (such as `{file}`); each reader's counts"
             );
             remarks.extend(remarked(Some(differing), strict)?);
         }

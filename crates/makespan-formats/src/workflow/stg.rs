@@ -6,6 +6,8 @@
 //! an exit behind all, take no time, and are left out.
 
 use super::draft::Draft;
+use makespan_core::counted;
+
 use super::{Read, Wrong};
 use crate::error::Place;
 use crate::odd::{Oddity, run_time};
@@ -89,7 +91,7 @@ fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {
-        let problem = format!("{count} predecessors are announced and {} follow", before.len());
+        let problem = format!("the line announces {} and lists {}", counted(count, "predecessor"), before.len());
         return Err(Wrong::at(Place::line(line), problem));
     }
     Ok(Row { line, number: number(line, own)?, time, before })

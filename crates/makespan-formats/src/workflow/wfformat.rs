@@ -257,11 +257,11 @@ impl Seen {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "{count} tasks (such as `{task}`) ran on several cores; each is planned on as many, a part of a core as a whole one"
+                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on as many, a part of a core as a whole one"
             )
         });
         let odd = self.odd.first().map(|figure| {
-            format!("{} figures of cores and memory (such as {figure}) cannot be, and are left out", self.odd.len())
+            format!("figures of cores and memory that cannot be, left out: {} (such as {figure})", self.odd.len())
         });
         [wide, odd]
     }
