@@ -249,7 +249,7 @@ pub(super) const BASES: [Base; 17] = [
             ("X\n", "error_action\n", "error_action"),
             ("X\n", "hostname\n", "hostname"),
             ("X\nsplit\tCOMPLETED\t1s\t2", "cpus\nsplit\tCOMPLETED\t1s\tx", "amount"),
-            ("align (b)\tCOMPLETED", "align (b)\tFAILED", "not completed"),
+            ("align (b)\tCOMPLETED", "align (b)\tFAILED", "not being completed"),
             ("align (b)", "sort (b)", "lacks the processes"),
         ],
     },
