@@ -33,6 +33,7 @@ pub(super) const BASES: [Base; 17] = [
             ("link='input'", "link='none'", "none"),
             ("link='input'", "link='checkpoint'", "checkpoint"),
             ("ref='A'", "ref='A' edge-label='x'", "edge-label"),
+            ("<parent ref='A'/>", "<parent ref='A'/><delay time='3'/>", "delay"),
             ("</job><child", "<argument>-x</argument></job><child", "argument"),
             ("</job><child", "<metadata key='x'>y</metadata></job><child", "metadata"),
             ("</job><child", "<stdout name='x'/></job><child", "stdout"),
@@ -307,6 +308,8 @@ pub(super) const BASES: [Base; 17] = [
         keys: &[
             ("lat='1us'", "lat='1us' core='2'", "core"),
             ("lat='1us'", "lat='1us' bb_bw='1MBps'", "bb_bw"),
+            ("lat='1us'", "lat='1us' bb_lat='1us'", "bb_lat"),
+            ("lat='1us'", "lat='1us' topo_parameters='2'", "topo_parameters"),
             ("lat='1us'", "lat='1us' router_id='r'", "router_id"),
             ("lat='1us'", "lat='1us' limiter_link='1MBps'", "limiter_link"),
             ("lat='1us'", "lat='1us' loopback_bw='1MBps' loopback_lat='1us'", "loopback_bw"),
