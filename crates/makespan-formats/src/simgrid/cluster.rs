@@ -58,6 +58,11 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
             join(&router, &above, backbone, into);
         }
     }
+    for (key, without) in [("bb_lat", "bb_bw"), ("topo_parameters", "topology")] {
+        if node.has_attribute(key) && !node.has_attribute(without) {
+            into.ignored.add(format!("`{key}` without `{without}` of <cluster>"));
+        }
+    }
     for name in hosts(node, into)? {
         if let Some(one) = one {
             join(&above, &name, one, into);

@@ -44,7 +44,11 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
         match node.tag_name().name() {
             "child" => {
                 child(&mut draft, node)?;
-                elements(node).chain([node]).for_each(|node| ignored.attributes(node));
+                ignored.attributes(node);
+                for parent in elements(node) {
+                    ignored.element(parent.tag_name().name());
+                    ignored.attributes(parent);
+                }
             }
             "dag" | "dax" => return Err(wrong(node, "a workflow within a workflow is not read; write out its jobs")),
             _ => {}

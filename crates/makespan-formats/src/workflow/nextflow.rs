@@ -207,8 +207,9 @@ impl<'a> Tasks<'a> {
     /// Returns a remark on the tasks that were not completed.
     fn unfinished(&self) -> Option<String> {
         let [name, status] = self.unfinished.first()?;
-        let count = counted(self.unfinished.len(), "task");
-        Some(format!("{count} of the trace (such as `{name}`, {status}) were not completed, and are left out"))
+        let (count, is) =
+            (counted(self.unfinished.len(), "task"), if self.unfinished.len() == 1 { "is" } else { "are" });
+        Some(format!("{count} of the trace {is} left out, not being completed (such as `{name}`, {status})"))
     }
 }
 
@@ -285,6 +286,30 @@ mod tests {
                 found.remarks
             );
             assert!(tasks(&trace, true).err().unwrap().problem.contains("--strict refuses"), "{time}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_refused_by_a_strict_reading() {
+        let found = tasks(TRACE, false).ok().unwrap();
+        let read_of = |graph: &str, strict| read(graph, &found, "flow", strict);
+        let remarks = read_of(DAG, false).ok().unwrap().remarks.join("; ");
+        assert!(
+            remarks.contains("1 task of the trace is left out, not being completed (such as `sort (c)`, FAILED)"),
+            "{remarks}"
+        );
+        let problem = tasks(&TRACE.replace("0ms", "5ms"), true).err().unwrap().problem;
+        assert!(problem.contains("`sort (c)`, FAILED") && problem.ends_with("--strict refuses that"), "{problem}");
+        for (graph, part) in [
+            (
+                DAG.replace("label=\"merge\"", "label=\"join\""),
+                "the graph lacks the processes of 1 task (such as `merge (all)`)",
+            ),
+            (DAG.replace("label=\"merge\"", "label=\"merge\",time=3"), "`time` of nodes (1)"),
+        ] {
+            let remarks = read_of(&graph, false).ok().unwrap().remarks.join("; ");
+            assert!(remarks.contains(part), "{remarks}");
+            assert!(read_of(&graph, true).err().unwrap().problem.contains(part));
         }
     }
 
