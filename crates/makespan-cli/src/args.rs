@@ -177,7 +177,7 @@ pub struct InstanceOptions {
     /// Seed of downey:random
     #[arg(hide_short_help = true, long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     pub speedup_seed: u64,
-    /// Refuse a log with records that cannot be used, instead of skipping them
+    /// Refuse a file of which something would be ignored, skipped or changed, and warnings of make
     #[arg(long)]
     pub strict: bool,
 }

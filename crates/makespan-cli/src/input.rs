@@ -10,7 +10,7 @@ use makespan_formats::{
 };
 use miette::{Result, miette};
 
-use crate::args::{InstanceOptions, MachineOptions};
+use crate::args::{InstanceOptions, MachineOptions, SourceOptions};
 use crate::{cluster, machine, makefile, present, snakefile};
 
 /// The name of standard input on the command line.
@@ -36,23 +36,24 @@ pub struct Machines {
     pub remarks: Vec<String>,
     /// Floating-point operations of a unit of work, where the platform states speeds in them.
     pub unit_flops: Option<f64>,
-    /// What a file of machines has that is ignored: `--strict` refuses it.
-    pub ignored: Vec<String>,
-    /// Why the network of a file was ignored, if it was.
+    /// The reason for which the network of a file was ignored, with its place.
     lost_network: Option<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,
 }
 
 impl Machines {
-    pub fn of(options: &MachineOptions) -> Result<Self> {
-        let stated = options.platform.as_deref().map(machines).transpose()?;
-        let (unit_flops, ignored, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {
-            (read.unit_flops, read.remarks.clone(), read.lost_network.clone())
+    /// Reads the machines that the options state; `strict` refuses a file of which a part is ignored.
+    pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
+        let stated = options.platform.as_deref().map(|path| machines(path, strict)).transpose()?;
+        let (unit_flops, mut remarks, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {
+            let name = |remark: &String| {
+                format!("{}: {remark}", options.platform.as_deref().unwrap_or(Path::new("")).display())
+            };
+            (read.unit_flops, read.remarks.iter().map(name).collect(), read.lost_network.clone())
         });
         let closed = stated.as_ref().map_or_else(Vec::new, |read| read.instance.unavailable().to_vec());
         let mut platform = stated.map(|read| read.instance.platform().clone());
-        let mut remarks = ignored.clone();
         if let Some(from) = &options.from {
             let read = cluster::machines(from)?;
             (platform, remarks) = (Some(read.platform), [remarks, read.remarks].concat());
@@ -63,18 +64,7 @@ impl Machines {
         let storage = options.stage_in.clone();
         let is_cluster = options.from.is_some();
         let processors = options.processors;
-        Ok(Self {
-            processors,
-            platform,
-            network,
-            storage,
-            is_cluster,
-            remarks,
-            unit_flops,
-            ignored,
-            lost_network,
-            closed,
-        })
+        Ok(Self { processors, platform, network, storage, is_cluster, remarks, unit_flops, lost_network, closed })
     }
 
     /// What was read for these machines, with what is to be said of them.
@@ -93,20 +83,12 @@ impl Machines {
         self
     }
 
-    /// Refuses machines of which something is ignored.
-    pub fn refuse_ignored(&self, strict: bool) -> Result<()> {
-        match self.ignored.first().filter(|_| strict) {
-            Some(ignored) => Err(miette!("--platform: {ignored}; --strict refuses that")),
-            None => Ok(()),
-        }
-    }
-
     /// The instance, which has these machines already, with the times when they are not open.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
             return Err(miette!(
-                "--platform: the jobs send data, and the network of the platform is no tree that can be read ({why}); state the nodes in a \
-                 native file with `bandwidth`, or leave the data out"
+                "{why}; the jobs send data, and the network of this platform is no tree that can be read; state the nodes in a native file with \
+                 `bandwidth`, or leave the data out"
             ));
         }
         if self.closed.is_empty() {
@@ -137,8 +119,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         }
         return present::waiting(&from);
     }
-    let machines = Machines::of(&options.machines)?;
-    machines.refuse_ignored(strict)?;
+    let machines = Machines::of(&options.machines, strict)?;
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
@@ -178,7 +159,7 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 /// Reads machines, which are stated as `16x8` or as a file.
-fn machines(path: &Path) -> Result<ReadMachines> {
+fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     let text = path.to_string_lossy();
     let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
     if let Some((nodes, each)) = text.split_once('x').and_then(|(nodes, each)| number(nodes).zip(number(each))) {
@@ -200,7 +181,7 @@ fn machines(path: &Path) -> Result<ReadMachines> {
             "--platform {text}: {remedy}, nodes and processors such as 16x8, or name a file with a platform, native or of SimGrid"
         ));
     }
-    read_machines(path).map_err(|error| miette!("{error}"))
+    read_machines(path, strict).map_err(|error| miette!("{error}"))
 }
 
 /// Reads an instance for `run`, where this machine stands for those that a file does not state, or a cluster for all that the options
@@ -208,11 +189,11 @@ fn machines(path: &Path) -> Result<ReadMachines> {
 pub fn load_to_run(
     path: &Path,
     goal: Option<&str>,
-    lists: Lists,
-    options: &MachineOptions,
+    options: &SourceOptions,
     cluster: Option<&Platform>,
 ) -> Result<Option<Loaded>> {
-    let machines = Machines::of(options)?.or(cluster);
+    let strict = options.strict;
+    let machines = Machines::of(&options.machines, strict)?.or(cluster);
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
@@ -221,7 +202,8 @@ pub fn load_to_run(
         keeps_placement: machines.is_cluster,
         machine: Some(cluster.map_or_else(machine::platform, |cluster| Ok(cluster.clone()))?),
         workflows_on_machine: true,
-        lists,
+        strict,
+        lists: if options.format.is_some() { Lists::Stated } else { Lists::Detected },
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };
@@ -235,7 +217,7 @@ fn instance_at(
     options: &ReadOptions,
 ) -> Result<Option<Result<ReadInstance, FormatError>>> {
     if options.lists != Lists::Stated && makefile::is_makefile(path) {
-        let found = makefile::read(path, goal, &machine_of(options)?)?;
+        let found = makefile::read(path, goal, &machine_of(options)?, options.strict)?;
         return Ok(found.map(|(instance, remarks)| Ok(ReadInstance { instance, format: Format::List, remarks })));
     }
     if options.lists != Lists::Stated && snakefile::is_snakefile(path) {

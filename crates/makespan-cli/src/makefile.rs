@@ -1,5 +1,6 @@
 //! Makefiles: make says what it would do, and its targets are jobs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -22,8 +23,13 @@ pub fn is_makefile(path: &Path) -> bool {
 const MAX_WARNINGS: usize = 20;
 
 /// Reads what make would do here for a goal of a makefile, the first one if none is stated, with the warnings of make; `None` where
-/// all is up to date.
-pub fn read(path: &Path, goal: Option<&str>, platform: &Platform) -> Result<Option<(Instance, Vec<String>)>> {
+/// all is up to date. `strict` refuses warnings.
+pub fn read(
+    path: &Path,
+    goal: Option<&str>,
+    platform: &Platform,
+    strict: bool,
+) -> Result<Option<(Instance, Vec<String>)>> {
     let name = path.display().to_string();
     path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
     let wrong = |error: FormatError| miette!("{error}");
@@ -31,18 +37,28 @@ pub fn read(path: &Path, goal: Option<&str>, platform: &Platform) -> Result<Opti
     let (known, said) = asked(path, &[&ASK_FIRST[..], &[&goals]].concat(), None)?;
     let stubs = stubs(&name, &known).map_err(wrong)?;
     let options: Vec<&str> = ASK.into_iter().chain(stubs.iter().map(String::as_str)).collect();
-    let (printed, _) = asked(path, &options, goal)?;
+    let (printed, dry) = asked(path, &options, goal)?;
+    let warnings = warnings(&[said.as_str(), dry.as_str()].concat());
+    if let Some(warning) = warnings.first().filter(|_| strict) {
+        return Err(miette!("{name}: {warning}; --strict refuses that"));
+    }
     let asked = Asked { file: &name, goal, known: &known, printed: &printed };
     let instance = read_make(asked, platform, line_of).map_err(wrong)?;
-    Ok(instance.map(|instance| (instance, warnings(&said))))
+    Ok(instance.map(|instance| (instance, warnings)))
 }
 
-/// The warnings that make has printed.
+/// Returns the warnings that make has printed, each once.
 fn warnings(said: &str) -> Vec<String> {
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut seen = HashSet::new();
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty() && seen.insert(*line)).collect();
     let more = lines.len().saturating_sub(MAX_WARNINGS);
     let more = (more > 0).then(|| format!("make prints {more} more lines; `make --dry-run` shows all"));
-    lines.iter().take(MAX_WARNINGS).map(|line| format!("make: {}", shown(line))).chain(more).collect()
+    lines
+        .iter()
+        .take(MAX_WARNINGS)
+        .map(|line| format!("make: {}", shown(line.trim_start_matches("make: "))))
+        .chain(more)
+        .collect()
 }
 
 /// Runs make on a makefile with these options, and returns its output and its messages.

@@ -107,7 +107,7 @@ impl fmt::Display for Anomaly {
                 "the numbers of an array's tasks cannot be read, or are more than 100,000, or more than 1,000,000 with those of other arrays; \
                  the array counts as one job"
             }
-            Self::Precedence => "the job waits for a preceding job (fields 17 and 18), which is not kept",
+            Self::Precedence => "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF), which is not kept",
             Self::NoProcessors => "no positive number of processors",
             Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",

@@ -20,7 +20,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
-use crate::odd::{Figure, limit};
+use crate::figure::Figure;
+use crate::odd::limit;
 use crate::replay::record::{Logged, Record, guessed_run};
 use crate::scalar::{Count, FromLiteral, Scalar};
 use profile::{ProfileEntry, Times};
@@ -87,6 +88,9 @@ struct JobEntry {
     #[serde(default)]
     walltime: Figure,
     profile: Scalar<Label>,
+    /// The jobs that it waits for, by a key that Batsim's documents propose.
+    #[serde(default)]
+    dependencies: Option<serde::de::IgnoredAny>,
 }
 
 /// A name, which is a text or a number.
@@ -153,6 +157,9 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
         });
         if run == Time::ZERO {
             add(Anomaly::ZeroRunTime);
+        }
+        if job.dependencies.is_some() {
+            add(Anomaly::Precedence);
         }
         if took.communicates {
             add(Anomaly::Communication);

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_core::{Instance, Job, Platform, Profile, Time, counted};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
@@ -84,7 +84,8 @@ pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatErr
     let job = |(name, times): (String, Vec<Time>)| {
         let field = format!("cpudata.{name}");
         if times.len() != count {
-            let problem = format!("it has {} times; it must have {count}, one for each of nb_p", times.len());
+            let problem =
+                format!("it has {}; it must have {count}, one for each of nb_p", counted(times.len(), "time"));
             return Err(wrong(&field, &problem));
         }
         Ok(Job::new(name, Profile::table(times).map_err(|error| wrong(&field, &error))?))

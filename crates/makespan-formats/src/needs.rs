@@ -16,6 +16,22 @@ pub(crate) fn bytes(count: f64) -> Option<u64> {
     (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
 }
 
+/// Returns the bytes of an amount such as `2000M` or `1.5G`, in powers of 1024; without a letter in MiB.
+pub(crate) fn memory(text: &str) -> Option<u64> {
+    let shift = match text.bytes().last()? {
+        b'K' => 10,
+        b'M' => 20,
+        b'G' => 30,
+        b'T' => 40,
+        b'P' => 50,
+        _ => 0,
+    };
+    let (number, shift) = if shift == 0 { (text, 20) } else { (&text[..text.len() - 1], shift) };
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let count = number.parse::<f64>().ok().filter(|_| plain)?;
+    if count == 0.0 { Some(0) } else { bytes(count * (1_u64 << shift) as f64) }
+}
+
 /// Equal needs, each held once.
 #[derive(Default)]
 pub(crate) struct Pool(FxHashSet<Needs>);

@@ -2,13 +2,10 @@
 //!
 //! A value is read, counted and reported once for its kind; a strict reading refuses the first one.
 
-use std::fmt;
-
 use makespan_core::{Estimate, Time, TimeError};
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::guess::GUESS;
-use crate::scalar::{NUMBER_KEY, exact_decimal, float_text};
+use crate::scalar::exact_decimal;
 
 /// The largest size in bytes.
 const MAX_BYTES: i128 = 1_000_000_000_000_000_000;
@@ -183,78 +180,6 @@ impl Odd {
     /// Returns a sentence for each kind.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.found.iter().map(|found| found.oddity.sentence(found.count, &found.first()))
-    }
-}
-
-/// A value of JSON as its text: a number as it is written, a text, `None` for null, and a word for anything else.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Figure(pub Option<String>);
-
-impl Figure {
-    /// Returns the text.
-    pub(crate) fn text(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-}
-
-impl<'de> Deserialize<'de> for Figure {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FigureVisitor)
-    }
-}
-
-struct FigureVisitor;
-
-impl<'de> Visitor<'de> for FigureVisitor {
-    type Value = Figure;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Figure, E> {
-        Ok(Figure(Some(value.to_string())))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Figure, E> {
-        Ok(Figure(Some(value.to_string())))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Figure, E> {
-        Ok(Figure(Some(value.to_string())))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Figure, E> {
-        Ok(Figure(Some(float_text(value))))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Figure, E> {
-        Ok(Figure(Some(value.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Figure, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Figure(Some("a list".into())))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Figure, A::Error> {
-        match map.next_key::<String>()? {
-            Some(key) if key == NUMBER_KEY => Ok(Figure(Some(map.next_value()?))),
-            Some(_) => {
-                map.next_value::<IgnoredAny>()?;
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Figure(Some("a table".into())))
-            }
-            None => Ok(Figure(Some("a table".into()))),
-        }
     }
 }
 

@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn the_guide_shows_this_file_and_this_entry() {
-        let (guide, file) = (include_str!("../../../../docs/adding-an-algorithm.md"), include_str!("shortest_first.rs"));
+        let (guide, file) =
+            (include_str!("../../../../docs/adding-an-algorithm.md"), include_str!("shortest_first.rs"));
         let (code, tests) = file.split_once("\n#[cfg(test)]").unwrap();
         assert!(guide.contains(&indented(code, 4)), "docs/adding-an-algorithm.md has another file");
         let entry = tests.split_once("= Entry {\n").unwrap().1.split_once("    };\n").unwrap().0;

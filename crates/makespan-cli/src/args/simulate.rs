@@ -56,7 +56,7 @@ pub struct SimulateOptions {
     /// End a job that reaches its walltime
     #[arg(long)]
     pub kill_at_walltime: bool,
-    /// Refuse a log with records that cannot be used or must be put right
+    /// Refuse a file of which something would be ignored, skipped or changed
     #[arg(long)]
     pub strict: bool,
     /// Policies simulated at the same time [default: all cores]

@@ -40,6 +40,9 @@ pub struct SourceOptions {
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
+    /// Refuse a file of which something would be ignored, skipped or changed, and warnings of make
+    #[arg(long)]
+    pub strict: bool,
     #[command(flatten, next_help_heading = "Machines")]
     pub machines: MachineOptions,
 }
@@ -83,6 +86,9 @@ impl SourceOptions {
         let mut front = String::new();
         if let Some(jobs) = self.jobs {
             front += &format!("--jobs {jobs} ");
+        }
+        if self.strict {
+            front += "--strict ";
         }
         if let Some(processors) = self.machines.processors {
             front += &format!("--processors {processors} ");

@@ -1,14 +1,13 @@
 //! Profiles of Batsim, and the times that they take.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use makespan_core::{Quantity, Time};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, SeqAccess};
 
-use crate::odd::{Figure, Oddity, run_time};
-use crate::scalar::NUMBER_KEY;
+use crate::figure::{Figure, FromFigure, figure};
+use crate::odd::{Oddity, run_time};
 use crate::suggest::nearest;
 
 /// Compositions within compositions that are read.
@@ -43,65 +42,23 @@ struct Amount {
     is_broken: bool,
 }
 
-impl<'de> Deserialize<'de> for Amount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AmountVisitor)
+impl FromFigure for Amount {
+    fn from_text(text: Option<&str>) -> Self {
+        text.map_or_else(Self::default, |text| amount(text.parse().unwrap_or(f64::NAN)))
+    }
+
+    fn from_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut all = Self::default();
+        while let Some(one) = list.next_element::<Self>()? {
+            all = Self { most: all.most.max(one.most), is_broken: all.is_broken || one.is_broken };
+        }
+        Ok(all)
     }
 }
 
-struct AmountVisitor;
-
-impl<'de> Visitor<'de> for AmountVisitor {
-    type Value = Amount;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an amount of operations or bytes, or a list of them")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Amount, E> {
-        Ok(Amount::default())
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Amount, E> {
-        Ok(amount(f64::NAN))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Amount, E> {
-        Ok(amount(value as f64))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Amount, E> {
-        Ok(amount(value as f64))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Amount, E> {
-        Ok(amount(value))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Amount, E> {
-        Ok(amount(value.parse().unwrap_or(f64::NAN)))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Amount, A::Error> {
-        match map.next_key::<String>()? {
-            // The literal of a number, as `serde_json` presents it.
-            Some(key) if key == NUMBER_KEY => Ok(amount(map.next_value::<String>()?.parse().unwrap_or(f64::NAN))),
-            key => {
-                if key.is_some() {
-                    map.next_value::<IgnoredAny>()?;
-                }
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(amount(f64::NAN))
-            }
-        }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Amount, A::Error> {
-        let mut all = Amount::default();
-        while let Some(one) = list.next_element::<Amount>()? {
-            all = Amount { most: all.most.max(one.most), is_broken: all.is_broken || one.is_broken };
-        }
-        Ok(all)
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        figure(deserializer)
     }
 }
 

@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
         let remarks = self.zeros.first().map(|line| {
             let count = self.zeros.len();
-            format!("{count} times are 0 (first at line {line}), below the digits printed; each is planned as one nanosecond")
+            format!("times of 0, below the digits printed: {count} (first at line {line}); each is planned as one nanosecond")
         });
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, Place::default(), problem);
         let platform = Platform::cluster(u32::try_from(machines).unwrap_or(u32::MAX), 1).map_err(|e| wrong(&e))?;

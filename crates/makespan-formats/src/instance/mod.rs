@@ -73,9 +73,9 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
 pub struct ReadMachines {
     /// The machines and when processors are unavailable; it has no jobs.
     pub instance: Instance,
-    /// Values that were ignored or read differently, one sentence each.
+    /// Parts that were ignored or read differently, one sentence each.
     pub remarks: Vec<String>,
-    /// Why the network of the file was ignored, if it was: then data cannot be sent.
+    /// The reason for which the network of the file was ignored, with its place: then data cannot be sent.
     pub lost_network: Option<String>,
     /// Floating-point operations of a unit of work, where the file states speeds in them.
     pub unit_flops: Option<f64>,
@@ -85,30 +85,46 @@ pub struct ReadMachines {
 const SIMGRID_UNIT: f64 = 1e6;
 
 /// Reads a file for its machines alone: the platform of a native file and when processors are unavailable (its jobs, if there
-/// are any, are left out), or a platform of `SimGrid`. The file may be compressed.
+/// are any, are left out), or a platform of `SimGrid`. The file may be compressed. `strict` refuses a file of which a part is ignored.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
-pub fn read_machines(path: &Path) -> Result<ReadMachines, FormatError> {
+pub fn read_machines(path: &Path, strict: bool) -> Result<ReadMachines, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    machines_of(file, &name, strict)
+}
+
+/// Reads machines from the bytes of a file, as [`read_machines`] does.
+///
+/// # Errors
+/// As [`read_machines`].
+pub fn parse_machines(bytes: &[u8], file_name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
+    machines_of(bytes, file_name, strict)
+}
+
+fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
     let mut bytes = Vec::new();
     let mut input =
-        open(file, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(&name, "read", source))?;
-    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(&name, "read", source))?;
+        open(raw, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(name, "read", source))?;
+    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
     let text = std::str::from_utf8(&bytes)
-        .map_err(|_| FormatError::content(&name, Place::default(), "the text is not UTF-8"))?;
+        .map_err(|_| FormatError::content(name, Place::default(), "the text is not UTF-8"))?;
     let document = match text.trim_ascii_start().as_bytes().first() {
         Some(b'<') => {
-            let SimgridPlatform { platform, remarks, lost } = read_simgrid(&name, text)?;
-            let instance = joined(&name, platform, Vec::new(), Vec::new())?;
-            return Ok(ReadMachines { instance, remarks, lost_network: lost, unit_flops: Some(SIMGRID_UNIT) });
+            let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, text)?;
+            if let Some(remark) = remarks.first().filter(|_| strict) {
+                return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")));
+            }
+            let instance = joined(name, platform, Vec::new(), Vec::new())?;
+            let lost_network = lost.map(|lost| format!("{name}: {lost}"));
+            return Ok(ReadMachines { instance, remarks, lost_network, unit_flops: Some(SIMGRID_UNIT) });
         }
-        Some(b'{') => from_json(&name, &bytes)?,
-        _ => from_toml(&name, text)?,
+        Some(b'{') => from_json(name, &bytes)?,
+        _ => from_toml(name, text)?,
     };
-    let (platform, _, unavailable) = parts(&name, document)?;
-    let instance = joined(&name, platform, Vec::new(), unavailable)?;
+    let (platform, _, unavailable) = parts(name, document)?;
+    let instance = joined(name, platform, Vec::new(), unavailable)?;
     Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
@@ -117,7 +133,7 @@ pub fn read_machines(path: &Path) -> Result<ReadMachines, FormatError> {
 /// # Errors
 /// As [`read_machines`].
 pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
-    read_machines(path).map(|machines| machines.instance)
+    read_machines(path, false).map(|machines| machines.instance)
 }
 
 fn joined(

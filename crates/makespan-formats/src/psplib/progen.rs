@@ -1,6 +1,8 @@
 //! What `ProGen` writes: lines of `key : value`, then sections with a heading, a line of column names and a row an activity
 //! or a mode. Lines of asterisks and of dashes are ornaments.
 
+use makespan_core::counted;
+
 use super::project::{Activity, Mode, Project, Stock};
 use super::{Wrong, number, numbers};
 
@@ -64,8 +66,9 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     let stated = head(&mut lines)?;
     let mut project = Project::default();
     information(&mut lines, &mut project)?;
-    precedence(&mut lines, &mut project, stated.jobs)?;
+    let announced = precedence(&mut lines, &mut project, stated.jobs)?;
     let columns = requests(&mut lines, &mut project)?;
+    count_modes(&project, &announced)?;
     stated.agrees(&columns)?;
     project.stocks = availabilities(&mut lines, &columns)?;
     match lines.lines.next() {
@@ -156,13 +159,14 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     Ok(())
 }
 
-/// Who waits for whom; modes are counted and come later.
-fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<(), Wrong> {
+/// Reads the successors of each activity, and returns how many modes each is to have.
+fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<Vec<u64>, Wrong> {
+    let mut announced = Vec::new();
     lines.heading(PRECEDENCE)?;
     lines.next("the names of its columns")?;
     while let Some((line, text)) = lines.row() {
         let row = numbers(line, text)?;
-        let [own, _, count, successors @ ..] = row.as_slice() else {
+        let [own, modes, count, successors @ ..] = row.as_slice() else {
             let problem = "an activity is written as its number, that of its modes, that of its successors and these";
             return Err(Wrong::at(line, problem));
         };
@@ -174,16 +178,33 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
         if successors.len() as u64 != *count {
             return Err(Wrong::at(line, format!("{count} successors are announced and {} follow", successors.len())));
         }
-        // The number of modes is compared when they were read.
-        let modes = Vec::new();
-        project.activities.push(Activity { name: own.to_string(), line, modes, successors: successors.to_vec() });
+        announced.push(*modes);
+        project.activities.push(Activity {
+            name: own.to_string(),
+            line,
+            modes: Vec::new(),
+            successors: successors.to_vec(),
+        });
     }
     let found = project.activities.len() as u64;
     match stated {
         Some((line, stated)) if stated != found => {
             Err(Wrong::at(line, format!("{stated} activities are announced, and {found} follow under `{PRECEDENCE}`")))
         }
-        _ => Ok(()),
+        _ => Ok(announced),
+    }
+}
+
+/// Refuses an activity that has another number of modes than it announces.
+fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
+    let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
+    match project.activities.iter().zip(announced).find(differs) {
+        Some((Activity { name, line, modes, .. }, stated)) => {
+            let problem =
+                format!("activity `{name}` announces {}, and {} follow", counted(*stated, "mode"), modes.len());
+            Err(Wrong::at(*line, problem))
+        }
+        None => Ok(()),
     }
 }
 

@@ -313,11 +313,11 @@ impl LeftOut {
     fn remarks(self) -> impl Iterator<Item = String> {
         let Self { ends, between, modes } = self;
         let ends = (ends > 0)
-            .then(|| format!("{ends} activities without duration at the ends of the project are left out: they stand for its begin and end"));
+            .then(|| format!("activities without duration at the ends of the project, left out: {ends}; they stand for its begin and end"));
         let first = between.first().cloned();
         let between = first.map(|first| {
             format!(
-                "{} activities without duration (such as `{first}`) are left out: what waits for them waits for what they wait for",
+                "activities without duration, left out: {} (such as `{first}`); jobs that wait for them wait for what they wait for",
                 between.len()
             )
         });

@@ -31,8 +31,8 @@ fn numbers_alone_are_a_project() {
         let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
         assert_eq!((need(0, "R1"), need(0, "R2"), need(1, "R2")), (Some(Need::whole(2)), None, Some(Need::whole(2))));
         let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
-        assert!(has("2 activities without duration at the ends"), "{remarks:?}");
-        assert!(has("1 activities without duration (such as `4`)"), "{remarks:?}");
+        assert!(has("activities without duration at the ends of the project, left out: 2;"), "{remarks:?}");
+        assert!(has("activities without duration, left out: 1 (such as `4`)"), "{remarks:?}");
         assert!(has("on 3 processors"), "{remarks:?}");
     }
 }

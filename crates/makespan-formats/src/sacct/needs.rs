@@ -4,7 +4,7 @@ use makespan_core::{Need, Resource};
 
 use super::columns::Columns;
 use super::values::count;
-use crate::needs::bytes;
+use crate::needs::memory;
 
 /// Names and amounts.
 type Amounts = Vec<(String, Need)>;
@@ -92,22 +92,6 @@ fn requested(cell: &str, nodes: u64) -> Result<Option<Need>, ()> {
         Some(_) => Need::per_processor(amount),
         None => whole(amount),
     }))
-}
-
-/// Bytes of an amount such as `2000M` or `1.5G`, in powers of 1024; without a letter in MiB.
-fn memory(text: &str) -> Option<u64> {
-    let shift = match text.bytes().last()? {
-        b'K' => 10,
-        b'M' => 20,
-        b'G' => 30,
-        b'T' => 40,
-        b'P' => 50,
-        _ => 0,
-    };
-    let (number, shift) = if shift == 0 { (text, 20) } else { (&text[..text.len() - 1], shift) };
-    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let count = number.parse::<f64>().ok().filter(|_| plain)?;
-    if count == 0.0 { Some(0) } else { bytes(count * (1_u64 << shift) as f64) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use makespan_core::Link;
 use roxmltree::Node;
 
-use super::read::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, stated_speed};
+use super::read::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, shared, stated_speed};
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
@@ -14,7 +14,7 @@ const MAX_HOSTS: usize = 100_000;
 fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     let at = node.range().start;
     let [prefix, suffix] = ["prefix", "suffix"].map(|key| node.attribute(key).unwrap_or_default());
-    let (speed, cores) = (stated_speed(node)?, cores(node)?);
+    let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     let processors = if runs_jobs(node) { cores } else { 0 };
     let numbers = radical(&needed(node, "radical")?).map_err(|problem| (at, problem))?;
     let names: Vec<String> = numbers.into_iter().map(|number| format!("{prefix}{number}{suffix}")).collect();
@@ -38,8 +38,8 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     if let Some(topology) = topology {
         into.lose((at, format!("the topology {topology} of a cluster is not read")));
     }
-    if node.attribute("sharing_policy").is_some_and(|policy| policy == "FATPIPE") {
-        into.lose((at, "links of policy FATPIPE are not read; write SHARED or leave it out".into()));
+    for key in ["sharing_policy", "bb_sharing_policy"] {
+        into.network(shared(node, key));
     }
     into.zone.places.push(Place::switch(router.clone(), at));
     let one = || Ok(Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? });
@@ -56,6 +56,11 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
             above = format!("{id}_backbone");
             into.zone.places.push(Place::switch(above.clone(), at));
             join(&router, &above, backbone, into);
+        }
+    }
+    for (key, without) in [("bb_lat", "bb_bw"), ("topo_parameters", "topology")] {
+        if node.has_attribute(key) && !node.has_attribute(without) {
+            into.ignored.add(format!("`{key}` without `{without}` of <cluster>"));
         }
     }
     for name in hosts(node, into)? {

@@ -1,7 +1,5 @@
 //! From the document to hosts, links and routes.
 
-use std::collections::BTreeMap;
-
 use makespan_core::{Link, Platform};
 use roxmltree::Node;
 
@@ -10,6 +8,7 @@ use super::cluster::{cabinet, cluster};
 use super::tree::{Place, Route, Zone, flat, joined};
 use super::units::{bandwidth, latency, speed};
 use crate::error::{self, FormatError};
+use crate::ignored::Ignored;
 use crate::xml;
 
 /// A problem and the byte at which it stands.
@@ -17,6 +16,9 @@ pub(super) type Wrong = (usize, String);
 
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
+
+/// The name of the host on which Batsim runs its resource manager, unless `--master-host` states another.
+pub(super) const MASTER: &str = "master_host";
 
 /// Elements and attributes that change nothing here: what programs note, routing, and places for drawing.
 const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
@@ -28,42 +30,12 @@ const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id A
     cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
     cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
-/// Elements and attributes that are ignored, with their numbers.
-#[derive(Default)]
-pub(super) struct Ignored(BTreeMap<String, usize>);
-
-impl Ignored {
-    fn element(&mut self, name: &str) {
-        if !SILENT.contains(&format!(" {name} ")) {
-            *self.0.entry(format!("<{name}>")).or_default() += 1;
-        }
-    }
-
-    /// Counts the attributes of an element that are not read.
-    fn attributes(&mut self, node: Node<'_, '_>) {
-        let element = node.tag_name().name();
-        for attribute in node.attributes() {
-            let name = format!("{element}.{}", attribute.name());
-            if !SILENT.contains(&format!(" {name} ")) {
-                *self.0.entry(format!("`{}` of <{element}>", attribute.name())).or_default() += 1;
-            }
-        }
-    }
-
-    fn remark(&self) -> Option<String> {
-        let names: Vec<String> = self.0.iter().map(|(name, count)| format!("{name} ({count})")).collect();
-        (!names.is_empty())
-            .then(|| format!("elements and attributes of the platform are ignored: {}", names.join(", ")))
-    }
-}
-
 /// What has been read of a platform.
-#[derive(Default)]
 pub(super) struct Reading {
     pub zone: Zone,
     /// Why the network cannot be read, if so.
     pub lost: Option<Wrong>,
-    ignored: Ignored,
+    pub ignored: Ignored,
 }
 
 impl Reading {
@@ -97,7 +69,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
         let problem = format!("version `{version}` of SimGrid's platforms is not known; read are {known}");
         return Err(wrong((root.range().start, problem)));
     }
-    let mut reading = Reading::default();
+    let mut reading = Reading { zone: Zone::default(), lost: None, ignored: Ignored::beside(SILENT) };
     reading.ignored.attributes(root);
     children(root, &mut reading).map_err(wrong)?;
     let Reading { zone, lost, ignored } = reading;
@@ -111,7 +83,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
         None => Ok(flat(&zone)),
         Some(lost) => Err(lost),
     };
-    let mut remarks: Vec<String> = ignored.remark().into_iter().collect();
+    let mut remarks: Vec<String> = ignored.remark("the platform").into_iter().collect();
     let (nodes, lost) = match tree {
         Ok(nodes) => (nodes, None),
         Err((at, why)) => {
@@ -135,7 +107,10 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
         let name = child.tag_name().name();
         match name {
             "zone" | "AS" => children(child, into)?,
-            "host" | "peer" => into.zone.places.push(host(child)?),
+            "host" | "peer" => {
+                let host = host(child, into)?;
+                into.zone.places.push(host);
+            }
             "router" => into.zone.places.push(Place::switch(needed(child, "id")?, child.range().start)),
             "cluster" => cluster(child, into)?,
             "cabinet" => cabinet(child, into)?,
@@ -158,34 +133,49 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
         if name == "peer" {
             into.lose((child.range().start, "the network of <peer> is not read".into()));
         }
-        if !matches!(name, "zone" | "AS" | "route" | "zoneRoute" | "ASroute" | "ASRoute") {
-            elements(child).for_each(|inner| into.ignored.element(inner.tag_name().name()));
+        match name {
+            "zone" | "AS" => {}
+            "route" | "zoneRoute" | "ASroute" | "ASRoute" => {
+                let steps = elements(child).filter(|step| step.tag_name().name() == "link_ctn");
+                steps.for_each(|step| into.ignored.attributes(step));
+            }
+            _ => elements(child).for_each(|inner| into.ignored.element(inner.tag_name().name())),
         }
     }
     Ok(())
 }
 
-fn host(node: Node<'_, '_>) -> Result<Place, Wrong> {
-    let (speed, cores) = (stated_speed(node)?, cores(node)?);
+fn host(node: Node<'_, '_>, into: &mut Reading) -> Result<Place, Wrong> {
+    let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     let processors = if runs_jobs(node) { cores } else { 0 };
     Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
 }
 
-/// Whether a host runs jobs: Batsim gives none to hosts with the role `master` or `storage`.
+/// Returns whether hosts run jobs: Batsim gives none to hosts with the role `master` or `storage`, and none to `master_host`, its usual
+/// master, unless a role is stated.
 pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
-    !roles.flat_map(|roles| roles.split(',')).any(|role| matches!(role.trim(), "master" | "storage"))
+    let roles: Vec<&str> = roles.flat_map(|roles| roles.split(',')).map(str::trim).collect();
+    let is_master = node.tag_name().name() == "host" && node.attribute("id") == Some(MASTER) && roles.is_empty();
+    !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
 /// `speed`, which older files name `power`; of several (one a performance state) that of `pstate`, or the first.
-pub(super) fn stated_speed(node: Node<'_, '_>) -> Result<f64, Wrong> {
+pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
         (true, false) => "power",
         (false, _) => "speed",
     };
-    let state = node.attribute("pstate").and_then(|state| state.trim().parse().ok()).unwrap_or(0);
+    let count = node.attribute(key).map_or(0, |text| text.split(',').count());
+    let state =
+        node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
+    if let Some((state, None)) = state {
+        into.ignored
+            .add(format!("`pstate` {state}, which is none of the {count} speeds of <{}>", node.tag_name().name()));
+    }
+    let state = state.and_then(|(_, at)| at).unwrap_or(0);
     figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
 }
 
@@ -202,15 +192,23 @@ fn link(node: Node<'_, '_>, into: &mut Reading) {
     let at = node.range().start;
     let read = || {
         let link = Link { bandwidth: figure(node, "bandwidth", bandwidth)?, latency: delay(node, "latency")? };
-        match node.attribute("sharing_policy") {
-            None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok((needed(node, "id")?, link)),
-            Some(policy) => Err((at, format!("links of policy {policy} are not read; write SHARED or leave it out"))),
-        }
+        shared(node, "sharing_policy")?;
+        Ok((needed(node, "id")?, link))
     };
     if let Some((name, link)) = into.network(read())
         && into.zone.links.insert(name.clone(), link).is_some()
     {
         into.lose((at, format!("two links are named `{name}`")));
+    }
+}
+
+/// Refuses links that several transfers use at full speed, or that slow each other down.
+pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
+    match node.attribute(key) {
+        None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),
+        Some(policy) => {
+            Err((node.range().start, format!("links of policy {policy} are not read; write SHARED or leave it out")))
+        }
     }
 }
 

@@ -149,6 +149,28 @@ fn only_trees_with_hosts_at_the_root_are_written() {
     assert!(refused(&unlinked).contains("`bandwidth`"));
 }
 
+#[test]
+fn the_usual_master_of_batsim_runs_no_jobs_unless_its_role_says_so() {
+    let hosts = |prop: &str| {
+        let text = format!(
+            "<platform version='4.1'><zone id='z'><host id='master_host' speed='1Mf'>{prop}</host><host id='a' speed='1Mf'/></zone></platform>"
+        );
+        read(&text).unwrap().processors()
+    };
+    for (prop, processors) in [
+        ("", 1),
+        ("<prop id='role' value='compute_node'/>", 2),
+        ("<prop id='role' value='master'/>", 1),
+        ("<prop id='watt_off' value='9'/>", 1),
+    ] {
+        assert_eq!(hosts(prop), processors, "{prop}");
+    }
+    let tree = Platform::new(vec![Node::new("master_host", 2)]).unwrap();
+    let mut bytes = Vec::new();
+    write_simgrid(&tree, &mut bytes).unwrap();
+    assert_eq!(read(&String::from_utf8(bytes).unwrap()), Ok(tree));
+}
+
 proptest! {
     #[test]
     fn a_written_tree_reads_back(

@@ -1,6 +1,6 @@
 //! From routes to a tree.
 
-use makespan_core::{Link, Node};
+use makespan_core::{Link, Node, counted};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
@@ -99,8 +99,8 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     }
     if edges.len() + 1 != places.len() {
         let problem = format!(
-            "the routes of one link join {} pairs, and a tree of {} hosts and routers has {}; give each its one way up",
-            edges.len(),
+            "the routes of one link join {}, and a tree of {} hosts and routers has {}; give each its one way up",
+            counted(edges.len(), "pair"),
             places.len(),
             places.len() - 1
         );

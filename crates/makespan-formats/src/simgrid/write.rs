@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use makespan_core::Platform;
 
+use super::read::MASTER;
 use crate::gantt::escape::Text;
 
 /// Writes the machines of a tree, the root first, with a route of one link for each edge; `SimGrid` finds longer routes by
@@ -38,8 +39,12 @@ pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<
         let name = Text(&node.name);
         match node.processors {
             0 => writeln!(writer, "  <router id=\"{name}\"/>")?,
-            1 => writeln!(writer, "  <host id=\"{name}\" speed=\"{}Mf\"/>", node.speed)?,
-            cores => writeln!(writer, "  <host id=\"{name}\" speed=\"{}Mf\" core=\"{cores}\"/>", node.speed)?,
+            cores => {
+                let cores = if cores == 1 { String::new() } else { format!(" core=\"{cores}\"") };
+                let role =
+                    if node.name == MASTER { "><prop id=\"role\" value=\"compute_node\"/></host>" } else { "/>" };
+                writeln!(writer, "  <host id=\"{name}\" speed=\"{}Mf\"{cores}{role}", node.speed)?;
+            }
         }
     }
     let links = nodes.iter().filter_map(|node| Some((node, node.link?, node.parent?)));

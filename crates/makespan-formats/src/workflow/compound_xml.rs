@@ -48,9 +48,18 @@ pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
 fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
     match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
         Some(other) => {
-            let list = known.join(", ");
-            Err(wrong(node, format!("unknown attribute `{}`; known are {list}", other.name())))
+            let known =
+                if known.is_empty() { "none is known".to_owned() } else { format!("known are {}", known.join(", ")) };
+            Err(wrong(node, format!("unknown attribute `{}`; {known}", other.name())))
         }
+        None => Ok(()),
+    }
+}
+
+/// Refuses elements within one that has none.
+fn childless(node: Node<'_, '_>) -> Result<(), Wrong> {
+    match elements(node).next() {
+        Some(other) => Err(wrong(other, format!("<{}> has no elements within it", node.tag_name().name()))),
         None => Ok(()),
     }
 }
@@ -95,8 +104,11 @@ fn task(node: Node<'_, '_>, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     let profile = Profile::rigid(1, time).map_err(|error| wrong(node, error))?;
     let mut words = Vec::new();
     for command in elements(node) {
-        for word in elements(named(command, "command")?) {
-            words.push(named(word, "word")?.text().unwrap_or_default().to_owned());
+        only(named(command, "command")?, &[])?;
+        for word in elements(command) {
+            only(named(word, "word")?, &[])?;
+            childless(word)?;
+            words.push(word.text().unwrap_or_default().to_owned());
         }
     }
     Ok(NamedTask { name: name.into(), task: Task { command: words, estimate, ..Task::new(profile) } })
@@ -104,6 +116,7 @@ fn task(node: Node<'_, '_>, odd: &mut Odd) -> Result<NamedTask, Wrong> {
 
 fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Odd) -> Result<Edge, Wrong> {
     only(node, &["from", "to", "data", "time"])?;
+    childless(node)?;
     let number = |key: &str| {
         let name = attribute(node, key)?;
         numbers.get(name).copied().ok_or_else(|| wrong(node, format!("{key}: the job has no task `{name}`")))

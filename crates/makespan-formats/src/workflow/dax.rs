@@ -6,10 +6,18 @@ use roxmltree::Node;
 
 use super::draft::Draft;
 use super::xml::{attribute, elements, parse, prepared, wrong};
-use super::{Read, Wrong};
+use super::{Read, Wrong, remarked};
+use crate::ignored::Ignored;
 use crate::needs::Pool;
 
-/// Reads a DAX; `strict` refuses values that cannot be.
+/// Elements and attributes that are read or change no plan: names, versions, arguments, catalogues and counts of elements.
+const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
+    adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.name job.namespace \
+    job.version job.level job.node-label job.dv-namespace job.dv-name job.dv-version job.chain job.compound uses.file uses.name uses.link \
+    uses.size uses.type uses.executable uses.namespace uses.version uses.register uses.transfer uses.optional uses.dontRegister \
+    uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
+
+/// Reads a DAX; `strict` refuses values that cannot be and what is ignored with a warning.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -18,43 +26,77 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
         return Err(wrong(root, "a DAX begins with <adag>"));
     }
     let mut draft = Draft::default();
-    let mut profiles = Profiles::default();
+    let (mut profiles, mut ignored) = (Profiles::default(), Ignored::beside(SILENT));
+    ignored.attributes(root);
     for node in elements(root).filter(|node| node.tag_name().name() == "job") {
         let task = job(&mut draft, node)?;
         profiles.equip(&mut draft, task, node);
+        ignored.attributes(node);
+        for inner in elements(node) {
+            ignored.element(inner.tag_name().name());
+            if inner.tag_name().name() == "uses" {
+                ignored.attributes(inner);
+            }
+        }
     }
     for node in elements(root) {
+        ignored.element(node.tag_name().name());
         match node.tag_name().name() {
-            "child" => child(&mut draft, node)?,
+            "child" => {
+                child(&mut draft, node)?;
+                ignored.attributes(node);
+                for parent in elements(node) {
+                    ignored.element(parent.tag_name().name());
+                    ignored.attributes(parent);
+                }
+            }
             "dag" | "dax" => return Err(wrong(node, "a workflow within a workflow is not read; write out its jobs")),
             _ => {}
         }
     }
+    unread_profiles(root, &mut ignored);
     let mut remarks = Vec::new();
-    remarks.extend(profiles.remarks());
+    for remark in profiles.remarks().into_iter().chain([ignored.remark("the workflow")]) {
+        remarks.extend(remarked(remark, strict)?);
+    }
     let (graph, outside) = draft.graph(strict, &mut remarks)?;
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
+}
+
+/// Counts the profiles of Pegasus, `HTCondor` and Globus that are not read, as some of them say what a job needs.
+fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
+    for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {
+        let [namespace, key] = ["namespace", "key"].map(|name| node.attribute(name).unwrap_or_default());
+        let owner = node.parent_element().map_or("", |owner| owner.tag_name().name());
+        let is_known = match namespace {
+            "pegasus" => matches!(key, "runtime" | "cores" | "memory" | "gpus"),
+            "condor" => REQUESTS.iter().any(|request| key.eq_ignore_ascii_case(request)),
+            "globus" => false,
+            _ => continue,
+        };
+        if !is_known || owner != "job" {
+            ignored.add(format!("<profile> `{namespace}` `{key}` of <{owner}>"));
+        }
+    }
 }
 
 /// Adds the task of a job with its files; returns its number.
 fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
-    // Version 3 may state the run time in a profile.
-    let profile = |node: &Node<'_, '_>| {
-        let is = |key: &str, value: &str| node.attribute(key) == Some(value);
-        node.tag_name().name() == "profile" && is("namespace", "pegasus") && is("key", "runtime")
-    };
-    let profile = elements(node).find(profile).and_then(|profile| profile.text());
-    let runtime = node.attribute("runtime").or(profile);
+    let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
     for uses in elements(node).filter(|node| node.tag_name().name() == "uses") {
         // Version 2 says `file`, version 3 `name`.
         let Some(file) = uses.attribute("file").or_else(|| uses.attribute("name")) else {
             return Err(wrong(uses, "the attribute `file` is missing"));
         };
-        let link = attribute(uses, "link")?;
         let size = uses.attribute("size");
-        if size.is_none() && uses.attribute("type") == Some("executable") {
+        let is_program = uses.attribute("type") == Some("executable") || uses.attribute("executable") == Some("true");
+        if size.is_none() && is_program {
+            continue;
+        }
+        let link = attribute(uses, "link")?;
+        if matches!(link, "none" | "checkpoint") {
             continue;
         }
         let size = draft.size(file, size);
@@ -65,11 +107,23 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
                 draft.reads(task, file, Some(size));
                 draft.writes(task, file);
             }
-            other => return Err(wrong(uses, format!("link is `{other}`; write input, output or inout"))),
+            other => {
+                return Err(wrong(uses, format!("link is `{other}`; write input, output, inout, none or checkpoint")));
+            }
         }
     }
     Ok(task)
 }
+
+/// Returns the first profile of Pegasus with a key.
+fn profiled<'a, 'i>(job: Node<'a, 'i>, key: &str) -> Option<Node<'a, 'i>> {
+    let is = |node: &Node<'_, '_>, name: &str, value: &str| node.attribute(name) == Some(value);
+    elements(job)
+        .find(|node| node.tag_name().name() == "profile" && is(node, "namespace", "pegasus") && is(node, "key", key))
+}
+
+/// The keys of `HTCondor` that are read.
+const REQUESTS: [&str; 3] = ["request_cpus", "request_gpus", "request_memory"];
 
 /// What jobs state in `<profile namespace key>`: of Pegasus `cores`, `gpus` and `memory` (MiB), of `HTCondor` what it calls
 /// `request_cpus`, `request_gpus` and `request_memory`.
@@ -80,16 +134,24 @@ struct Profiles {
     broken: Vec<(String, String)>,
     /// Those that say something else than one before them, with their jobs.
     other: Vec<(String, String)>,
+    /// Run times that differ from the attribute `runtime`, with their jobs.
+    times: Vec<(String, String)>,
 }
 
 impl Profiles {
     fn equip(&mut self, draft: &mut Draft, task: u32, node: Node<'_, '_>) {
-        let cores = self.stated(node, "cores", "request_cpus").unwrap_or(1);
-        let memory = self.stated(node, "memory", "request_memory").filter(|&memory| memory > 0);
+        let cores = self.stated(node, "cores", REQUESTS[0]).unwrap_or(1);
+        let memory = self.stated(node, "memory", REQUESTS[2]).filter(|&memory| memory > 0);
         let memory = memory.map(|count| count.saturating_mul(1 << 20).min(i64::MAX as u64));
-        let gpus = self.stated(node, "gpus", "request_gpus").filter(|&gpus| gpus > 0);
+        let gpus = self.stated(node, "gpus", REQUESTS[1]).filter(|&gpus| gpus > 0);
         let needs = [(Resource::MEMORY, memory), (Resource::GPUS, gpus)];
         let needs = needs.into_iter().filter_map(|(name, amount)| Some((name, Need::whole(amount?))));
+        let profile = profiled(node, "runtime").and_then(|profile| profile.text()).map(str::trim);
+        if let Some((_, profile)) =
+            node.attribute("runtime").zip(profile).filter(|(stated, profile)| stated.trim() != *profile)
+        {
+            self.times.push((profile.to_owned(), node.attribute("id").unwrap_or_default().to_owned()));
+        }
         let processors = u32::try_from(cores).unwrap_or(u32::MAX).max(1);
         draft.equip(task, processors, self.needs.of(needs));
     }
@@ -119,15 +181,19 @@ impl Profiles {
         found
     }
 
-    fn remarks(&self) -> impl Iterator<Item = String> {
+    fn remarks(&self) -> [Option<String>; 3] {
         let told = |profiles: &[(String, String)], why: &str| {
             let (value, job) = profiles.first()?;
             let count = profiles.len();
-            Some(format!("{count} profiles of cores, memory or GPUs (such as `{value}` of job `{job}`) {why}"))
+            Some(format!("profiles of cores, memory or GPUs that {why}: {count} (such as `{value}` of job `{job}`)"))
         };
         let broken = told(&self.broken, "are no whole numbers, and are left out");
         let other = told(&self.other, "differ from one of the same job before them, and are left out");
-        broken.into_iter().chain(other)
+        let times = self.times.first().map(|(value, job)| {
+            let count = self.times.len();
+            format!("profiles `runtime` that differ from the attribute `runtime`, and are left out: {count} (such as `{value}` of job `{job}`)")
+        });
+        [broken, other, times]
     }
 }
 

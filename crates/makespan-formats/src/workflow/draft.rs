@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::remarked;
 use crate::odd::Odd;
 use crate::suggest::nearest;
 
@@ -209,9 +210,10 @@ impl Draft {
         let outside = Outside::of(outside);
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
-            remarks.push(format!(
-                "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
-            ));
+            let differing = format!(
+                "uses of files with another size than before: {count} (such as `{file}`); each reader's counts"
+            );
+            remarks.extend(remarked(Some(differing), strict)?);
         }
         remarks.extend(self.odd.remarks());
         if let Some(&(from, to)) = implied.first() {

@@ -2,6 +2,7 @@
 
 use makespan_core::{Graph, Instance, InstanceError, Job, NamedTask, Needs, Platform, Profile, ResourceKind, Work};
 
+use super::remarked;
 use crate::needs::{UNSTATED, Unstated};
 
 /// Why needs of more than a machine has are left out.
@@ -9,12 +10,20 @@ const TOO_MUCH: &str = "no machine of the file has so much, so that it is not pl
 
 /// The jobs on these machines, and what is to be said of them. Needs of what the machines do not state are left out, and tasks on
 /// more cores than there are run on one. On the machines of the file itself (`own`) needs of more than any of them has are
-/// left out, too: a file can be planned that contradicts itself in this.
-pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform, own: bool) -> Result<(Vec<Job>, Vec<String>), String> {
+/// left out, too: a file can be planned that contradicts itself in this, unless the reading is `strict`.
+pub(super) fn fitted(
+    jobs: Vec<Job>,
+    platform: &Platform,
+    own: bool,
+    strict: bool,
+) -> Result<(Vec<Job>, Vec<String>), String> {
     let (unstated, too_much) = (Unstated::default(), Unstated::default());
     let mut fitting = Fitting { platform, own, unstated, too_much, wide: Vec::new() };
     let jobs = jobs.into_iter().map(|job| fitting.job(job)).collect::<Result<Vec<Job>, String>>()?;
-    let mut remarks = fitting.remarks();
+    let (mut remarks, changed) = fitting.remarks();
+    for change in changed {
+        remarks.extend(remarked(Some(change), strict)?);
+    }
     let needy = own
         && jobs
             .iter()
@@ -22,8 +31,8 @@ pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform, own: bool) -> Result<(
             .flat_map(Graph::tasks)
             .any(|task| !task.task.needs.is_empty());
     if needy && let Err(error @ InstanceError::NoRoom(_)) = Instance::new(platform.clone(), jobs.clone(), Vec::new()) {
-        remarks
-            .push(format!("what tasks need is left out, since the machines of the file have no room for it: {error}"));
+        let bare = format!("what tasks need is left out, since the machines of the file have no room for it: {error}");
+        remarks.extend(remarked(Some(bare), strict)?);
         let bare = |mut task: NamedTask| {
             task.task.needs = Needs::NONE;
             task
@@ -87,7 +96,8 @@ impl Fitting<'_> {
         Needs::new(kept).unwrap_or_default()
     }
 
-    fn remarks(&self) -> Vec<String> {
+    /// Returns remarks on needs that the machines do not state, and remarks on tasks that are planned otherwise than the file says.
+    fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
@@ -96,7 +106,7 @@ impl Fitting<'_> {
             )
         });
         let (unstated, too_much) = (self.unstated.remarks("task", UNSTATED), self.too_much.remarks("task", TOO_MUCH));
-        wide.into_iter().chain(unstated).chain(too_much).collect()
+        (unstated.collect(), wide.into_iter().chain(too_much).collect())
     }
 }
 

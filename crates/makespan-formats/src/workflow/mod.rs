@@ -63,6 +63,14 @@ impl From<String> for Wrong {
     }
 }
 
+/// Returns a remark on what is ignored, which a strict reading refuses.
+fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
+    match remark {
+        Some(remark) if strict => Err(format!("{remark}; --strict refuses that")),
+        remark => Ok(remark),
+    }
+}
+
 /// Knows one of these formats by its beginning, or else by the ending of the name.
 pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
@@ -145,7 +153,7 @@ pub(crate) fn read(
         (Format::Dot, Some(NextflowTrace { file, text: trace })) => {
             let tasks = nextflow::tasks(trace, options.strict);
             let tasks = tasks.map_err(|wrong| FormatError::content(file, wrong.place, wrong.problem))?;
-            nextflow::read(text, &tasks, &name).map_err(wrong)?
+            nextflow::read(text, &tasks, &name, options.strict).map_err(wrong)?
         }
         (_, Some(_)) => {
             let problem = format!(
@@ -180,7 +188,7 @@ pub(crate) fn read(
         }
     };
     let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
-    let (mut jobs, said) = fitted::fitted(jobs, &platform, own).map_err(wrong)?;
+    let (mut jobs, said) = fitted::fitted(jobs, &platform, own, options.strict).map_err(wrong)?;
     remarks.extend(said);
     match options.storage {
         Some(node) => {

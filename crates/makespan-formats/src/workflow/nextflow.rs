@@ -3,12 +3,16 @@
 //! The graph has processes, channels and operators, the trace has tasks. Which task fed which is in neither: tasks of two processes
 //! that follow each other are paired by their tags where both have them, else each waits for all.
 
-use makespan_core::{Edge, Estimate, Graph, Job, NamedTask, Payload, Profile, Task, Time};
+use makespan_core::{
+    Edge, Estimate, Graph, Job, NamedTask, Need, Needs, Payload, Profile, Resource, Task, Time, counted,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Read, Wrong, dot};
+use super::dot::{self, Drawn};
+use super::{Read, Wrong, remarked};
 use crate::error::Place;
-use crate::odd::Odd;
+use crate::needs::{Pool, memory};
+use crate::odd::{Odd, Oddity};
 
 /// Most pairs of tasks of processes that follow each other.
 const MAX_EDGES: usize = 1 << 22;
@@ -19,28 +23,35 @@ struct Row<'a> {
     process: &'a str,
     tag: Option<&'a str>,
     cores: u32,
+    needs: Needs,
     time: Time,
     estimate: Estimate,
 }
 
-/// The tasks of a trace, and the values in it that cannot be.
+/// The tasks of a trace, the values in it that cannot be, and the tasks that were not completed.
+#[derive(Default)]
 pub(super) struct Tasks<'a> {
     rows: Vec<Row<'a>>,
     odd: Odd,
+    /// The name and the status of each task that was not completed.
+    unfinished: Vec<[&'a str; 2]>,
+    needs: Pool,
 }
 
-/// Reads the tasks of a trace that were completed; `strict` refuses values that cannot be.
+/// Reads the tasks of a trace that were completed; `strict` refuses values that cannot be and tasks that were not completed.
 pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
-    let mut odd = Odd::default();
-    let rows = rows(trace, &mut odd)?;
-    odd.refuse(strict)?;
-    Ok(Tasks { rows, odd })
+    let mut tasks = Tasks::default();
+    tasks.read(trace)?;
+    tasks.odd.refuse(strict)?;
+    remarked(tasks.unfinished(), strict)?;
+    Ok(tasks)
 }
 
-/// Reads the graph of processes with the tasks of a trace; `name` is the name of the job.
-pub(super) fn read(graph: &str, tasks: &Tasks<'_>, name: &str) -> Result<Read, Wrong> {
-    let Tasks { rows, odd } = tasks;
-    let (labels, edges) = dot::labels(graph)?;
+/// Reads the graph of processes with the tasks of a trace; `name` is the name of the job, and `strict` refuses what is ignored with a
+/// warning.
+pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
+    let rows = &found.rows;
+    let Drawn { labels, edges, unread } = dot::labels(graph)?;
     let mut of_label: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for (number, row) in (0..).zip(rows) {
         of_label.entry(row.process).or_default().push(number);
@@ -56,6 +67,10 @@ pub(super) fn read(graph: &str, tasks: &Tasks<'_>, name: &str) -> Result<Read, W
     let tasks: Vec<Vec<u32>> = labels.iter().map(|label| tasks_of(label)).collect();
     if tasks.iter().all(Vec::is_empty) {
         return Err("no node of the graph is a process of the trace; give the files of one run".to_owned().into());
+    }
+    let mut remarks: Vec<String> = found.odd.remarks().chain(found.unfinished()).collect();
+    for remark in [unread, apart(rows, &tasks)] {
+        remarks.extend(remarked(remark, strict)?);
     }
     let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); labels.len()];
     for &(from, to) in &edges {
@@ -74,14 +89,28 @@ pub(super) fn read(graph: &str, tasks: &Tasks<'_>, name: &str) -> Result<Read, W
     pairs.dedup();
     let task = |row: &Row<'_>| {
         let profile = Profile::rigid(row.cores, row.time).map_err(|error| format!("task `{}`: {error}", row.name))?;
-        Ok(NamedTask { name: row.name.into(), task: Task { estimate: row.estimate, ..Task::new(profile) } })
+        let task = Task { estimate: row.estimate, needs: row.needs.clone(), ..Task::new(profile) };
+        Ok(NamedTask { name: row.name.into(), task })
     };
     let named = rows.iter().map(task).collect::<Result<Vec<_>, String>>()?;
     let edges = pairs.into_iter().map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) }).collect();
     let graph = Graph::new(named, edges).map_err(|error| error.to_string())?;
-    let remark = "which task fed which is not in the files of Nextflow: tasks of processes that follow each other are paired by \
+    let paired = "which task fed which is not in the files of Nextflow: tasks of processes that follow each other are paired by \
                   their tags where both have them, else each waits for all";
-    Ok(Read::of(vec![Job::compound(name, graph)], odd.remarks().chain([remark.to_owned()]).collect()))
+    remarks.push(paired.to_owned());
+    Ok(Read::of(vec![Job::compound(name, graph)], remarks))
+}
+
+/// Returns a remark on tasks whose processes the graph does not have: nothing says for which tasks they wait.
+fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
+    let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
+    let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
+    let first = apart.next()?;
+    let count = 1 + apart.count();
+    Some(format!(
+        "the graph lacks the processes of {} (such as `{first}`), so that they wait for nothing",
+        counted(count, "task")
+    ))
 }
 
 /// The nodes with tasks behind one, with none with tasks between.
@@ -117,42 +146,80 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
     }
 }
 
-/// The tasks of a trace that were completed, those of an earlier run among them.
-fn rows<'a>(trace: &'a str, odd: &mut Odd) -> Result<Vec<Row<'a>>, Wrong> {
-    let mut lines = (1..).zip(trace.lines());
-    let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
-    let column = |name: &str| heading.iter().position(|one| *one == name);
-    let wrong = |line: usize, problem: String| Wrong::at(Place::line(line), problem);
-    let needed = |name: &str| {
-        column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
-    };
-    let (name, status, time) = (needed("name")?, needed("status")?, needed("realtime")?);
-    let cores = column("cpus");
-    let (mut rows, mut seen) = (Vec::new(), FxHashSet::default());
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let cells: Vec<&str> = line.split('\t').collect();
-        let cell = |at: usize| cells.get(at).copied().unwrap_or("-").trim();
-        if !matches!(cell(status), "COMPLETED" | "CACHED") {
-            continue;
-        }
-        let name = cell(name);
-        if !seen.insert(name) {
-            return Err(wrong(number, format!("two tasks are named `{name}`")));
-        }
-        // `-` stands for what was not measured, as of a task without a script of its own.
-        let stated = Some(cell(time)).filter(|text| *text != "-").map(duration);
-        let (time, estimate) = odd.run_time(stated.as_deref(), || format!("task `{name}` on line {number}"));
-        let cores = cores.and_then(|at| cell(at).parse().ok()).filter(|&cores: &u32| cores > 0).unwrap_or(1);
-        let (process, tag) = match name.split_once(" (") {
-            Some((process, tag)) => (process, tag.strip_suffix(')')),
-            None => (name, None),
+impl<'a> Tasks<'a> {
+    /// Reads the tasks that were completed, those of an earlier run among them.
+    fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
+        let mut lines = (1..).zip(trace.lines());
+        let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
+        let column = |name: &str| heading.iter().position(|one| *one == name);
+        let wrong = |line: usize, problem: String| Wrong::at(Place::line(line), problem);
+        let needed = |name: &str| {
+            column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
         };
-        rows.push(Row { name, process, tag, cores, time, estimate });
+        let (name, status, time) = (needed("name")?, needed("status")?, needed("realtime")?);
+        let [cores, memory] = ["cpus", "memory"].map(column);
+        let mut seen = FxHashSet::default();
+        for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let cell = |at: usize| cells.get(at).copied().unwrap_or("-").trim();
+            // `-` stands for what was not measured, as of a task without a script of its own.
+            let stated = |at: Option<usize>| at.map(cell).filter(|text| *text != "-");
+            let name = cell(name);
+            if !matches!(cell(status), "COMPLETED" | "CACHED") {
+                self.unfinished.push([name, cell(status)]);
+                continue;
+            }
+            if !seen.insert(name) {
+                return Err(wrong(number, format!("two tasks are named `{name}`")));
+            }
+            let owner = || format!("task `{name}` on line {number}");
+            let time = stated(Some(time)).map(duration);
+            let (time, estimate) = self.odd.run_time(time.as_deref(), owner);
+            let cores = self.amount(stated(cores), |text| text.parse().ok(), owner).unwrap_or(1).max(1);
+            let memory = self.amount(stated(memory), requested, owner).filter(|&bytes| bytes > 0);
+            let needs = self.needs.of(memory.map(|bytes| (Resource::MEMORY, Need::whole(bytes))));
+            let (process, tag) = match name.split_once(" (") {
+                Some((process, tag)) => (process, tag.strip_suffix(')')),
+                None => (name, None),
+            };
+            self.rows.push(Row { name, process, tag, cores, needs, time, estimate });
+        }
+        if self.rows.is_empty() {
+            return Err(wrong(1, "it has no task that was completed".into()));
+        }
+        Ok(())
     }
-    if rows.is_empty() {
-        return Err(wrong(1, "it has no task that was completed".into()));
+
+    /// Returns an amount of a resource; one that cannot be read is counted and missing.
+    fn amount<T>(
+        &mut self,
+        text: Option<&str>,
+        read: impl Fn(&str) -> Option<T>,
+        owner: impl FnOnce() -> String,
+    ) -> Option<T> {
+        let amount = read(text?);
+        if amount.is_none() {
+            self.odd.add(Oddity::BrokenAmount, owner, text);
+        }
+        amount
     }
-    Ok(rows)
+
+    /// Returns a remark on the tasks that were not completed.
+    fn unfinished(&self) -> Option<String> {
+        let [name, status] = self.unfinished.first()?;
+        let (count, is) =
+            (counted(self.unfinished.len(), "task"), if self.unfinished.len() == 1 { "is" } else { "are" });
+        Some(format!("{count} of the trace {is} left out, not being completed (such as `{name}`, {status})"))
+    }
+}
+
+/// Returns the bytes of a request such as `2 GB`, in powers of 1024; a plain number is bytes.
+fn requested(text: &str) -> Option<u64> {
+    let text = text.strip_suffix('B').unwrap_or(text).replace(' ', "");
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok().filter(|&bytes| i64::try_from(bytes).is_ok());
+    }
+    memory(&text)
 }
 
 /// The time of `1h 2m 3.5s`, or of milliseconds, in a form that [`Time::parse`] reads; any other text as it is.
@@ -181,13 +248,13 @@ mod tests {
 
     fn failed(graph: &str, trace: &str) -> String {
         tasks(trace, false)
-            .and_then(|tasks| read(graph, &tasks, "flow"))
+            .and_then(|tasks| read(graph, &tasks, "flow", false))
             .map_or_else(|wrong| wrong.problem, |_| "read".into())
     }
 
     #[test]
     fn processes_are_expanded_into_the_tasks_of_the_trace() {
-        let read = read(DAG, &tasks(TRACE, false).ok().unwrap(), "flow").ok().unwrap();
+        let read = read(DAG, &tasks(TRACE, false).ok().unwrap(), "flow", false).ok().unwrap();
         let graph = read.jobs[0].work.graph().unwrap();
         let edges: Vec<String> =
             graph.edges().iter().map(|edge| format!("{}>{}", graph.name(edge.from), graph.name(edge.to))).collect();
@@ -212,7 +279,7 @@ mod tests {
     fn times_that_were_not_measured_are_guesses() {
         for (time, expect) in [("-", "missing"), ("soon", "negative or no time"), ("0", "0 s"), ("", "missing")] {
             let trace = format!("name\tstatus\trealtime\nsplit\tCOMPLETED\t{time}\nalign\tCOMPLETED\t1s\n");
-            let found = read(DAG, &tasks(&trace, false).ok().unwrap(), "flow").ok().unwrap();
+            let found = read(DAG, &tasks(&trace, false).ok().unwrap(), "flow", false).ok().unwrap();
             assert!(
                 found.remarks[0].starts_with(&format!("1 run time is {expect} (task `split` on line 2")),
                 "{:?}",
@@ -220,6 +287,56 @@ mod tests {
             );
             assert!(tasks(&trace, true).err().unwrap().problem.contains("--strict refuses"), "{time}");
         }
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_refused_by_a_strict_reading() {
+        let found = tasks(TRACE, false).ok().unwrap();
+        let read_of = |graph: &str, strict| read(graph, &found, "flow", strict);
+        let remarks = read_of(DAG, false).ok().unwrap().remarks.join("; ");
+        assert!(
+            remarks.contains("1 task of the trace is left out, not being completed (such as `sort (c)`, FAILED)"),
+            "{remarks}"
+        );
+        let problem = tasks(&TRACE.replace("0ms", "5ms"), true).err().unwrap().problem;
+        assert!(problem.contains("`sort (c)`, FAILED") && problem.ends_with("--strict refuses that"), "{problem}");
+        for (graph, part) in [
+            (
+                DAG.replace("label=\"merge\"", "label=\"join\""),
+                "the graph lacks the processes of 1 task (such as `merge (all)`)",
+            ),
+            (DAG.replace("label=\"merge\"", "label=\"merge\",time=3"), "`time` of nodes (1)"),
+        ] {
+            let remarks = read_of(&graph, false).ok().unwrap().remarks.join("; ");
+            assert!(remarks.contains(part), "{remarks}");
+            assert!(read_of(&graph, true).err().unwrap().problem.contains(part));
+        }
+    }
+
+    #[test]
+    fn memory_is_read_in_powers_of_1024() {
+        for (text, expect) in [
+            ("2 GB", Some(2 << 30)),
+            ("1.5 MB", Some(3 << 19)),
+            ("512 B", Some(512)),
+            ("4096", Some(4096)),
+            ("0", Some(0)),
+            ("much", None),
+            ("-1 GB", None),
+        ] {
+            assert_eq!(requested(text), expect, "{text}");
+        }
+        let trace =
+            "name\tstatus\trealtime\tcpus\tmemory\nsplit\tCOMPLETED\t1s\t2\t2 GB\nalign\tCOMPLETED\t1s\tx\tmuch\n";
+        let found = read(DAG, &tasks(trace, false).ok().unwrap(), "flow", false).ok().unwrap();
+        let needs = found.jobs[0].work.graph().unwrap().tasks()[0].task.needs.clone();
+        assert_eq!(needs.of("memory"), Some(&Need::whole(2 << 30)));
+        assert!(
+            found.remarks[0].starts_with("2 amounts are no number (the first: task `align` on line 3: `x`)"),
+            "{:?}",
+            found.remarks
+        );
+        assert!(tasks(trace, true).is_err());
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! an exit behind all, take no time, and are left out.
 
 use super::draft::Draft;
+use makespan_core::counted;
+
 use super::{Read, Wrong};
 use crate::error::Place;
 use crate::odd::{Oddity, run_time};
@@ -50,7 +52,9 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
-    let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || at == last);
+    // A last task for which another one waits is no exit.
+    let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
+    let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
@@ -87,7 +91,7 @@ fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {
-        let problem = format!("{count} predecessors are announced and {} follow", before.len());
+        let problem = format!("the line announces {} and lists {}", counted(count, "predecessor"), before.len());
         return Err(Wrong::at(Place::line(line), problem));
     }
     Ok(Row { line, number: number(line, own)?, time, before })

@@ -70,7 +70,7 @@ fn wfformat_is_read_in_four_versions() {
     let remarks = found.remarks.join("; ");
     for part in [
         "1 run time is 0 s (task `c`: `0.0`); one nanosecond stands in",
-        "1 tasks (such as `b`) ran on several cores; each is planned on as many",
+        "tasks that ran on several cores: 1 (such as `b`); each is planned on as many",
         "no bandwidth is stated",
     ] {
         assert!(remarks.contains(part), "{remarks}");
@@ -169,7 +169,7 @@ fn stg_is_read_without_its_dummies() {
     let found = read(STG, Format::Stg);
     assert_eq!(shown(&found.instance), "1:9 2:4 3:3 1>3:0 2>3:0");
     let wrong = |from: &str, to: &str, expect: &str| refused(&STG.replacen(from, to, 1), "a.stg", expect);
-    wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: 3 predecessors are announced and 2 follow");
+    wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: the line announces 3 predecessors and lists 2");
     wrong(" 3 3 2 1 2", " 3 3 2 1 7", "a.stg:5: task 3 waits for task 7, which does not exist");
     wrong(" 2 4 1 0", " 2 4 1 3", "in a cycle: 2 -> 3 -> 2");
     wrong(" 2 4 1 0\n", "", "a.stg:4: task 3 stands where 2 is due");
@@ -397,7 +397,7 @@ fn wfformat_states_cores_and_memory() {
         let (instance, remarks) =
             planned(&with("").replace("\"coreCount\": 1.5, \"memoryInBytes\": 5e9", odd), &ReadOptions::default());
         assert_eq!(widths(&instance), [1, 1, 1]);
-        assert!(remarks.contains("1 figures of cores and memory (such as "), "{remarks}");
+        assert!(remarks.contains("figures of cores and memory that cannot be, left out: 1 (such as "), "{remarks}");
         assert!(remarks.contains(" of `b`) cannot be, and are left out"), "{remarks}");
     }
     let second = |machine: &str| WF15.replace("2000}}]", &format!("2000}}, \"memoryInBytes\": 9}}, {machine}]"));
@@ -446,7 +446,7 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     assert_eq!((needed(&instance, 0, "memory"), needed(&instance, 1, "memory")), (Some(2 << 20), None));
     assert_eq!([0, 1].map(|task| instance.profile(TaskId(task)).min_processors()), [4, 1]);
     assert!(
-        remarks.contains("1 profiles of cores, memory or GPUs (such as `two` of job `A`) are no whole numbers"),
+        remarks.contains("profiles of cores, memory or GPUs that are no whole numbers, and are left out: 1 (such as `two` of job `A`)"),
         "{remarks}"
     );
     let twice =

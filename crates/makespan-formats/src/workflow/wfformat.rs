@@ -12,13 +12,13 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::Read;
 use super::draft::{Draft, StatedFiles};
 use super::machines::{Machine, machines};
+use super::{Read, remarked};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
+use crate::figure::Figure;
 use crate::needs::{Pool, bytes};
-use crate::odd::Figure;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -213,7 +213,9 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             return Err(wrong("schemaVersion", &problem));
         }
     };
-    remarks.extend(seen.remarks());
+    let [wide, odd] = seen.remarks();
+    let odd = remarked(odd, strict).map_err(|problem| wrong("workflow", &problem))?;
+    remarks.extend(wide.into_iter().chain(odd));
     let (graph, outside) = draft.graph(strict, &mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
@@ -251,17 +253,17 @@ impl Seen {
         draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 
-    fn remarks(self) -> impl Iterator<Item = String> {
+    fn remarks(self) -> [Option<String>; 2] {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "{count} tasks (such as `{task}`) ran on several cores; each is planned on as many, a part of a core as a whole one"
+                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on as many, a part of a core as a whole one"
             )
         });
         let odd = self.odd.first().map(|figure| {
-            format!("{} figures of cores and memory (such as {figure}) cannot be, and are left out", self.odd.len())
+            format!("figures of cores and memory that cannot be, left out: {} (such as {figure})", self.odd.len())
         });
-        wide.into_iter().chain(odd)
+        [wide, odd]
     }
 }
 

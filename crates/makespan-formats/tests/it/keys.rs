@@ -1,85 +1,127 @@
 //! Each key, column and field that a format defines is used, named in a warning that `--strict` refuses, or listed in
 //! `docs/formats.md` as ignored.
 
-use makespan_formats::{ReadOptions, parse_instance};
+mod bases;
 
-const DAX: &str = "<adag version='3.6'><job id='A' runtime='14'><uses name='f' link='output' size='5'/></job>\
-    <job id='B' runtime='3'><uses name='f' link='input' size='5'/></job></adag>";
-const WFFORMAT: &str = r#"{"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [{"id": "a"}, {"id": "b"}],
-    "files": [{"id": "f", "sizeInBytes": 3}]}, "execution": {"tasks": [{"id": "a", "runtimeInSeconds": 5}, {"id": "b", "runtimeInSeconds": 5}]}}}"#;
-const DOT: &str = "digraph { a [time=3]; b [time=2]; a -> b [data=5] }";
-const BATSIM: &str = r#"{"nb_res": 4, "jobs": [{"id": "a", "subtime": 5, "res": 2, "profile": "d", "walltime": 90}],
-    "profiles": {"d": {"type": "delay", "delay": 5}}}"#;
-const SACCT: &str = "JobID|Submit|Start|End|Elapsed|AllocCPUS|State\n\
-    1|2024-03-01T10:00:00|2024-03-01T10:00:05|2024-03-01T10:10:05|00:10:00|1|COMPLETED\n";
-const SWF: &str = "; MaxProcs: 4\n1 0 5 100 2 -1 -1 2 200 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+use bases::{BASES, DAG, TRACE};
+use makespan_formats::{NextflowTrace, ReadOptions, parse_instance, parse_machines};
 
-/// For each format a file, a text in it, what stands there with a key more, and the key.
-const KEYS: [(&str, &str, &str, &str); 37] = [
-    (DAX, "runtime='3'", "runtime='3' name='x'", "name"),
-    (DAX, "runtime='3'", "runtime='3' namespace='x'", "namespace"),
-    (DAX, "runtime='3'", "runtime='3' version='x'", "version"),
-    (DAX, "runtime='3'", "runtime='3' level='2'", "level"),
-    (DAX, "runtime='3'", "runtime='3' node-label='x'", "node-label"),
-    (DAX, "link='input'", "link='input' register='false'", "register"),
-    (DAX, "link='input'", "link='input' transfer='true'", "transfer"),
-    (DAX, "link='input'", "link='input' optional='true'", "optional"),
-    (DAX, "</job></adag>", "<argument>-x</argument></job></adag>", "argument"),
-    (DAX, "</job></adag>", "<stdout name='x'/></job></adag>", "stdout"),
-    (DAX, "</job></adag>", "<invoke when='end'/></job></adag>", "invoke"),
-    (DAX, "</adag>", "<executable name='x'/></adag>", "executable"),
-    (DAX, "</adag>", "<transformation name='x'/></adag>", "transformation"),
-    (DAX, "</job></adag>", "<profile namespace='env' key='x'>1</profile></job></adag>", "env"),
-    (WFFORMAT, r#"{"id": "b"}"#, r#"{"id": "b", "name": "x"}"#, "name"),
-    (WFFORMAT, r#"{"id": "b"}"#, r#"{"id": "b", "parents": ["a"]}"#, "parents"),
-    (WFFORMAT, r#""id": "b", "r"#, r#""id": "b", "priority": 3, "r"#, "priority"),
-    (WFFORMAT, r#""id": "b", "r"#, r#""id": "b", "avgCPU": 3, "r"#, "avgCPU"),
-    (WFFORMAT, r#""id": "b", "r"#, r#""id": "b", "energyInKWh": 3, "r"#, "energyInKWh"),
-    (WFFORMAT, r#""id": "b", "r"#, r#""id": "b", "readBytes": 3, "r"#, "readBytes"),
-    (WFFORMAT, r#""id": "b", "r"#, r#""id": "b", "coreCount": 2, "r"#, "coreCount"),
-    (WFFORMAT, r#""workflow""#, r#""author": {"name": "x"}, "workflow""#, "author"),
-    (DOT, "time=2", "time=2, runtime=3", "runtime"),
-    (DOT, "time=2", "time=2, duration=3", "duration"),
-    (DOT, "time=2", "time=2, cost=3", "cost"),
-    (DOT, "data=5", "data=5, time=3", "time"),
-    (DOT, "data=5", "data=5, bytes=3", "bytes"),
-    (DOT, "time=2", "time=2, work=3", "work"),
-    (BATSIM, r#""res": 2"#, r#""res": 2, "user": "x""#, "user"),
-    (BATSIM, r#""delay": 5"#, r#""delay": 5, "real_size": 3"#, "real_size"),
-    (SACCT, "|AllocCPUS|State\n", "|AllocCPUS|JobName\n", "JobName"),
-    (SACCT, "|AllocCPUS|State\n", "|AllocCPUS|ConsumedEnergy\n", "ConsumedEnergy"),
-    (SACCT, "|AllocCPUS|State\n", "|AllocCPUS|Priority\n", "Priority"),
-    (SWF, "-1 -1 -1\n", "-1 1 -1\n", "fields 17 and 18"),
-    (SWF, "-1 -1 -1\n", "-1 -1 30\n", "fields 17 and 18"),
-    (SWF, "-1 -1 -1 -1 -1\n", "7 -1 -1 -1 -1\n", "the executable"),
-    (SWF, "2 200 -1", "2 200 4000", "memory"),
-];
+/// An instance and the remarks on it, or an error.
+type Found = Result<(String, String), String>;
+
+/// A file of a format, and changes of it.
+struct Base {
+    /// The row of the format in the list of what is ignored.
+    row: &'static str,
+    read: fn(&str, bool) -> Found,
+    text: &'static str,
+    /// For each key a text of the file, the text that stands there with the key, and the key.
+    keys: &'static [(&'static str, &'static str, &'static str)],
+}
+
+fn instance(text: &str, strict: bool) -> Found {
+    read(text, &ReadOptions { processors: Some(4), strict, ..ReadOptions::default() })
+}
+
+/// Reads a format that states its machines.
+fn whole(text: &str, strict: bool) -> Found {
+    read(text, &ReadOptions { strict, ..ReadOptions::default() })
+}
+
+fn trace(text: &str, strict: bool) -> Found {
+    drawn(DAG, text, strict)
+}
+
+fn drawn_alone(text: &str, strict: bool) -> Found {
+    drawn(text, TRACE, strict)
+}
+
+fn drawn(graph: &str, trace: &str, strict: bool) -> Found {
+    let trace = Some(NextflowTrace { file: "trace.txt".into(), text: trace.into() });
+    read(graph, &ReadOptions { processors: Some(4), strict, trace, ..ReadOptions::default() })
+}
+
+fn read(text: &str, options: &ReadOptions) -> Found {
+    let found = parse_instance(text.as_bytes(), "x", options).map_err(|error| error.to_string())?;
+    Ok((format!("{:?}", found.instance), found.remarks.join("; ")))
+}
+
+fn machines(text: &str, strict: bool) -> Found {
+    let found = parse_machines(text.as_bytes(), "x.xml", strict).map_err(|error| error.to_string())?;
+    Ok((format!("{:?}", found.instance), found.remarks.join("; ")))
+}
+
+/// The list of what is ignored in `docs/formats.md`: the row of a format, and the row of all.
+fn ignored(row: &str) -> String {
+    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
+    let (_, list) = docs.split_once("## Keys that are ignored").unwrap();
+    let (list, _) = list.split_once("\n## ").unwrap();
+    let rows: Vec<&str> = [row, "all"]
+        .map(|row| {
+            list.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap_or_else(|| panic!("no row {row}"))
+        })
+        .into();
+    rows.join("\n")
+}
 
 #[test]
 fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
-    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
-    let read = |text: &str, strict: bool| {
-        let options = ReadOptions { processors: Some(4), strict, ..ReadOptions::default() };
-        let found = parse_instance(text.as_bytes(), "x", &options).map_err(|error| error.to_string())?;
-        Ok::<_, String>((format!("{:?}", found.instance), found.remarks.join("; ")))
-    };
-    for (text, from, to, key) in KEYS {
-        assert!(text.contains(from), "{from}");
+    let mut dropped = Vec::new();
+    for Base { row, read, text, keys } in BASES {
+        let docs = ignored(row);
         let without = read(text, false).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let (instance, remarks) = match read(&text.replacen(from, to, 1), false) {
-            Ok(found) => found,
-            // A contradiction is refused by name.
-            Err(error) => {
-                assert!(error.contains(key), "{key}: {error}");
-                continue;
+        for (from, to, key) in keys {
+            assert!(text.contains(from), "{from}");
+            let changed = text.replacen(from, to, 1);
+            let (instance, remarks) = match read(&changed, false) {
+                Ok(found) => found,
+                // A contradiction is refused by name.
+                Err(error) => {
+                    assert!(error.contains(key), "{row}: {key}: {error}");
+                    continue;
+                }
+            };
+            let is_listed = docs.contains(&format!("`{key}`")) || docs.contains(&format!("({key})"));
+            let is_named = remarks.contains(key) && !without.1.contains(key);
+            if instance == without.0 && !is_named && !is_listed {
+                dropped.push(format!("{row}: `{key}` is dropped: {to}: {remarks}"));
             }
-        };
-        let is_listed = docs.contains(&format!("`{key}`")) || docs.contains(&format!("({key})"));
-        let is_named = remarks.contains(key) && !without.1.contains(key);
-        assert!(instance != without.0 || is_named || is_listed, "`{key}` is dropped: {to}\n{remarks}");
-        if is_named && !is_listed {
-            let strict = read(&text.replacen(from, to, 1), true);
-            assert!(strict.is_err_and(|error| error.contains(key)), "--strict accepts `{key}`: {to}");
+            let strict = read(&changed, true);
+            if is_named && !is_listed && strict.is_ok() {
+                dropped.push(format!("{row}: --strict accepts `{key}`: {to}: {remarks}"));
+            } else if is_listed {
+                assert!(strict.is_ok(), "{row}: --strict refuses `{key}`, which is listed as ignored: {strict:?}");
+            }
+        }
+        assert!(read(text, true).is_ok(), "{row}: --strict refuses {text}");
+    }
+    assert!(dropped.is_empty(), "{}", dropped.join("\n"));
+}
+
+/// Files of numbers alone have no keys: each number changes the instance or is refused.
+#[test]
+fn each_number_counts() {
+    let modes = include_str!("../../../../fuzz/corpus/psplib/own.mm");
+    let modes =
+        modes.replacen("         3     4       6    1    0\n", "", 1).replacen("   2        3 ", "   2        2 ", 1);
+    // What takes no time holds nothing.
+    let modes = modes.replace("1     0       0    0    0", "1     6       0    0    0");
+    let sections = modes.find("PRECEDENCE").unwrap();
+    let files = [
+        (whole as fn(&str, bool) -> Found, "2 2\n1 2\n3 4\n".to_owned(), 0),
+        (instance, "2\n0 0 0\n1 4 1 0\n2 5 1 1\n3 0 1 2\n".to_owned(), 0),
+        (whole, "4 1\n4\n3 0 1 2\n1 1 1 3\n2 1 1 4\n5 0 0\n".to_owned(), 0),
+        (whole, modes, sections),
+    ];
+    for (read, text, from) in files {
+        let without = read(&text, false).unwrap();
+        let digit = |at: &usize| text.as_bytes()[*at].is_ascii_digit();
+        for at in (from..text.len()).filter(digit).filter(|at| *at == 0 || !digit(&(at - 1))) {
+            let number: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
+            let more = number.parse::<u64>().unwrap() + 1;
+            let changed = format!("{}{more}{}", &text[..at], &text[at + number.len()..]);
+            let found = read(&changed, false);
+            assert!(found.is_err() || found != Ok(without.clone()), "{at}: {changed}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use makespan_core::counted;
+
 use crate::text::moment;
 use crate::{Job, JobState, Limit, Partition};
 
@@ -112,8 +114,11 @@ impl Around<'_> {
             return vec![one];
         };
         if left_out > 0 {
-            self.remarks
-                .push(format!("job {}: {left_out} tasks of its array are left out; there are too many", job.id));
+            self.remarks.push(format!(
+                "job {}: left out, since its array has too many: {}",
+                job.id,
+                counted(left_out, "task")
+            ));
         }
         self.room -= numbers.len();
         let throttle = ["ArrayTaskThrottle", "array_max_tasks"].iter().find_map(|key| job.record.get(key));

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, text_of_bytes};
+use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
-use makespan_formats::{Lists, ReadOptions};
 use miette::{Result, miette};
 
 use crate::args::SourceOptions;
@@ -39,8 +39,7 @@ impl Source {
         }
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(input::STANDARD_INPUT));
-            let lists = if options.format.is_some() { Lists::Stated } else { Lists::Detected };
-            match load_to_run(path, goal(path, &options.template)?, lists, &options.machines, cluster)? {
+            match load_to_run(path, goal(path, &options.template)?, options, cluster)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
@@ -92,7 +91,7 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
     }
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
     let lines = Template::of_words(words).map_err(wrong)?.lines(&sources).map_err(wrong)?;
-    let machines = input::Machines::of(&options.machines)?.or(cluster);
+    let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();

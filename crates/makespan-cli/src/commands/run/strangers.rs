@@ -119,7 +119,8 @@ fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;
     }
-    program(word).is_ok() || word.contains('/') && !Path::new(word).exists()
+    let is_path = word.contains('/') && !word.contains(':');
+    program(word).is_ok() || is_path && !Path::new(word).exists()
 }
 
 #[cfg(test)]

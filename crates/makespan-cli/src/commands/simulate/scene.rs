@@ -79,8 +79,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if let Some(from) = present::meant(&options.trace, &options.machines)? {
         return live::read(&from, options);
     }
-    let machines = Machines::of(&options.machines)?;
-    machines.refuse_ignored(options.strict)?;
+    let machines = Machines::of(&options.machines, options.strict)?;
     let usual = ReplayOptions::default();
     let reading = ReplayOptions {
         processors: machines.processors,

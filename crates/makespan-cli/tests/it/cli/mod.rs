@@ -40,6 +40,7 @@ mod shards;
 mod simulate;
 mod snakefiles;
 mod strangers;
+mod strict;
 mod tree_plans;
 mod trees;
 mod verify;

@@ -208,7 +208,7 @@ fn trees_go_through_platform_files_of_simgrid() {
     sandbox.makespan("convert jobs.json jobs.xml").refused(&["for a tree"]);
     sandbox.write("bad.xml", sandbox.read("t.xml").replace("router", "storage"));
     sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&[
-        "--platform",
+        "bad.xml: line",
         "no host or router",
         "leave the data out",
     ]);

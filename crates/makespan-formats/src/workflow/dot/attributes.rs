@@ -34,6 +34,16 @@ const DRAWN_EDGES: &str = " arrowhead arrowsize arrowtail class color colorschem
     sametail showboxes style tail_lp tailclip tailhref taillabel tailport tailtarget tailtooltip tailURL target tooltip URL \
     weight xlabel xlp ";
 
+/// Graphviz's attributes of graphs, subgraphs and clusters (<https://graphviz.org/docs/graph/>).
+const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class cluster clusterrank color colorscheme comment compound \
+    concentrate Damping defaultdist dim dimen diredgeconstraints dpi epsilon esep fillcolor fontcolor fontname fontnames fontpath \
+    fontsize forcelabels gradientangle href id imagepath inputscale K label label_scheme labeljust labelloc landscape layer \
+    layerlistsep layers layerselect layersep layout levels levelsgap lheight linelength lp lwidth margin maxiter mclimit mindist mode \
+    model mosek newrank nodesep nojustify normalize notranslate nslimit nslimit1 oneblock ordering orientation outputorder overlap \
+    overlap_scaling overlap_shrink pack packmode pad page pagedir pencolor penwidth peripheries quadtree quantum rank rankdir ranksep \
+    ratio remincross resolution root rotate rotation samehead sametail scale searchsize sep showboxes size smoothing sortv splines \
+    start style stylesheet target tooltip TBbalance truecolor URL viewport voro_margin xdotversion ";
+
 /// Attributes that are stated and neither read nor for drawing, with their numbers.
 #[derive(Default)]
 pub(super) struct Unread(BTreeMap<(Element, String), usize>);
@@ -47,12 +57,12 @@ pub(super) fn is_read(element: Element, key: &str) -> bool {
     }
 }
 
-/// Whether an attribute is one of Graphviz's. Attributes of the graph are all for drawing.
+/// Returns whether an attribute is one of Graphviz's.
 fn draws(element: Element, key: &str) -> bool {
     let known = match element {
         Element::Node => DRAWN_NODES,
         Element::Edge => DRAWN_EDGES,
-        Element::Graph => return true,
+        Element::Graph => DRAWN_GRAPHS,
     };
     key.starts_with('_') || known.contains(&format!(" {key} "))
 }
@@ -60,15 +70,33 @@ fn draws(element: Element, key: &str) -> bool {
 impl Unread {
     /// Counts the attributes of a statement that are neither read nor for drawing.
     pub(super) fn count(&mut self, element: Element, attributes: &Attributes) {
-        for key in attributes.keys().filter(|key| !is_read(element, key) && !draws(element, key)) {
-            *self.0.entry((element, key.clone())).or_default() += 1;
+        attributes.keys().for_each(|key| self.count_one(element, key));
+    }
+
+    /// Counts an attribute unless it is read or for drawing.
+    pub(super) fn count_one(&mut self, element: Element, key: &str) {
+        if !is_read(element, key) && !draws(element, key) {
+            self.add(element, key);
         }
+    }
+
+    /// Counts the attributes that are read of a graph alone, where a trace has the times.
+    pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
+        attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
+    }
+
+    fn add(&mut self, element: Element, key: &str) {
+        *self.0.entry((element, key.to_owned())).or_default() += 1;
     }
 
     /// Returns one sentence that names the attributes, if there are any.
     pub(super) fn remark(&self) -> Option<String> {
         let named = |((element, key), count): (&(Element, String), &usize)| {
-            let element = if *element == Element::Node { "nodes" } else { "edges" };
+            let element = match element {
+                Element::Node => "nodes",
+                Element::Edge => "edges",
+                Element::Graph => "graphs",
+            };
             format!("`{key}` of {element} ({count})")
         };
         let names: Vec<String> = self.0.iter().map(named).collect();

@@ -14,7 +14,7 @@ mod tokens;
 use makespan_core::Job;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Read, Wrong};
+use super::{Read, Wrong, remarked};
 use crate::odd::Odd;
 use attributes::{Attributes, Element, Unread, is_read};
 use tokens::{Token, Tokens, shown};
@@ -68,25 +68,31 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     let (parts, mut odd) = (parts(text)?, Odd::default());
     let job = Job::compound(name, parts.graph(&mut odd)?);
     odd.refuse(strict)?;
-    let unread = parts.unread.remark();
-    match unread.as_ref().filter(|_| strict) {
-        Some(unread) => Err(format!("{unread}; --strict refuses that").into()),
-        None => Ok(Read::of(vec![job], odd.remarks().chain(unread).collect())),
-    }
+    let unread = remarked(parts.unread.remark(), strict)?;
+    Ok(Read::of(vec![job], odd.remarks().chain(unread).collect()))
 }
 
-/// The labels of nodes, and edges by their numbers.
-type Drawn = (Vec<String>, Vec<(u32, u32)>);
+/// A graph that another program has drawn.
+pub(super) struct Drawn {
+    /// The label of each node, or its name if it has none.
+    pub labels: Vec<String>,
+    /// The edges, by the numbers of their nodes.
+    pub edges: Vec<(u32, u32)>,
+    /// The attributes that are neither labels nor for drawing, if there are any.
+    pub unread: Option<String>,
+}
 
-/// The label of each node, or its name where it has none, and the edges: a graph that another program has drawn, and that says
-/// nothing of times.
+/// Reads a graph of which labels and edges count, and times do not.
 pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
-    let Parts { names, tasks, edges, .. } = parts(text)?;
+    let Parts { names, tasks, edges, mut unread, .. } = parts(text)?;
+    tasks.iter().for_each(|(attributes, _)| unread.count_read(Element::Node, attributes));
+    edges.iter().for_each(|edge| unread.count_read(Element::Edge, &edge.attributes));
     let label = |(name, (attributes, _)): (&String, &(Attributes, usize))| {
         attributes.get("label").filter(|label| !label.is_empty()).unwrap_or(name).clone()
     };
     let labels = names.iter().zip(&tasks).map(label).collect();
-    Ok((labels, edges.iter().map(|edge| (edge.from, edge.to)).collect()))
+    let edges = edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    Ok(Drawn { labels, edges, unread: unread.remark() })
 }
 
 fn parts(text: &str) -> Result<Parts, Wrong> {
@@ -131,9 +137,10 @@ impl Parts {
                 }
                 return Ok(Some(Vec::new()));
             }
-            Some(Token::Word(_)) if next == Some(Token::Mark('=')) => {
+            Some(Token::Word(word)) if next == Some(Token::Mark('=')) => {
                 tokens.next()?;
                 tokens.word("a value")?;
+                self.unread.count_one(Element::Graph, word);
                 return Ok(Some(Vec::new()));
             }
             _ => {}
