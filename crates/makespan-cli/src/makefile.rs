@@ -19,7 +19,7 @@ pub fn is_makefile(path: &Path) -> bool {
     matches!(name.as_str(), "Makefile" | "makefile" | "GNUmakefile") || matches!(ending, Some("mk" | "mak" | "make"))
 }
 
-/// Most warnings of make that are printed.
+/// The largest number of make's warnings that are printed.
 const MAX_WARNINGS: usize = 20;
 
 /// Reads what make would do here for a goal of a makefile, the first one if none is stated, with the warnings of make; `None` where

@@ -52,7 +52,7 @@ pub struct TaskFiles {
     /// Files that are copied to the node and back, if the attempt has a folder of its own there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// Whether nothing of the run has written the outputs before, so that a file with content is of somebody else. Orders to other machines
+    /// Whether nothing in the run has written the outputs yet, so that a file with content is someone else's. Orders to other machines
     /// leave it out: an attempt may begin twice there.
     #[serde(skip)]
     pub is_new: bool,

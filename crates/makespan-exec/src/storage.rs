@@ -157,7 +157,7 @@ pub(crate) fn writable(path: &Path) -> io::Result<File> {
 /// Makes a file that was not there.
 ///
 /// # Errors
-/// Those of the system; a file or link of this name is one.
+/// Errors of the system, also if a file or link of this name exists.
 pub(crate) fn created(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }

@@ -21,7 +21,7 @@ use crate::replay::record::{Logged, Record, guessed_run};
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
-/// More tasks of arrays than lines of a dump may name together.
+/// The largest number of tasks that the arrays of a dump may name together.
 const MAX_EXPANDED: usize = 1_000_000;
 
 #[derive(Default)]

@@ -172,7 +172,7 @@ fn a_list_of_tasks_that_slurm_has_cut_is_expanded_and_counted() {
     assert!(read(text, &ReplayOptions { strict: true, ..on(8) }).is_err());
 }
 
-/// The sign between columns in free text: the columns before and behind it are what they are.
+/// The separator of columns within free text: the columns before and after it stay as they are.
 #[test]
 fn a_name_may_hold_the_sign_between_columns() {
     for (header, line) in [

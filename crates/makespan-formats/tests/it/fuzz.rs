@@ -6,9 +6,8 @@ use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, Profile, Resources, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    CsvNames, Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile,
-    parse_bandwidth, parse_failures, parse_instance, parse_replay, read_log_csv, write_instance, write_log_csv,
-    write_swf,
+    Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
+    parse_failures, parse_instance, parse_replay, write_instance, write_swf,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -82,9 +81,6 @@ const CLUSTER: &str = r#"<platform version="4"><cluster id="c" prefix="n" suffix
  bb_bw="1GBps" bb_lat="1ms" core="2"/></platform>"#;
 
 const FAILURES: &str = "processors,down,up,expected_up\n\"0-3,7\",10,2h,1h\n# a remark\n4,1,3,2\n";
-
-const LOG: &str = "time,job,kind,text,variants,finish,deadline,cost,from_processor,from_start,to_processor,to_start,penalty,\
-from_variant,to_variant\n1,'=a,planned,x,3,4,3,1.2,,,,,,,\n2.5,b,collision,y,,,,,0,1,2,1.5,-7,0,2\n";
 
 const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 3},
  {"name": "a", "processors": 2, "parent": "r", "bandwidth": 4}]}, "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}]}"#;
@@ -263,17 +259,12 @@ fn broken_logs_are_refused_without_panic() {
 /// The readers that stand for themselves: what each of them does with the bytes, and whether it accepts them.
 type Reader = (&'static str, &'static str, fn(&[u8]) -> Option<Result<(), String>>);
 
-const READERS: [Reader; 9] = [
+const READERS: [Reader; 8] = [
     ("SimGrid", SIMGRID, platform),
     ("cluster", CLUSTER, platform),
     ("failures", FAILURES, |bytes| {
         let platform = Platform::cluster(2, 4).expect("8 are enough");
         Some(parse_failures("x", bytes, &platform).map(drop).map_err(|error| error.to_string()))
-    }),
-    ("log of a policy", LOG, |bytes| {
-        let rows = read_log_csv(bytes).ok()?;
-        write_log_csv(&rows, CsvNames::Guarded, &mut Vec::new()).expect("memory is writable");
-        Some(Ok(()))
     }),
     ("plan of a tree", TREE_PLAN, |bytes| {
         let tree = parse_instance(TREE.as_bytes(), "x", &ReadOptions::default()).expect("the tree is one");

@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone";
 
-/// The files of results, by name, without what says how they came to be.
+/// The result files by name, without those that record how they were made.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

@@ -53,7 +53,7 @@ impl Strangers {
 }
 
 impl Stranger {
-    /// Counts the connection no more: a known token came on it.
+    /// Stops counting the connection: it sent a known token.
     pub(super) fn is_known(&self) {
         let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = all.by_address.get_mut(&self.address) else { return };

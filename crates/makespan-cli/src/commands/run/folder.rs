@@ -24,7 +24,7 @@ const RESULTS: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.htm
 /// The folders that a run on Slurm makes besides.
 const BOARDS: [&str; 2] = ["jobs", "pilot"];
 
-/// Returns the names of all that a run writes beside its journal and the output of its jobs.
+/// Returns the names of all files that a run writes, except its journal and the output of its jobs.
 pub fn results(on_cluster: bool) -> Vec<String> {
     let boards = BOARDS.iter().filter(|_| on_cluster);
     RESULTS.iter().chain(boards).map(ToString::to_string).collect()

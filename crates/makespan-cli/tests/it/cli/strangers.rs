@@ -69,7 +69,7 @@ fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     names
 }
 
-/// Puts a file of somebody else under a name: with content, empty, as a hard link, as a link, as a link to nothing.
+/// Puts a stranger's file at a path: with content, empty, a hard link, a symbolic link, or one to nothing.
 fn put(kind: &str, precious: &Path, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {

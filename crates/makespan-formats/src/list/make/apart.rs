@@ -62,7 +62,7 @@ fn names_targets(printed: &str) -> bool {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (4, 4)
 }
 
-/// The prerequisites of a target in the groups that follow each other; each is a group if the target is `.NOTPARALLEL`.
+/// The prerequisites of a target as consecutive groups; with `.NOTPARALLEL` each is a group of its own.
 fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
     for &need in &target.needs {

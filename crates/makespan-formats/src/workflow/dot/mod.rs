@@ -256,7 +256,7 @@ impl Parts {
     }
 }
 
-/// The element whose default attributes a word begins.
+/// The element whose defaults a keyword introduces.
 fn element(word: &str) -> Option<Element> {
     match word.to_ascii_lowercase().as_str() {
         "node" => Some(Element::Node),
