@@ -24,11 +24,11 @@ pub fn template() -> String {
     let all = Command::augment_subcommands(clap::Command::new("makespan"));
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (heading, names) in GROUPS.iter().chain([&OWN]) {
-        let about = |name: &&str| {
+        let about = |name: &&'static str| {
             let command = all.find_subcommand(name)?;
             Some((*name, command.get_about()?.to_string()))
         };
-        let mut commands: Vec<(&str, String)> = names.iter().filter_map(about).collect();
+        let mut commands: Vec<(&'static str, String)> = names.iter().filter_map(about).collect();
         if names.contains(&"help") {
             commands.push(("help", "Print the help of a command".to_owned()));
         }

@@ -165,7 +165,7 @@ fn tex(text: &str) -> String {
             }
             // Braces keep brackets from ending an option.
             '[' | ']' => {
-                let _ = write!(escaped, "{{{c}}}");
+                escaped.extend(['{', c, '}']);
             }
             c if c.is_control() => escaped.push('\u{FFFD}'),
             c => escaped.push(c),
