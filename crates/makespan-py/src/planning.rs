@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use makespan::{Objective, PlanError, Planned, Planner, STEADY_STATE, Stop, Time, catalogue, default_algorithm};
+use makespan::{PlanError, Planned, Planner, Stop, Time, catalogue};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,53 +35,17 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// The spec of the algorithm, with what it shall look for. What it minimises by default is the makespan of graphs and on machines that
-    /// differ, as on the command line.
+    /// The spec of the algorithm that is meant.
     fn spec(&self, py: Python<'_>, instance: &makespan::Instance) -> PyResult<String> {
-        let name = self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance));
-        let chosen = self.objective.as_deref().map(|name| objective(py, name)).transpose()?.map(Objective::name);
-        let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
-        let usual = (self.algorithm.is_none() && mapped).then_some("makespan");
-        let chosen = chosen.or(usual).map(|name| name.replace('_', "-"));
-        let limit = self.time_limit.clone();
-        let most = self.makespan_at_most.map(|most| most.to_string());
-        if name == STEADY_STATE && self.algorithm.is_none() {
-            return Ok(name.to_owned());
-        }
-        let added = [("objective", chosen), ("time-limit", limit), ("makespan-at-most", most)];
-        let added: Vec<(&str, String)> = added.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-        with_parameters(py, name, &added)
+        let objective = self.objective.as_deref().map(|name| objective(py, name)).transpose()?;
+        let wishes = makespan::Wishes {
+            algorithm: self.algorithm.clone(),
+            objective: objective.map(|objective| objective.name().to_owned()),
+            time_limit: self.time_limit.clone(),
+            makespan_at_most: self.makespan_at_most.map(|most| most.to_string()),
+        };
+        wishes.spec(instance).map_err(|error| errors::algorithm(py, error))
     }
-}
-
-/// A spec with more parameters, each of which its algorithm must have and the spec must not state.
-fn with_parameters(py: Python<'_>, spec: &str, added: &[(&str, String)]) -> PyResult<String> {
-    if added.is_empty() {
-        return Ok(spec.to_owned());
-    }
-    let (name, rest) = spec.split_once('[').unwrap_or((spec, ""));
-    let stated = rest.strip_suffix(']').unwrap_or(rest);
-    let entry = catalogue().iter().find(|entry| entry.name == name);
-    for (key, _) in added {
-        let has = entry.is_none_or(|entry| entry.parameters.iter().any(|parameter| parameter.name == *key));
-        let argument = key.replace('-', "_");
-        if !has {
-            let all = catalogue().iter();
-            let able: Vec<&str> = all
-                .filter(|entry| entry.parameters.iter().any(|parameter| parameter.name == *key))
-                .map(|entry| entry.name)
-                .collect();
-            let problem = format!("`{name}` takes no {argument}; leave it out, or plan by {}", able.join(" or "));
-            return Err(errors::algorithm(py, problem));
-        }
-        if stated.split(',').any(|part| part.trim().split('=').next() == Some(key)) {
-            let problem = format!("`{spec}` states {key} and so does the argument {argument}; give one of them");
-            return Err(errors::algorithm(py, problem));
-        }
-    }
-    let parts = added.iter().map(|(key, value)| format!("{key}={value}"));
-    let stated = Some(stated.to_owned()).filter(|stated| !stated.is_empty());
-    Ok(format!("{name}[{}]", stated.into_iter().chain(parts).collect::<Vec<_>>().join(",")))
 }
 
 /// Plans by an algorithm of the catalogue.

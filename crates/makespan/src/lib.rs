@@ -23,6 +23,7 @@ mod network;
 mod planning;
 mod simulation;
 mod unknown;
+mod wishes;
 
 pub use makespan_algos::catalogue::{spec_title, split_specs};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
@@ -52,3 +53,4 @@ pub use unknown::unknown;
 pub mod formats {
     pub use makespan_formats::*;
 }
+pub use wishes::{WishError, Wishes};

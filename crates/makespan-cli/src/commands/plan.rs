@@ -32,7 +32,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks, .. } = loaded;
     // A time limit is for the whole command: checking and writing a plan take about as long as reading.
     let spent = begin.elapsed() * 2;
-    let spec = search::spec(options, &instance);
+    let spec = search::spec(options, &instance)?;
     tree::check_options(&spec, options)?;
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, report, jobs, &options.period.unroll];

@@ -4,7 +4,7 @@ use std::process;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use makespan::{STEADY_STATE, default_algorithm};
+use makespan::Wishes;
 use makespan_core::{Instance, Stop};
 use miette::{Result, miette};
 
@@ -12,21 +12,13 @@ use crate::args::{PlanOptions, SearchOptions};
 use crate::output::{INTERRUPTED, complain};
 use crate::progress::clock;
 
-/// The spec of the algorithm: the one asked for, or the default with what it shall look for. On machines that differ
-/// that is the makespan, which is what is searched for there, and of graphs of tasks, whose last one is waited for.
-pub fn spec(options: &PlanOptions, instance: &Instance) -> String {
-    if let Some(algorithm) = &options.algorithm {
-        return algorithm.clone();
-    }
+/// Returns the spec of the algorithm that the options mean.
+pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
     let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
-    let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
-    let objective = objective.or_else(|| mapped.then(|| "makespan".to_owned()));
-    let parts = [("objective", &objective), ("time-limit", time_limit), ("makespan-at-most", makespan_at_most)];
-    let parts: Vec<String> =
-        parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}"))).collect();
-    let name = default_algorithm(instance);
-    if parts.is_empty() || name == STEADY_STATE { name.into() } else { format!("{name}[{}]", parts.join(",")) }
+    let (time_limit, makespan_at_most) = (time_limit.clone(), makespan_at_most.clone());
+    let wishes = Wishes { algorithm: options.algorithm.clone(), objective, time_limit, makespan_at_most };
+    wishes.spec(instance).map_err(|error| miette!("{error}"))
 }
 
 /// The first Ctrl-C or SIGTERM lets a search end with the best plan that it has, the second ends the program at once:
