@@ -164,7 +164,7 @@ pub struct InstanceOptions {
     /// .stg, .dot, .xml), projects of PSPLIB (.sm, .mm, .rcp), published moldable sets; all also .gz or .bz2. The word slurm, or a folder
     /// with what Slurm's commands printed, is the queue of a cluster: what waits, beside what runs
     pub instance: PathBuf,
-    #[command(flatten, next_help_heading = "Machines")]
+    #[command(flatten)]
     pub machines: MachineOptions,
     /// Trace of a run of Nextflow (-with-trace), for its graph in DOT (-with-dag)
     #[arg(hide_short_help = true, long, value_name = "TRACE.txt")]
@@ -186,18 +186,18 @@ pub struct InstanceOptions {
 #[derive(Args)]
 pub struct PictureOptions {
     /// Write a Gantt chart as a picture: .svg, .png or .pdf. It may be asked for several times
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.svg")]
     pub gantt: Vec<PathBuf>,
     /// Write a report as one HTML page
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Write the jobs as CSV in the columns of Batsim and evalys
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
     /// Write names into CSV as they are
     ///
     /// Names that a spreadsheet takes for formulas (they begin with = + - or @) are otherwise written behind an apostrophe
-    #[arg(hide_short_help = true, long)]
+    #[arg(help_heading = "Files that are written", hide_short_help = true, long)]
     pub raw_names: bool,
 }
 
@@ -210,7 +210,7 @@ pub struct PlanOptions {
     /// See `makespan algorithms`
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
-    #[command(flatten, next_help_heading = "Search")]
+    #[command(flatten)]
     pub search: SearchOptions,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
@@ -219,14 +219,14 @@ pub struct PlanOptions {
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     /// Write the schedule with its bounds as JSON
-    #[arg(long, short, value_name = "FILE.json")]
+    #[arg(help_heading = "Files that are written", long, short, value_name = "FILE.json")]
     pub output: Option<PathBuf>,
     /// Write the schedule as an SWF log
-    #[arg(long, value_name = "FILE.swf")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "Bags of tasks on a tree")]
+    #[command(flatten)]
     pub period: PeriodOptions,
-    #[command(flatten, next_help_heading = "Files that are written")]
+    #[command(flatten)]
     pub pictures: PictureOptions,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -240,18 +240,30 @@ pub struct SearchOptions {
     ///
     /// Cost is of graphs and of jobs on one processor, within their deadlines; max-lateness and weighted-lateness are after deadlines;
     /// pareto is makespan against weighted completion
-    #[arg(long, value_enum, conflicts_with = "algorithm")]
+    #[arg(help_heading = "Search", long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long the command may take, such as 10s: reading, proofs, search and writing [default: 1s]
     ///
     /// At least a quarter of it goes to the search. What cannot be interrupted, such as the first plan and the simplest bounds of a large
     /// instance, is done in any case. Ctrl-C ends it earlier
-    #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Search",
+        long,
+        value_name = "TIME",
+        conflicts_with = "algorithm",
+        allow_hyphen_values = true
+    )]
     pub time_limit: Option<String>,
     /// Allow no makespan above this many times the proven bound, such as 1.25
     ///
     /// Best-effort bags are not counted
-    #[arg(long, value_name = "FACTOR", conflicts_with = "algorithm", allow_negative_numbers = true)]
+    #[arg(
+        help_heading = "Search",
+        long,
+        value_name = "FACTOR",
+        conflicts_with = "algorithm",
+        allow_negative_numbers = true
+    )]
     pub makespan_at_most: Option<String>,
 }
 
@@ -359,9 +371,9 @@ pub struct RunOptions {
     /// not at all. For workflows whose tasks name their files (`WfFormat`). %N stands for the node, %j for the job of Slurm
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
-    #[command(flatten, next_help_heading = "Slurm")]
+    #[command(flatten)]
     pub slurm: SlurmOptions,
-    #[command(flatten, next_help_heading = "Failures and resuming")]
+    #[command(flatten)]
     pub failures: FailureOptions,
     #[command(flatten)]
     pub history: HistoryChoice,

@@ -11,38 +11,44 @@ pub struct FailureOptions {
     /// Try a job that failed or reached its walltime again, up to so many times
     ///
     /// One that was killed for memory gets twice the memory
-    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        help_heading = "Failures and resuming",
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub retry: u32,
     /// When a job has failed for good, go on with all that does not wait for it [default]
-    #[arg(long, conflicts_with = "fail_fast")]
+    #[arg(help_heading = "Failures and resuming", long, conflicts_with = "fail_fast")]
     pub keep_going: bool,
     /// When a job has failed for good, start no other: the run ends when the running jobs have ended
-    #[arg(long)]
+    #[arg(help_heading = "Failures and resuming", long)]
     pub fail_fast: bool,
     /// End each job that states no walltime after so long, such as 90s or 2h
-    #[arg(long, value_name = "TIME")]
+    #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Kill a job that uses more memory than it states
     ///
     /// By control groups (cgroup v2); a message says if there are none
-    #[arg(long)]
+    #[arg(help_heading = "Failures and resuming", long)]
     pub limit_memory: bool,
     /// Continue an interrupted run; without --folder the latest one of this instance
     ///
     /// Jobs that have succeeded and do the same as then are not run again, whatever else was edited. Of makefiles and workflows of
     /// Snakemake it runs what make or Snakemake would run now
-    #[arg(long)]
+    #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
     /// With --resume, run jobs that did not succeed again
-    #[arg(long, requires = "resume")]
+    #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub retry_failed: bool,
     /// With --resume, where the journal is damaged go on with what is certain
     ///
     /// The damaged one is kept
-    #[arg(long, requires = "resume")]
+    #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub recover: bool,
     /// Print one line at the end, for programs, and errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Failures and resuming", long, short)]
     pub quiet: bool,
 }
 

@@ -14,26 +14,39 @@ pub struct MachineOptions {
     ///
     /// Of a log's platform, of the machine for a list of commands, machines of an ETC matrix that is one column, or nodes of one processor
     /// for a workflow
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(help_heading = "Machines", long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
     /// Machines instead of those of the file, such as 16x8 (nodes by processors) or a file
     ///
     /// A native file, or a `SimGrid` platform. A workflow has no machines of its own
-    #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Machines",
+        long,
+        value_name = "NxP|FILE",
+        conflicts_with = "processors",
+        allow_hyphen_values = true
+    )]
     pub platform: Option<PathBuf>,
     /// Machines of a cluster: slurm, a partition of it, or a folder with saved output of Slurm
     ///
     /// The nodes of this job inside one (`SLURM_JOB_ID`), else those of a partition that take jobs, as if they were empty. To simulate,
     /// without a file: the queue of the cluster with what runs
-    #[arg(long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
+    #[arg(help_heading = "Machines", long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
-    #[arg(hide_short_help = true, long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Machines",
+        hide_short_help = true,
+        long,
+        value_name = "BANDWIDTH",
+        requires = "processors",
+        allow_hyphen_values = true
+    )]
     pub bandwidth: Option<String>,
     /// Node that holds the files that come from outside a workflow
     ///
     /// Without it these files are everywhere at once
-    #[arg(hide_short_help = true, long, value_name = "NODE")]
+    #[arg(help_heading = "Machines", hide_short_help = true, long, value_name = "NODE")]
     pub stage_in: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct SimulateOptions {
     /// Policies, separated by commas, such as easy,conservative,slurm [default: easy; on a tree back-pressure]
     #[arg(long, short, value_name = "SPECS")]
     pub policy: Option<String>,
-    #[command(flatten, next_help_heading = "Machines")]
+    #[command(flatten)]
     pub machines: MachineOptions,
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
@@ -75,9 +75,9 @@ pub struct SimulateOptions {
     pub sizes: bool,
     #[command(flatten)]
     pub breakdowns: Breakdowns,
-    #[command(flatten, next_help_heading = "Bags of tasks on a tree")]
+    #[command(flatten)]
     pub tree: TreeRules,
-    #[command(flatten, next_help_heading = "Files that are written")]
+    #[command(flatten)]
     pub outputs: SimulationOutputs,
     #[command(flatten)]
     pub question: StartQuestion,
@@ -116,28 +116,28 @@ pub struct SimulationOutputs {
     /// Write the executions as CSV in the columns of Batsim and evalys
     ///
     /// With several policies to a file for each, out.POLICY.csv
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
     /// Write what happened as an SWF log; out.POLICY.swf with several policies
-    #[arg(long, value_name = "FILE.swf")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
     /// Write what a policy tells of its plans, such as collisions, as CSV
     ///
     /// With several policies to a file for each, out.POLICY.csv
-    #[arg(hide_short_help = true, long, value_name = "FILE.csv")]
+    #[arg(help_heading = "Files that are written", hide_short_help = true, long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
     /// Write a Gantt chart of the policies as a picture: .svg, .png or .pdf
     ///
     /// All charts have one time axis. May be given several times
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.svg")]
     pub gantt: Vec<PathBuf>,
     /// Write a report of all policies as one HTML page
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(help_heading = "Files that are written", long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Write names into CSV as they are
     ///
     /// Names that a spreadsheet takes for formulas (they begin with = + - or @) are otherwise written behind an apostrophe
-    #[arg(hide_short_help = true, long)]
+    #[arg(help_heading = "Files that are written", hide_short_help = true, long)]
     pub raw_names: bool,
 }
 

@@ -17,32 +17,32 @@ pub struct SlurmOptions {
     /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share
     ///
     /// In an allocation of Slurm, on its nodes
-    #[arg(long, value_name = "ENGINE", value_enum)]
+    #[arg(help_heading = "Slurm", long, value_name = "ENGINE", value_enum)]
     pub on: Option<On>,
     /// With --on slurm, nodes of a pilot [default: 1]
-    #[arg(long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
+    #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
     /// With --on slurm, for how long a pilot has its nodes, such as 90m, 2h or 1-12:00:00 [default: that of the partition]
     ///
     /// With --on slurm:jobs, a job that states no walltime
-    #[arg(long, value_name = "TIME", requires = "on")]
+    #[arg(help_heading = "Slurm", long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
     /// With --on slurm, who pays
-    #[arg(long, value_name = "ACCOUNT", requires = "on")]
+    #[arg(help_heading = "Slurm", long, value_name = "ACCOUNT", requires = "on")]
     pub account: Option<String>,
     /// With --on slurm, the partition
-    #[arg(long, value_name = "PARTITION", requires = "on")]
+    #[arg(help_heading = "Slurm", long, value_name = "PARTITION", requires = "on")]
     pub partition: Option<String>,
     /// With --on slurm, an option for sbatch, such as --slurm='--qos=long'
     ///
     /// May be given several times
-    #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
+    #[arg(help_heading = "Slurm", long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
     pub slurm: Vec<String>,
     /// With --on slurm, pilots such as 2x4nodes,1h, or auto:8nodes,2h
     ///
     /// How many, of how many nodes, for how long; several with + between them. With auto as many as the plan is worth: in the example at
     /// most 8 nodes on all pilots together, each for at most 2 h
-    #[arg(long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
+    #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }
 

@@ -43,7 +43,7 @@ pub struct SourceOptions {
     /// Refuse a file of which something would be ignored, skipped or changed, and warnings of make
     #[arg(long)]
     pub strict: bool,
-    #[command(flatten, next_help_heading = "Machines")]
+    #[command(flatten)]
     pub machines: MachineOptions,
 }
 

@@ -46,18 +46,30 @@ pub struct GenerateTreeOptions {
 #[derive(Args)]
 pub struct TreeRules {
     /// Tasks that wait at a node other than the root [default: 10]
-    #[arg(hide_short_help = true, long, value_name = "TASKS", allow_negative_numbers = true)]
+    #[arg(
+        help_heading = "Bags of tasks on a tree",
+        hide_short_help = true,
+        long,
+        value_name = "TASKS",
+        allow_negative_numbers = true
+    )]
     pub buffer: Option<u32>,
     /// Sends of a node at the same time, which share its port [default: 1]
-    #[arg(hide_short_help = true, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        help_heading = "Bags of tasks on a tree",
+        hide_short_help = true,
+        long,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub sends: Option<u32>,
     /// Requests take the latency of their link, instead of no time
-    #[arg(hide_short_help = true, long)]
+    #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long)]
     pub slow_requests: bool,
     /// What happens to a node during the run, such as 90s:n3:bandwidth=7kbit/s
     ///
     /// Or 2min:n3:speed=0.5, or 1h:n3:removed
-    #[arg(hide_short_help = true, long, value_name = "TIME:NODE:WHAT")]
+    #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long, value_name = "TIME:NODE:WHAT")]
     pub change: Vec<String>,
 }
 
@@ -67,9 +79,15 @@ pub struct PeriodOptions {
     /// About how long a period is, in which every node does whole tasks
     ///
     /// By default it suits the tasks that there are: the exact period if it is short, else one of 1000 tasks of the lightest job
-    #[arg(hide_short_help = true, long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Bags of tasks on a tree",
+        hide_short_help = true,
+        long,
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
     pub period: Option<String>,
     /// Write every transfer and computation of the periodic schedule of all tasks as CSV
-    #[arg(hide_short_help = true, long, value_name = "FILE.csv")]
+    #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long, value_name = "FILE.csv")]
     pub unroll: Option<PathBuf>,
 }
