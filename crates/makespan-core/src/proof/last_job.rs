@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::{earliest_ends, of_completions};
 use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion, total};
-use crate::model::{Instance, JobId};
+use crate::model::{Instance, Job, JobId};
 use crate::schedule::{Objective, mean};
 
 /// Some job ends when the schedule ends, at the proven bound on the makespan or later; every other job ends after its longest path.
@@ -39,7 +39,7 @@ impl Kind for LastJob {
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);
         let last: Vec<(JobId, i128)> = {
-            let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(|job| job.waits_for()).copied().collect();
+            let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(Job::waits_for).copied().collect();
             ends.iter().copied().filter(|(id, _)| !awaited.contains(id)).collect()
         };
         let alone = of_completions(objective, instance, &ends)?;
