@@ -55,7 +55,7 @@ pub use minsum::{
 use std::collections::BTreeSet;
 
 use makespan_core::proof::{Deductions, LastJob, Paths};
-use makespan_core::{Bound, Instance, JobId, Objective, Proof, Unsupported};
+use makespan_core::{Bound, Instance, Job, JobId, Objective, Proof, Unsupported};
 
 /// The standard bounds, one an objective, in the order of [`Objective::standard`].
 ///
@@ -76,7 +76,7 @@ const MAX_LAST: usize = 12;
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
-    let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(|job| job.waits_for()).copied().collect();
+    let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(Job::waits_for).copied().collect();
     let may_be_last = instance.jobs().len() - awaited.len();
     let Some(shortest) = shortest.filter(|_| may_be_last <= MAX_LAST).map(|bound| bound.proof.clone()) else {
         return;
