@@ -3,10 +3,12 @@
 mod axis;
 mod beyond;
 mod histogram;
+mod histogram_picture;
 mod pgf;
 mod svg;
 
-pub use histogram::{Histogram, write_histogram, write_histogram_pgf};
+pub use histogram::Histogram;
+pub use histogram_picture::{write_histogram, write_histogram_pgf};
 pub use pgf::escaped as tex;
 
 use std::io::{self, Write};
