@@ -30,25 +30,23 @@ fn no_files_of_a_crate_import_each_other() {
 
 #[test]
 fn circles_are_found_and_re_exports_are_none() {
-    const ROOM: &str = "mod x; mod y; pub use x::X; pub(crate) use y::Y;";
-    const TREES: [([&str; 5], &str); 6] = [
-        (["", "", "", "use super::b::B; struct A;", "use crate::{a::{A, C}}; struct B;"], "a.rs b.rs"),
-        (["", "", "", "fn f() { super::b::g() }", "use super::a; fn g() { a::f() }"], "a.rs b.rs"),
-        (["", "", "", "use super::b::B; // crate::a::A", "struct B; const T: &str = \"crate::a::f()\";"], ""),
-        (["", "", "", "use super::b::B;", "struct B; #[cfg(test)] mod tests { use crate::a::A; }"], ""),
-        ([ROOM, "use super::Y; struct X;", "struct Y;", "", "use crate::a::X;"], ""),
-        ([ROOM, "use super::Y; struct X;", "use crate::a::X; struct Y;", "", ""], "a/x.rs a/y.rs"),
+    const TREES: [(&str, &str); 7] = [
+        ("a.rs: use super::b::B; struct A; | b.rs: use crate::{a::{A, C}}; struct B;", "a.rs b.rs"),
+        ("a.rs: fn f() { super::b::g() } | b.rs: use super::a; fn g() { a::f() }", "a.rs b.rs"),
+        ("a.rs: use super::b::B; // crate::b::B | b.rs: struct B; const T: &str = \"}crate::a::f()\";", ""),
+        ("a.rs: use super::b::B; | b.rs: struct B; #[cfg(test)] mod tests { use crate::a::A; }", ""),
+        ("a.rs: use super::b::B; | b.rs: struct B; #[cfg(test)] mod tests; use crate::a::A;", "a.rs b.rs"),
+        ("b.rs: use crate::a::X; | a/x.rs: use super::Y; struct X; | a/y.rs: struct Y;", ""),
+        ("b.rs: | a/x.rs: use super::Y; struct X; | a/y.rs: use crate::a::X; struct Y;", "a/x.rs a/y.rs"),
     ];
-    for (texts, expected) in TREES {
-        let names = ["a/mod.rs", "a/x.rs", "a/y.rs", "a.rs", "b.rs"];
-        let there = names
-            .into_iter()
-            .zip(texts)
-            .filter(|(name, _)| (*name == "a.rs") == texts[0].is_empty() || *name == "b.rs");
-        let files: BTreeMap<&str, &str> = there.chain([("lib.rs", "mod a; mod b;")]).collect();
+    const ROOM: &str = "mod x; mod y; pub use x::X; pub(crate) use y::Y;";
+    for (tree, expected) in TREES {
+        let named = tree.split(" | ").filter_map(|file| file.split_once(':'));
+        let files: BTreeMap<&str, &str> =
+            [("lib.rs", "mod a; mod b;"), ("a/mod.rs", ROOM)].into_iter().chain(named).collect();
         let found = circles(&arrows("lib.rs", &|path| Some(files.get(path)?.to_string())));
         let found: Vec<&str> = found.iter().filter_map(|circle| circle.lines().next()).collect();
-        assert_eq!(found.join(";"), expected, "{files:?}");
+        assert_eq!(found.join(";"), expected, "{tree}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The description of a campaign: its runs, and what is said about them.
+//! The description of a campaign: its runs, its measure and its report.
 
 use std::path::Path;
 

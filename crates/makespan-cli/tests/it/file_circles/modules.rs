@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::path::Path;
 
+use crate::language::passages::end_of_string;
+
 /// Words that introduce the name of a definition.
 const DEFINING: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
 
@@ -140,11 +142,7 @@ fn tokens(text: &str) -> Vec<&str> {
         let (length, is_token) = match first {
             '/' if rest.starts_with("//") => (behind(0, "\n"), false),
             _ if is_raw => (behind(name + hashes + 1, &format!("\"{}", "#".repeat(hashes))), false),
-            '"' => {
-                let escaped = |at: usize| rest[1..at].bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1;
-                let end = (1..rest.len()).find(|&at| rest.as_bytes()[at] == b'"' && !escaped(at));
-                (end.map_or(rest.len(), |end| end + 1), false)
-            }
+            '"' => (end_of_string(&rest[1..]).map_or(rest.len(), |end| end + 2), false),
             '\'' if rest[1..].starts_with('\\') => (behind(3, "'"), false),
             '\'' => (rest.char_indices().nth(2).filter(|next| next.1 == '\'').map_or(1, |next| next.0 + 1), false),
             ':' if rest.starts_with("::") => (2, true),
