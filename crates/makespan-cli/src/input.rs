@@ -11,18 +11,11 @@ use makespan_formats::{
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions, SourceOptions};
+use crate::loaded::Loaded;
 use crate::{cluster, machine, makefile, present, snakefile};
 
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
-
-/// An instance and its remarks.
-pub struct Loaded {
-    pub instance: Instance,
-    pub remarks: Vec<String>,
-    /// Names of jobs come from the numbers of lines, so that an edit changes them.
-    pub has_made_up_names: bool,
-}
 
 /// The machines that the options state.
 pub struct Machines {

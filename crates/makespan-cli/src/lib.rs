@@ -7,6 +7,7 @@ mod commands;
 mod decisions;
 mod entry;
 mod input;
+mod loaded;
 mod machine;
 mod makefile;
 mod output;

@@ -14,7 +14,7 @@ use makespan_history::{Command, History, HistoryError, Recorder, default_path, f
 use miette::{Result, miette};
 
 use crate::args::HistoryChoice;
-use crate::input::Loaded;
+use crate::loaded::Loaded;
 use crate::output::complain;
 
 pub use kinds::kinds;

@@ -7,7 +7,7 @@ use miette::{Result, miette};
 
 use crate::args::{MachineOptions, QUEUE};
 use crate::commands::queue::source::{self, SLURM};
-use crate::input::Loaded;
+use crate::loaded::Loaded;
 
 /// Days of ended jobs from which run times are learned.
 const DAYS: u32 = 7;

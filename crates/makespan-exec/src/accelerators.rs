@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::resources::number_behind;
+use crate::kernel_text::number_behind;
 
 /// What programs call the GPUs of this machine, numbered from 0: those of NVIDIA, else those of AMD. `None` where nothing tells of
 /// any. Of AMD's a lower layer may let `visible` through.

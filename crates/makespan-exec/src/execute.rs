@@ -8,19 +8,19 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Placement, Policy, Schedule, TaskId, Time, Trace};
+use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Taken};
 use crate::files::Files;
 use crate::fingerprint::identity;
-use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked};
+use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked, strangers};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
-use crate::session::{Handed, Retries, Session, State};
+use crate::session::{Handed, PlanAgain, Retries, Session, State};
 use crate::storage::{Disk, Storage};
-use crate::{ExecuteError, ExecuteOptions, Observer, strangers};
+use crate::{ExecuteError, ExecuteOptions, Observer};
 use check::opening;
 pub use check::{check, check_folder, check_machine, check_tasks};
 use settled::{Settled, settled};
@@ -179,10 +179,6 @@ impl Reserved<'_> {
         self.files.folder()
     }
 }
-
-/// At an instant of the run, plans some tasks of an instance again, those that the engine has not been given; `None` where the plan that there is stays. A task that
-/// the new plan leaves out keeps its place in the old one.
-pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// What a run stands on.
 pub(crate) struct Machine<'a> {

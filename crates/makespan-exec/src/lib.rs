@@ -23,6 +23,8 @@ mod gpus;
 mod group;
 mod intake;
 pub mod journal;
+mod keep;
+mod kernel_text;
 mod launch;
 mod local;
 mod machine;
@@ -39,25 +41,24 @@ mod settle;
 mod shim;
 mod spare;
 mod status;
+mod stem;
 mod storage;
-mod strangers;
 mod taken;
 mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
-pub use execute::{
-    PlanAgain, Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder,
-};
+pub use execute::{Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder};
 pub use files::output_files;
 pub use fingerprint::fingerprint;
 pub use intake::Intake;
+pub use journal::strangers::is_lock_of_a_run;
 pub use local::{Local, Waker};
 pub use machine::{cores, host, program};
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, Silent};
 pub use options::{ExecuteOptions, Scratch};
 pub use resources::{gpus, memory, notes, stated_memory};
+pub use session::PlanAgain;
 pub use settle::settle;
 pub use shim::{serve, serve_as};
-pub use strangers::is_lock_of_a_run;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use makespan_core::{Estimation, Stop, TaskId, Time};
 
 use crate::intake::Intake;
-use crate::journal::Keep;
+use crate::keep::Keep;
 use crate::shim::{check_name, check_pattern};
 
 /// Where tasks run in folders of their own, on the disks of their nodes, and which of their files are copied there and back.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceKind, TaskId};
 
+use crate::kernel_text::number_behind;
 use crate::{ExecuteError, ExecuteOptions};
 
 /// The environment by which programs learn their GPUs: those that use CUDA, and those that use HIP. `ROCR_VISIBLE_DEVICES` is left as
@@ -28,11 +29,6 @@ pub fn memory() -> Option<u64> {
 /// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
 pub(crate) fn memory_kills() -> Option<u64> {
     number_behind("oom_kill", &fs::read_to_string("/proc/vmstat").ok()?)
-}
-
-/// The number behind a word that begins a line, as the kernel's files have it.
-pub(crate) fn number_behind(word: &str, text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// `MemTotal` of `/proc/meminfo`, in bytes.

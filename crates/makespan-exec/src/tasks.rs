@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use makespan_core::{Instance, Job, Rows, TaskId};
 use serde::{Deserialize, Serialize};
 
-use crate::files::file_stem;
 use crate::fingerprint::digests;
+use crate::stem::file_stem;
 
 /// The tasks of an instance, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,11 @@
 mod axis;
 mod beyond;
 mod histogram;
+mod histogram_picture;
 mod svg;
 
-pub use histogram::{Histogram, write_histogram};
+pub use histogram::Histogram;
+pub use histogram_picture::write_histogram;
 
 use std::io::{self, Write};
 

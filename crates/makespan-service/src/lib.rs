@@ -5,6 +5,7 @@
 //! the other end of it, and [`tokens`] tell who they are.
 
 pub mod client;
+mod clock;
 pub mod host;
 pub mod http;
 mod keeper;

@@ -9,8 +9,8 @@ use makespan::policy::policy_for;
 use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time, Weight, Work};
 use serde_json::{Map, Value, json};
 
+use crate::clock::wall;
 use crate::host::Host;
-use crate::store::wall;
 use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
 
 /// Most characters of a name.

@@ -62,6 +62,7 @@ pub mod network;
 mod observer;
 mod options;
 mod simulate;
+mod simulation;
 
 pub use deviation::{Deviation, DeviationError};
 pub use error::SimulationError;
@@ -69,4 +70,5 @@ pub use failures::{FailureModel, FailureModelError, FailureUnit, Lifetime};
 pub use makespan_core::Failure;
 pub use observer::{Observer, Silent};
 pub use options::SimulationOptions;
-pub use simulate::{Simulation, simulate};
+pub use simulate::simulate;
+pub use simulation::Simulation;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use makespan_core::{Demand, Instance, Job, Objective, Policy, Rows, Scheduler, Unsupported};
 use thiserror::Error;
 
+use super::built::{Built, OfPolicy};
 use super::flow::{self, sequential_and_open};
 use super::held::equal_speeds;
 use super::job_flow;
@@ -17,20 +18,6 @@ use super::{
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
-
-/// What a policy has besides an entry of the catalogue.
-#[derive(Clone, Copy, Debug)]
-pub struct OfPolicy {
-    pub(super) build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
-}
-
-/// A policy and what it cannot drive.
-pub(super) struct Built {
-    pub policy: Box<dyn Policy>,
-    pub supports: Supports,
-}
-
-type Supports = Box<dyn Fn(&Instance) -> Result<(), Unsupported>>;
 
 /// Why there is no policy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

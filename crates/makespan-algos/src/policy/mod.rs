@@ -6,6 +6,7 @@
 mod again;
 mod ahead;
 mod batch;
+mod built;
 mod catalogue;
 mod conservative;
 mod easy;
@@ -33,7 +34,8 @@ mod tests;
 pub mod tree;
 
 pub use batch::{Batch, Doubling};
-pub use catalogue::{OfPolicy, PolicyError, policies, policy, policy_for};
+pub use built::OfPolicy;
+pub use catalogue::{PolicyError, policies, policy, policy_for};
 pub use conservative::Conservative;
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts, expected_starts_from};

@@ -21,7 +21,8 @@ use comparison::{Beside, Comparison, folded};
 use many::Totals;
 
 use crate::args::{CompareOptions, Format};
-use crate::input::{Loaded, STANDARD_INPUT, load_file};
+use crate::input::{STANDARD_INPUT, load_file};
+use crate::loaded::Loaded;
 use crate::output::{INTERRUPTED, check_kind, check_targets, emit};
 use crate::progress::bar;
 

@@ -18,7 +18,8 @@ use makespan_formats::write_swf;
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
-use crate::input::{Loaded, load};
+use crate::input::load;
+use crate::loaded::Loaded;
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
 use crate::past::Past;
 use crate::summary;

@@ -26,7 +26,7 @@ use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
-use crate::input::Loaded;
+use crate::loaded::Loaded;
 use crate::output::{complain, emit, emit_lines, shown, write_file};
 use crate::past::{Past, kinds};
 use crate::summary;

@@ -2,6 +2,7 @@
 
 mod cli;
 mod crate_directions;
+mod file_circles;
 mod language;
 mod licences;
 mod service;

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Estimate, Graph, Needs, Profile, Submission, TaskId, Time, Weight};
+use crate::model::{Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Time, Weight};
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -63,23 +63,6 @@ pub struct Job<W = Work> {
     pub work: W,
 }
 
-/// What is placed on processors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Task {
-    /// Time as a function of the allotment.
-    pub profile: Profile,
-    /// How these times are known.
-    pub estimate: Estimate,
-    /// The program and its arguments, for `run`; `{processors}` stands for the allotment, `{gpus}` for the number of GPUs where the
-    /// platform states any, and `{task}` in a bag for the number of the task. Empty when there is none.
-    pub command: Vec<String>,
-    /// Bytes that the task needs before it runs, which all begin at the root of a tree network; `None` where none are
-    /// stated.
-    pub data: Option<u64>,
-    /// What it needs besides processors while it runs.
-    pub needs: Needs,
-}
-
 /// What a job brings along.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
@@ -111,13 +94,6 @@ pub(super) enum Kind {
     Task,
     Bag(NonZeroU64),
     Graph,
-}
-
-impl Task {
-    /// A task without command, whose times are stated.
-    pub const fn new(profile: Profile) -> Self {
-        Self { profile, estimate: Estimate::Stated, command: Vec::new(), data: None, needs: Needs::NONE }
-    }
 }
 
 impl Work {

@@ -27,7 +27,7 @@ pub use estimate::Estimate;
 pub use features::{FeatureChoice, Features, put_counted_first};
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
 pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, Restated, SimpleJob};
-pub use job::{Job, JobId, Rows, Task, Work};
+pub use job::{Job, JobId, Rows, Work};
 pub use platform::{Link, Node, Platform, PlatformError};
 pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};
@@ -37,6 +37,6 @@ pub use resource::{Demand, Need, Needs, Resource, ResourceError, ResourceId, Res
 pub use route::Route;
 pub use site::{Association, Limits, Partition, Qos, Site, SiteError, SiteReservation, Submission};
 pub use table::Dependence;
-pub use task::TaskId;
+pub use task::{Task, TaskId};
 pub use time::{Area, Time, TimeError};
 pub use weight::{Weight, WeightError, WeightedTime};

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::model::graph::Adjacency;
 use crate::model::job::Kind;
 use crate::model::{
-    Demand, Edge, Estimate, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Profile, Rows, Task,
-    TaskId, Time, Work,
+    Demand, Edge, Estimate, Graph, Job, JobId, NamedTask, Needs, Payload, Platform, Profile, Rows, Task, TaskId, Time,
+    Work,
 };
 
 /// One task waits for another. The first task of a bag stands for all of its tasks, at either end.
@@ -20,13 +20,6 @@ pub struct Dependence {
     pub to: TaskId,
     /// What is carried between them.
     pub payload: Payload,
-}
-
-impl Dependence {
-    /// Whether a task of one job waits for one of another: such an edge carries nothing.
-    pub fn is_between_jobs(&self, instance: &Instance) -> bool {
-        instance.has_edges_between_jobs() && instance.job_id(self.from) != instance.job_id(self.to)
-    }
 }
 
 /// One row: a task, or all the equal ones of a bag.

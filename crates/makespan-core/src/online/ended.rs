@@ -1,7 +1,6 @@
 //! Where data are.
 
 use crate::model::{Dependence, Instance, ProcSet, ResourceId, TaskId, Time};
-use crate::online::View;
 
 /// When and where the tasks ended that others wait for. Data stay where they were made, and travel from there as soon as
 /// they are.
@@ -34,18 +33,5 @@ impl<'a> Ended<'a> {
             return Some(end);
         }
         Some(end + instance.platform().transfer_between(from, processors, edge.payload))
-    }
-}
-
-impl View<'_> {
-    /// When all data of a task have arrived on these processors, which may be in the past: it must not start there before
-    /// (a policy asks to be woken then). Zero for a task that waits for none; `None` when something that it waits for has
-    /// not ended with success. O(dependences * nodes).
-    pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
-        let mut latest = Time::ZERO;
-        for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
-            latest = latest.max(self.ended.arrival(self.instance, edge, processors)?);
-        }
-        Some(latest)
     }
 }

@@ -87,6 +87,19 @@ pub struct View<'a> {
     pub ended: Ended<'a>,
 }
 
+impl View<'_> {
+    /// When all data of a task have arrived on these processors, which may be in the past: it must not start there before
+    /// (a policy asks to be woken then). Zero for a task that waits for none; `None` when something that it waits for has
+    /// not ended with success. O(dependences * nodes).
+    pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
+        let mut latest = Time::ZERO;
+        for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
+            latest = latest.max(self.ended.arrival(self.instance, edge, processors)?);
+        }
+        Some(latest)
+    }
+}
+
 /// An online algorithm. It returns decisions and performs none.
 pub trait Policy {
     /// Answers all events of one instant, in the order of [`Event::order`], with the state after the

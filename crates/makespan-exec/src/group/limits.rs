@@ -6,7 +6,7 @@ use std::path::Path;
 
 use makespan_core::Time;
 
-use crate::resources::number_behind;
+use crate::kernel_text::number_behind;
 
 use super::{Group, SESSION, write};
 

@@ -3,22 +3,11 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use super::content::put_in_place;
-use super::{Estimated, FILE, History, Journal, JournalError, Progression, Record, VERSION};
+use super::{Estimated, FILE, History, Journal, JournalError, Keep, Progression, Record, VERSION};
 use crate::files::Files;
 use crate::fingerprint::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
-
-/// Which tasks that have ended stay as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// Those of the same name that do the same.
-    SameNames,
-    /// Those that do the same; their names are made up.
-    SameDeeds,
-    /// None: the instance is what is to be done.
-    Nothing,
-}
 
 impl Journal {
     /// Begins a journal of the instance as it is now, with what is kept of this one, and puts it in its place; the old one is kept

@@ -14,6 +14,7 @@ mod history;
 mod record;
 mod salvage;
 pub(crate) mod seal;
+pub(crate) mod strangers;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -23,25 +24,23 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub(crate) use edited::Keep;
 pub use error::JournalError;
 pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};
 pub use record::{Cause, Record};
 
 use crate::files::Files;
+pub use crate::files::JOURNAL as FILE;
 use crate::fingerprint::identity;
+use crate::keep::Keep;
 use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, created, writable};
-use crate::strangers::{self, MARK, has_mark};
 pub use crate::tasks::TaskList;
 use content::Found;
+use strangers::{MARK, has_mark};
 
 /// The version of the records.
 pub const VERSION: u32 = 7;
-
-/// The name of the journal in the folder of a run.
-pub const FILE: &str = "journal.jsonl";
 
 /// How long a lock is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);

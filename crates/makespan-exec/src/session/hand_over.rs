@@ -4,14 +4,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, SystemTime};
 
-use makespan_core::{Event, Instance, Outcome, ProcSet, Run, Schedule, TaskId, Time};
+use makespan_core::{Event, Instance, Outcome, Placement, ProcSet, Run, Schedule, TaskId, Time};
 
 use super::Session;
 use super::active::{Delayed, News};
 use crate::ExecuteError;
 use crate::clock::since_origin;
-use crate::execute::PlanAgain;
 use crate::journal::Record;
+
+/// At an instant of the run, plans some tasks of an instance again, those that the engine has not been given; `None` where the plan that there is stays. A task that
+/// the new plan leaves out keeps its place in the old one.
+pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// The first pause after a refused start.
 const PAUSE: Time = Time::from_ticks(50_000_000);

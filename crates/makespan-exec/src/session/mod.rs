@@ -31,6 +31,7 @@ pub(crate) use active::Active;
 pub(crate) use active::outcome;
 use active::{Delayed, Doubtful, News};
 pub(crate) use hand_over::Handed;
+pub use hand_over::PlanAgain;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::Schedule;
 
-use super::palette::{ALIKE, BEST, COLOURS};
+use super::scheme::{ALIKE, BEST, COLOURS};
 
 /// Pairs of what stands beside each other in a chart: one follows the other on a processor, or both run at the same time on
 /// processors whose rows touch. `unit` says what a placement is of, by its position; units are small numbers.

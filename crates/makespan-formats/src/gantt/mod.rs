@@ -7,6 +7,7 @@ mod marks;
 mod mosaic;
 pub(crate) mod palette;
 mod panel;
+pub(crate) mod scheme;
 pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
@@ -140,7 +141,7 @@ pub fn write_svg(
     if let Some(text) = legend {
         let y = 46.0 + 18.0 * lines.len() as f64;
         let swatch = y - 10.0;
-        write!(out, r#"<rect x="16" y="{swatch}" width="18" height="11" fill="{}"/>"#, palette::BEST_EFFORT)?;
+        write!(out, r#"<rect x="16" y="{swatch}" width="18" height="11" fill="{}"/>"#, scheme::BEST_EFFORT)?;
         writeln!(out, r#"<text class="sub" x="40" y="{y}">{}</text>"#, Text(&text))?;
     }
     if let Some(text) = marked {

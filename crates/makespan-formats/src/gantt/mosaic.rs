@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::escape::Pixels;
-use super::palette::COLOURS;
+use super::scheme::COLOURS;
 
 /// Side of a cell in pixels. One cell of two pixels bounds the file: a chart has at most some 150,000 cells.
 const CELL: f64 = 2.0;

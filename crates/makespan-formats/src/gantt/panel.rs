@@ -8,7 +8,8 @@ use super::escape::{Pixels, Text, fitting};
 use super::labels::label;
 use super::marks::{Deadline, Marks, SIZE};
 use super::mosaic::Mosaic;
-use super::palette::{COLOURS, Colours, Palette, text_on};
+use super::palette::{Colours, Palette, text_on};
+use super::scheme::COLOURS;
 use super::summary::{bound_word, is_guess};
 use super::ticks;
 

@@ -37,13 +37,13 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3"), task(0, 0), task(1, 10), task(2, 20)]);
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
     assert_eq!(jobs_drawn(&text), 4);
-    assert_eq!(text.matches(palette::BEST_EFFORT).count(), 4, "three tasks and the legend");
+    assert_eq!(text.matches(scheme::BEST_EFFORT).count(), 4, "three tasks and the legend");
     assert!(text.contains("best effort, ends at 30 s; all others end at 10 s"), "{text}");
     assert!(text.contains("<title>bag/2&#10;"), "{text}");
     let plain = instance.with_jobs(vec![job("a")]);
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3")]);
     let text = svg(&plain, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
-    assert!(!text.contains("best effort") && !text.contains(palette::BEST_EFFORT));
+    assert!(!text.contains("best effort") && !text.contains(scheme::BEST_EFFORT));
 }
 
 /// As policies serve them: a bag of three takes three colours, also where it is best effort, and a compound job one.
@@ -64,8 +64,8 @@ fn tasks_of_bags_may_stand_apart() {
         let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
         drawn.filter_map(|node| node.attribute("fill")).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(colours(true), [0, 1, 2, 3, 3, 4].map(|at| palette::COLOURS[at]));
-    assert_eq!(colours(false), [8, 8, 8, 1, 1, 2].map(|at| palette::COLOURS[at]));
+    assert_eq!(colours(true), [0, 1, 2, 3, 3, 4].map(|at| scheme::COLOURS[at]));
+    assert_eq!(colours(false), [8, 8, 8, 1, 1, 2].map(|at| scheme::COLOURS[at]));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn tasks_of_an_only_job_have_the_colours_of_their_types() {
     let document = roxmltree::Document::parse(&text).unwrap();
     let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
     let colours: Vec<&str> = drawn.filter_map(|node| node.attribute("fill")).collect();
-    assert_eq!(colours, [0, 0, 1, 0].map(|at| palette::COLOURS[at]));
+    assert_eq!(colours, [0, 0, 1, 0].map(|at| scheme::COLOURS[at]));
     let texts: Vec<&str> =
         document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
     for text in ["sift", "merge", "sift_ID01", "merge_ID03"] {
@@ -249,7 +249,7 @@ fn tasks_of_an_only_job_without_types_differ() {
     let instance = Instance::new(Platform::flat(3).unwrap(), vec![Job::compound("job", graph)], vec![]).unwrap();
     let schedule = Schedule::new((0..3).map(|id: u32| placement(id.into(), 0, 10, &id.to_string())).collect());
     let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &GanttOptions::default());
-    assert!((0..3).all(|at| text.contains(&format!(r#"<g fill="{}">"#, palette::COLOURS[at]))), "{text}");
+    assert!((0..3).all(|at| text.contains(&format!(r#"<g fill="{}">"#, scheme::COLOURS[at]))), "{text}");
 }
 
 /// Nine jobs: the ninth would have the colour of the first, which it follows.

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use makespan_core::{Need, Needs, Resources};
-use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::values::OneOrMany;
-use crate::amount::Amount;
+use crate::amount::{Amount, with_unit};
 use crate::scalar::Scalar;
 
 /// Amounts by name.
@@ -99,5 +99,28 @@ impl<'de> Visitor<'de> for NeedsVisitor {
             }
         }
         Needs::new(needs).map(NeedsEntry).map_err(Error::custom)
+    }
+}
+
+/// Amounts by name.
+pub(super) struct ResourcesOut<'a>(pub &'a Resources);
+
+impl Serialize for ResourcesOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, amount)| (name, AmountOut::of(name, amount))))
+    }
+}
+
+/// An amount of a resource, with a unit where it is one of bytes.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum AmountOut {
+    Number(u64),
+    WithUnit(String),
+}
+
+impl AmountOut {
+    pub fn of(name: &str, amount: u64) -> Self {
+        with_unit(name, amount).map_or(Self::Number(amount), Self::WithUnit)
     }
 }

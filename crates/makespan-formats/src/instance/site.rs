@@ -7,7 +7,7 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::resources::ResourcesEntry;
-use super::write::ResourcesOut;
+use super::resources::ResourcesOut;
 use crate::sacct::hosts;
 use crate::scalar::Scalar;
 use crate::suggest::nearest;

@@ -12,10 +12,9 @@ use serde::{Serialize, Serializer};
 
 use super::command::SHELL;
 use super::job::usual_weight;
-use super::resources::PER_PROCESSOR;
+use super::resources::{AmountOut, PER_PROCESSOR, ResourcesOut};
 use super::site::SiteEntry;
 use super::submission::SubmissionEntry;
-use crate::amount::with_unit;
 use crate::guess::{GUESSED_LAW, guessed};
 
 /// The version of the format.
@@ -106,32 +105,9 @@ struct NodeOut<'a> {
     resources: Option<ResourcesOut<'a>>,
 }
 
-/// Amounts by name.
-pub(super) struct ResourcesOut<'a>(pub &'a Resources);
-
-impl Serialize for ResourcesOut<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, amount)| (name, AmountOut::of(name, amount))))
-    }
-}
-
 /// `None` where nothing is stated.
 fn resources(resources: &Resources) -> Option<ResourcesOut<'_>> {
     (!resources.is_empty()).then_some(ResourcesOut(resources))
-}
-
-/// An amount of a resource, with a unit where it is one of bytes.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum AmountOut {
-    Number(u64),
-    WithUnit(String),
-}
-
-impl AmountOut {
-    fn of(name: &str, amount: u64) -> Self {
-        with_unit(name, amount).map_or(Self::Number(amount), Self::WithUnit)
-    }
 }
 
 /// What a task needs.

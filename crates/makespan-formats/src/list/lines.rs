@@ -2,6 +2,7 @@
 
 use super::notes::Notes;
 use super::shell::{Scanner, Within};
+use super::wrong::Wrong;
 use crate::error::Place;
 
 /// Linux gives a program no argument of more bytes.
@@ -15,19 +16,6 @@ pub(super) struct Command {
     /// What the shell runs, on one line, without a comment at its end.
     pub text: String,
     pub notes: Notes,
-}
-
-/// What is wrong, and where.
-#[derive(Debug)]
-pub(super) struct Wrong {
-    pub place: Place,
-    pub problem: String,
-}
-
-impl Wrong {
-    pub(super) fn at(line: usize, problem: impl Into<String>) -> Self {
-        Self { place: Place::line(line), problem: problem.into() }
-    }
 }
 
 /// The commands of a list, in its order.

@@ -12,6 +12,7 @@ mod snakemake;
 mod template;
 #[cfg(test)]
 mod tests;
+mod wrong;
 
 use makespan_core::{Instance, Job, Platform, Resource, Resources};
 use rustc_hash::FxHashMap;
@@ -19,8 +20,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{FormatError, Place};
 use crate::suggest::nearest;
-use lines::{Command, Wrong, commands};
+use lines::{Command, commands};
 use notes::After;
+use wrong::Wrong;
 
 pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;

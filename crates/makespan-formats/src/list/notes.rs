@@ -2,7 +2,7 @@
 
 use makespan_core::{Estimate, Job, Need, Needs, Platform, Profile, Resource, SpeedupLaw, Task, Time, Weight, Work};
 
-use super::lines::Wrong;
+use super::wrong::Wrong;
 use crate::amount::parse_amount;
 use crate::error::Place;
 use crate::guess::{GUESSED_LAW, guessed, timed};

@@ -10,7 +10,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, Tree, fontdb};
 use svg2pdf::{ConversionOptions, PageOptions};
 
-use super::pdf::canonical;
+use super::pdf::{canonical, failed};
 
 /// Pixels of a PNG for each unit of the SVG, so that text stays sharp on a dense screen and in print.
 const SCALE: f32 = 2.0;
@@ -60,8 +60,4 @@ pub(crate) fn pixels(svg: &str) -> io::Result<Pixmap> {
         .ok_or_else(|| failed(&"the picture has too many pixels"))?;
     resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
     Ok(pixmap)
-}
-
-pub(super) fn failed(reason: &dyn ToString) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
 }

@@ -8,8 +8,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::convert::failed;
-
 /// Objects by their number: what stands before a stream, and the stream with its keywords.
 type Objects<'a> = BTreeMap<usize, (String, &'a [u8])>;
 
@@ -109,6 +107,11 @@ fn renumber(text: &str, numbers: &mut BTreeMap<usize, usize>, found: &mut Vec<us
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
+}
+
+/// Returns an error about a picture that cannot be converted.
+pub(super) fn failed(reason: &dyn ToString) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
 }
 
 #[cfg(test)]

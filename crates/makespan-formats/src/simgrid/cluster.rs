@@ -3,7 +3,7 @@
 use makespan_core::Link;
 use roxmltree::Node;
 
-use super::read::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, shared, stated_speed};
+use super::reading::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, shared, stated_speed};
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 

@@ -8,6 +8,7 @@
 
 mod cluster;
 mod read;
+mod reading;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -5,50 +5,15 @@ use roxmltree::Node;
 
 use super::SimgridPlatform;
 use super::cluster::{cabinet, cluster};
+use super::reading::{Reading, SILENT, Wrong, cores, delay, elements, figure, needed, runs_jobs, shared, stated_speed};
 use super::tree::{Place, Route, Zone, flat, joined};
-use super::units::{bandwidth, latency, speed};
+use super::units::bandwidth;
 use crate::error::{self, FormatError};
 use crate::ignored::Ignored;
 use crate::xml;
 
-/// A problem and the byte at which it stands.
-pub(super) type Wrong = (usize, String);
-
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
-
-/// The name of the host on which Batsim runs its resource manager, unless `--master-host` states another.
-pub(super) const MASTER: &str = "master_host";
-
-/// Elements and attributes that change nothing here: what programs note, routing, and places for drawing.
-const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
-    host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
-    route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
-    zoneRoute.symmetrical ASroute.src ASroute.dst ASroute.gw_src ASroute.gw_dst ASroute.symmetrical ASRoute.src ASRoute.dst ASRoute.gw_src ASRoute.gw_dst ASRoute.symmetrical cluster.id cluster.prefix \
-    cluster.suffix cluster.radical cluster.speed cluster.power cluster.core cluster.bw cluster.lat cluster.bb_bw cluster.bb_lat \
-    cluster.router_id cluster.loopback_bw cluster.loopback_lat cluster.sharing_policy cluster.bb_sharing_policy cluster.topology \
-    cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
-    cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
-
-/// What has been read of a platform.
-pub(super) struct Reading {
-    pub zone: Zone,
-    /// Why the network cannot be read, if so.
-    pub lost: Option<Wrong>,
-    pub ignored: Ignored,
-}
-
-impl Reading {
-    /// Notes that the network cannot be read; the first reason counts.
-    pub(super) fn lose(&mut self, wrong: Wrong) {
-        self.lost.get_or_insert(wrong);
-    }
-
-    /// A value of the network, unless it cannot be read.
-    pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
-        value.map_err(|wrong| self.lose(wrong)).ok()
-    }
-}
 
 /// Reads a platform file of `SimGrid`: its hosts, and its network where that is a tree; `file` names it in errors.
 ///
@@ -95,10 +60,6 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
     };
     let platform = Platform::new(nodes).map_err(|error| wrong((root.range().start, error.to_string())))?;
     Ok(SimgridPlatform { platform, remarks, lost })
-}
-
-fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
-    node.children().filter(Node::is_element)
 }
 
 /// Reads the elements of a platform or a zone, and those of the zones in it.
@@ -151,43 +112,6 @@ fn host(node: Node<'_, '_>, into: &mut Reading) -> Result<Place, Wrong> {
     Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
 }
 
-/// Returns whether hosts run jobs: Batsim gives none to hosts with the role `master` or `storage`, and none to `master_host`, its usual
-/// master, unless a role is stated.
-pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
-    let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
-    let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
-    let roles: Vec<&str> = roles.flat_map(|roles| roles.split(',')).map(str::trim).collect();
-    let is_master = node.tag_name().name() == "host" && node.attribute("id") == Some(MASTER) && roles.is_empty();
-    !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
-}
-
-/// `speed`, which older files name `power`; of several (one a performance state) that of `pstate`, or the first.
-pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
-    let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
-        (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
-        (true, false) => "power",
-        (false, _) => "speed",
-    };
-    let count = node.attribute(key).map_or(0, |text| text.split(',').count());
-    let state =
-        node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
-    if let Some((state, None)) = state {
-        into.ignored
-            .add(format!("`pstate` {state}, which is none of the {count} speeds of <{}>", node.tag_name().name()));
-    }
-    let state = state.and_then(|(_, at)| at).unwrap_or(0);
-    figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
-}
-
-pub(super) fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
-    let text = node.attribute("core").unwrap_or("1");
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|&cores: &u32| cores > 0)
-        .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
-}
-
 fn link(node: Node<'_, '_>, into: &mut Reading) {
     let at = node.range().start;
     let read = || {
@@ -199,16 +123,6 @@ fn link(node: Node<'_, '_>, into: &mut Reading) {
         && into.zone.links.insert(name.clone(), link).is_some()
     {
         into.lose((at, format!("two links are named `{name}`")));
-    }
-}
-
-/// Refuses links that several transfers use at full speed, or that slow each other down.
-pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
-    match node.attribute(key) {
-        None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),
-        Some(policy) => {
-            Err((node.range().start, format!("links of policy {policy} are not read; write SHARED or leave it out")))
-        }
     }
 }
 
@@ -230,17 +144,4 @@ fn route(node: Node<'_, '_>, into: &mut Reading) {
     {
         into.zone.routes.push(route);
     }
-}
-
-pub(super) fn needed(node: Node<'_, '_>, key: &str) -> Result<String, Wrong> {
-    let missing = || (node.range().start, format!("`{}` lacks the attribute `{key}`", node.tag_name().name()));
-    node.attribute(key).map(String::from).ok_or_else(missing)
-}
-
-pub(super) fn figure<T>(node: Node<'_, '_>, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
-    read(&needed(node, key)?).map_err(|problem| (node.range().start, problem))
-}
-
-pub(super) fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, Wrong> {
-    latency(node.attribute(key).unwrap_or("0")).map_err(|problem| (node.range().start, problem))
 }

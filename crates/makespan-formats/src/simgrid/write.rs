@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use makespan_core::Platform;
 
-use super::read::MASTER;
+use super::reading::MASTER;
 use crate::gantt::escape::Text;
 
 /// Writes the machines of a tree, the root first, with a route of one link for each edge; `SimGrid` finds longer routes by

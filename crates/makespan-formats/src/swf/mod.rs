@@ -5,13 +5,15 @@
 
 mod fields;
 mod header;
+mod log;
 mod read;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod write;
 
+pub use log::{Log, Options};
+pub use read::read_swf;
 pub(crate) use read::{Lines, records};
-pub use read::{Log, Options, read_swf};
 pub use trace::{write_swf_log, write_swf_trace};
 pub use write::write_swf;

@@ -4,40 +4,16 @@ use std::cmp::Ordering;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use makespan_core::{Instance, Need, Needs, Resource, Submission, Time};
+use makespan_core::{Need, Needs, Resource, Submission, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{COUNT, Fields, count, kibibytes, split, time, whole};
 use super::header::Header;
-use crate::SpeedupSpec;
+use super::log::{Log, Options};
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
 use crate::replay::record::{Logged, Record, guessed_run, planned};
-
-/// How a log is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
-    /// Processors of the platform, instead of the header's.
-    pub processors: Option<u32>,
-    /// Makes the jobs moldable.
-    pub speedup: Option<SpeedupSpec>,
-    /// Of `downey:random`.
-    pub seed: u64,
-    /// Refuses a log of which any record would be skipped.
-    pub strict: bool,
-}
-
-/// A log as an instance.
-#[derive(Clone, Debug)]
-pub struct Log {
-    /// Its jobs.
-    pub instance: Instance,
-    /// What was skipped.
-    pub report: Report,
-    /// What else its user should know.
-    pub remarks: Vec<String>,
-}
 
 /// Which lines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

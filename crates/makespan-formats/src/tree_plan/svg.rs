@@ -9,7 +9,7 @@ use makespan_core::Instance;
 use makespan_core::tree::{Rates, TreeProblem, float_of, link_load};
 
 use crate::gantt::escape::{Pixels, Text, fitting};
-use crate::gantt::palette::COLOURS;
+use crate::gantt::scheme::COLOURS;
 
 /// Pixels for a leaf where there is room for names, and the least otherwise.
 const CELL: f64 = 92.0;

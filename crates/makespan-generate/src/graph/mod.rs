@@ -1,6 +1,7 @@
 //! Graphs of tasks: random layers, and the shapes of known workflows.
 
 mod deadline;
+mod drawn;
 mod law;
 mod random;
 mod shape;

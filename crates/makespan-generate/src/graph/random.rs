@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::shape::Drawn;
+use super::drawn::Drawn;
 
 pub(super) fn layers(tasks: usize, width: usize, density: f64, random: &mut ChaCha8Rng) -> Drawn {
     let mut drawn = Drawn::new();

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rand_chacha::ChaCha8Rng;
 
+use super::drawn::Drawn;
 use super::random::{chain, fork_join, layers, series_parallel, stages};
 use super::tiles::{cholesky, lu};
 use super::workflow::{blast, bwa, cyber_shake, epigenomics, genomes, montage, seismology, soy_kb, sra_search};
@@ -56,12 +57,6 @@ pub enum Shape {
     SoyKb,
     /// Archived reads: each fetched, unpacked and aligned.
     SraSearch,
-}
-
-/// Kinds of tasks with their share of the volume, and edges.
-pub(super) struct Drawn {
-    pub(super) shares: Vec<(&'static str, f64)>,
-    pub(super) edges: Vec<(u32, u32)>,
 }
 
 impl Shape {
@@ -127,20 +122,6 @@ impl Shape {
             Self::SoyKb => soy_kb(tasks),
             Self::SraSearch => sra_search(tasks),
         }
-    }
-}
-
-impl Drawn {
-    pub(super) fn new() -> Self {
-        Self { shares: Vec::new(), edges: Vec::new() }
-    }
-
-    /// Adds a task that waits for others.
-    pub(super) fn add(&mut self, kind: &'static str, share: f64, after: &[u32]) -> u32 {
-        let task = self.shares.len() as u32;
-        self.shares.push((kind, share));
-        self.edges.extend(after.iter().map(|&from| (from, task)));
-        task
     }
 }
 

@@ -1,6 +1,6 @@
 //! Factorisations of matrices, tile by tile. Shares are the operations of each kernel, over those of the largest.
 
-use super::shape::Drawn;
+use super::drawn::Drawn;
 
 /// Cholesky of a symmetric matrix of n x n tiles: n + n (n - 1) + n (n - 1) (n - 2) / 6 tasks, for the largest n of at least 2 that
 /// has no more than asked for.

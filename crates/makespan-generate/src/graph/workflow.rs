@@ -1,6 +1,6 @@
 //! The shapes of scientific workflows.
 
-use super::shape::Drawn;
+use super::drawn::Drawn;
 
 pub(super) fn montage(tasks: usize) -> Drawn {
     // w images, w - 1 neighbours and w / 2 further pairs, w corrections, six steps of all.

@@ -9,6 +9,7 @@
 //! A profile that is learned has the allotments between the fewest and the most that are known. Others are tried within bounds
 //! ([`Exploration`]).
 
+mod bounded;
 mod exploration;
 mod model;
 mod robust;

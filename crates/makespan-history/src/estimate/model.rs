@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 
 use makespan_core::{Profile, SpeedupLaw, Time};
 
+use super::bounded::bounded;
 use super::robust::deviation;
 use super::size::{Size, Sized};
 use super::speedup::Speedup;
-use crate::store::{LONGEST, Recalled};
+use crate::store::Recalled;
 
 /// Times by allotment and by the size of the input files, learned from runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,11 +116,4 @@ fn preferred(rows: Vec<&Recalled>, better: fn(&Recalled) -> bool) -> Vec<&Recall
 fn sequential(runs: &[&Recalled], law: Option<SpeedupLaw>) -> Vec<Sized> {
     let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
     runs.iter().map(|run| Sized { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()
-}
-
-/// A time that can be planned with.
-pub(super) fn bounded(seconds: f64) -> Time {
-    let longest = Time::from_ticks(LONGEST);
-    let time = if seconds.is_finite() { Time::from_seconds_f64(seconds.max(0.0)).unwrap_or(longest) } else { longest };
-    time.clamp(Time::TICK, longest)
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use makespan_core::SpeedupLaw;
 
-use super::model::bounded;
+use super::bounded::bounded;
 use super::robust::median;
 use super::size::Size;
 use crate::law::{Sample, best};

@@ -3,6 +3,7 @@
 
 mod check;
 mod claim;
+mod experiment;
 mod finish;
 mod instances;
 mod journal;
@@ -15,12 +16,12 @@ mod shard;
 
 pub(crate) use claim::Answer;
 pub use claim::{Claim, Verdict};
+pub use experiment::{AnyCampaign, Campaign, Report, Size, Summary};
 pub use instances::{Instances, Key};
 pub use named::Named;
-pub use play::{AnyCampaign, Campaign, Report, Summary, reproduce};
+pub use play::reproduce;
 pub use progress::{Progress, Silent};
 pub use search::{Limit, Limits, Search, Setting};
-pub use shard::Size;
 
 pub(crate) use check::{at_least, failed, valid, verified};
 pub(crate) use instances::stirred;

@@ -1,6 +1,7 @@
 //! Tables and figures on their way to the folder of results.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
@@ -12,6 +13,11 @@ use crate::LabError;
 
 /// A file of results, by its name.
 pub(crate) type File = (String, Vec<u8>);
+
+/// Makes a folder, with those above it.
+pub(super) fn made(folder: &Path) -> Result<(), LabError> {
+    fs::create_dir_all(folder).map_err(LabError::file(folder))
+}
 
 /// Writes a file to the folder of results, and a picture beside it as a PDF.
 pub(crate) fn write_result(folder: &Path, (name, contents): &File) -> Result<(), LabError> {

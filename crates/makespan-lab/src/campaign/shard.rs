@@ -6,21 +6,11 @@ use std::path::{Path, PathBuf};
 
 use makespan_cli::shards::{SHARDS, Shard};
 
-use super::Campaign;
+use super::experiment::version;
 use super::journal::{Journal, Lock, finished};
-use super::play::{made, version};
+use super::output::made;
+use super::{Campaign, Size};
 use crate::LabError;
-
-/// How much there is to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Runs of the campaign, or of its part where that has more: no more shards than this have anything to do.
-    pub runs: usize,
-    /// Runs of both that nobody has finished.
-    pub missing: usize,
-    /// Threads that a run keeps busy.
-    pub processors: usize,
-}
 
 /// Returns the journal of a shard in the folder of the results.
 fn journal_of(shard: Shard, folder: &Path) -> PathBuf {

@@ -9,6 +9,7 @@
 mod claims;
 mod constructions;
 mod guesses;
+mod key;
 mod options;
 mod plots;
 mod points;
@@ -23,10 +24,11 @@ use clap::{Args, Command};
 
 pub use constructions::Drawing;
 pub use guesses::Guesses;
+pub use key::Key;
 pub use options::Options;
 pub use points::{Figures, Gathered, Points, Sums};
 pub use population::{Population, Shape};
-pub use run::{Key, Outcome, Run};
+pub use run::{Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Campaign, Report, positive, refuse};

@@ -1,6 +1,5 @@
 //! One instance: its bound, every algorithm's plan, and the attempted guesses.
 
-use std::fmt;
 use std::time::Instant;
 
 use makespan_algos::kernel::hierarchical::Cluster;
@@ -8,24 +7,9 @@ use makespan_core::{Bound, Context, Instance, Objective};
 use serde::{Deserialize, Serialize};
 
 use super::guesses::{Guesses, attempt};
-use super::{Options, Population};
+use super::{Key, Options, Population};
 use crate::LabError;
 use crate::campaign::{at_least, failed, stirred, valid, verified};
-
-/// Which instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
-    /// Which jobs.
-    pub population: Population,
-    /// Processors of an SMP: k.
-    pub each: u32,
-    /// How many SMPs: m.
-    pub nodes: u32,
-    /// How many jobs.
-    pub jobs: usize,
-    /// Which repetition, from 0.
-    pub run: u32,
-}
 
 /// What one instance gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,14 +43,6 @@ impl Run {
     /// Makespan over bound.
     pub fn ratio(&self, outcome: &Outcome) -> Option<f64> {
         outcome.makespan.as_ref().ok().map(|&makespan| makespan as f64 / self.bound as f64)
-    }
-}
-
-/// `family weak, 16 SMPs of 4, 32 jobs, run 0`.
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { population, each, nodes, jobs, run } = self;
-        write!(f, "family {population}, {nodes} SMPs of {each}, {jobs} jobs, run {run}")
     }
 }
 

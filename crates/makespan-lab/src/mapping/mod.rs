@@ -9,6 +9,7 @@
 
 mod claims;
 mod class;
+mod key;
 mod options;
 mod points;
 mod published;
@@ -17,10 +18,11 @@ mod run;
 mod tables;
 
 pub use class::Class;
+pub use key::Key;
 pub use options::{HEURISTICS, Options};
 pub use points::{Group, Point};
 pub use published::{FILES, Published};
-pub use run::{Key, Outcome, Run};
+pub use run::{Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Campaign, Report, positive, refuse};

@@ -1,29 +1,14 @@
 //! One matrix under every algorithm.
 
-use std::fmt;
 use std::time::Instant;
 
 use makespan::Planner;
 use makespan_core::{Instance, Objective, Schedule};
 use serde::{Deserialize, Serialize};
 
-use super::{Class, FILES, Options};
+use super::{Key, Options};
 use crate::LabError;
 use crate::campaign::{at_least, failed, valid, verified};
-
-/// Which matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
-    /// This one of the benchmark's [`FILES`].
-    File(usize),
-    /// A drawn one.
-    Drawn {
-        /// How.
-        class: Class,
-        /// Which repetition, from 0.
-        run: u32,
-    },
-}
 
 /// What was found on a matrix. Makespans and bounds are in ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,16 +39,6 @@ impl Run {
     pub fn gap(&self, algorithm: &str) -> Option<f64> {
         let outcome = self.outcomes.iter().find(|outcome| outcome.algorithm == algorithm)?;
         Some((outcome.makespan as f64 / self.bound as f64 - 1.0) * 100.0)
-    }
-}
-
-/// `u_c_hihi.0`, or `c_hihi, run 0`.
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(file) => f.pad(FILES[*file].file),
-            Self::Drawn { class, run } => f.pad(&format!("{class}, run {run}")),
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod claims;
 mod family;
 mod figures;
+mod key;
 mod options;
 mod points;
 mod report;
@@ -14,9 +15,10 @@ mod run;
 mod tables;
 
 pub use family::Family;
+pub use key::Key;
 pub use options::{ALGORITHMS, Options};
 pub use points::{Group, Point};
-pub use run::{Key, Outcome, Run};
+pub use run::{Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Campaign, Report, positive, refuse};

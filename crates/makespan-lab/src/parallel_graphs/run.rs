@@ -1,32 +1,15 @@
 //! One graph under every algorithm.
 
-use std::fmt;
 use std::time::Instant;
 
 use makespan::Planner;
 use makespan_core::Objective;
-use makespan_generate::Law;
 use serde::{Deserialize, Serialize};
 
 use super::options::BASELINES;
-use super::{Family, Options};
+use super::{Key, Options};
 use crate::LabError;
 use crate::campaign::{at_least, failed, valid, verified};
-
-/// Which graph, on how many processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
-    /// How many processors.
-    pub processors: u32,
-    /// Of which kind.
-    pub family: Family,
-    /// Of its tasks.
-    pub law: Law,
-    /// About how many tasks were asked for.
-    pub tasks: usize,
-    /// Which repetition, from 0.
-    pub run: u32,
-}
 
 /// What was found for a graph. Makespans and bounds are in ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,14 +51,6 @@ impl Run {
     pub fn over_baselines(&self, algorithm: &str) -> Option<f64> {
         let best = BASELINES.into_iter().filter_map(|baseline| self.makespan(baseline)).min()?;
         Some(self.makespan(algorithm)? as f64 / best as f64)
-    }
-}
-
-/// `layers, amdahl, 60 tasks, 16 processors, run 0`.
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { processors, family, law, tasks, run } = self;
-        f.pad(&format!("{family}, {law}, {tasks} tasks, {processors} processors, run {run}"))
     }
 }
 

@@ -3,8 +3,8 @@
 use makespan::spec_title;
 use makespan_formats::plot::{Figure, Point, Series};
 
+use super::outcome::ticks;
 use super::points::over;
-use super::run::ticks;
 use super::{KnownValues, Options, Run};
 use crate::LabError;
 use crate::campaign::{File, figure};

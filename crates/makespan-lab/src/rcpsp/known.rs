@@ -6,7 +6,7 @@ use std::path::Path;
 use makespan_core::Time;
 
 use super::Run;
-use super::run::ticks;
+use super::outcome::ticks;
 use crate::LabError;
 
 /// What is known of a project, in its units of time.

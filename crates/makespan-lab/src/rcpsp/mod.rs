@@ -10,6 +10,7 @@ mod figures;
 mod files;
 mod known;
 mod options;
+mod outcome;
 mod points;
 mod report;
 mod run;
@@ -18,8 +19,8 @@ mod tables;
 pub use files::{File, Source};
 pub use known::{Known, KnownValues};
 pub use options::{ALGORITHMS, Options};
+pub use outcome::{Outcome, Run};
 pub use points::Point;
-pub use run::{Outcome, Run};
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;

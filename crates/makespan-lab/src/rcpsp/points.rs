@@ -1,6 +1,6 @@
 //! Runs summed up by set and algorithm.
 
-use super::run::ticks;
+use super::outcome::ticks;
 use super::{KnownValues, Outcome, Run};
 use crate::statistics::mean;
 

@@ -6,12 +6,9 @@ import importlib
 import operator
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan._errors import InputError
-
-if TYPE_CHECKING:
-    from makespan._model import Instance
 
 #: The most that a seed may be.
 MAX_SEED = 2**64 - 1
@@ -79,15 +76,6 @@ def function(value: Any, name: str) -> Any:
     """Something that can be called, or None."""
     if value is not None and not callable(value):
         raise InputError(f"{shown(value)} cannot be called; give a function of what is done and what there is to do", field=name)
-    return value
-
-
-def instance(value: Any) -> Instance:
-    """An instance."""
-    from makespan._model import Instance
-
-    if not isinstance(value, Instance):
-        raise InputError(f"{shown(value)} is no instance; give a makespan.Instance, or read one by makespan.read(path)")
     return value
 
 

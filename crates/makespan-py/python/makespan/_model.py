@@ -777,3 +777,10 @@ def read(
         strict=strict,
     )
     return Instance._of(_native.Instance.of_file(os.fsdecode(path), reading))
+
+
+def _instance(value: Any) -> Instance:
+    """Returns the value if it is an instance."""
+    if not isinstance(value, Instance):
+        raise InputError(f"{_check.shown(value)} is no instance; give a makespan.Instance, or read one by makespan.read(path)")
+    return value

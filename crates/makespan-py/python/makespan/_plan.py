@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError, VerificationError
-from makespan._model import Instance, Time, _close, _guessed
+from makespan._model import Instance, Time, _close, _guessed, _instance
 from makespan._policy import Scheduler
 from makespan._table import Rows, Table
 
@@ -381,7 +381,7 @@ def plan(
     Raises:
         AlgorithmError: when the algorithm is unknown, or does not handle the instance.
     """
-    _check.instance(instance)
+    _instance(instance)
     seed = _check.seed(seed)
     if algorithm is not None and not isinstance(algorithm, str):
         if not isinstance(algorithm, Scheduler):
@@ -414,7 +414,7 @@ def _objective(name: Any) -> str:
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
     """Proven bounds on the standard objectives, each with its certificate. ``thorough`` searches some ten times as long."""
-    _check.instance(instance)
+    _instance(instance)
     return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 
 
@@ -424,7 +424,7 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
     Raises:
         VerificationError: with a sentence for each rule that is broken.
     """
-    native, problems = _native.verify_file(_check.instance(instance)._native, os.fsdecode(path))
+    native, problems = _native.verify_file(_instance(instance)._native, os.fsdecode(path))
     problems += native.problems()
     if problems:
         raise VerificationError(problems)
@@ -455,7 +455,7 @@ def compare(
         several = [instances] if isinstance(instances, Instance) else _check.several(instances, "instances", "instances")
         named = {str(at): instance for at, instance in enumerate(several)}
     for instance in named.values():
-        _check.instance(instance)
+        _instance(instance)
     if algorithms is not None:
         algorithms = [algorithms] if isinstance(algorithms, Scheduler) else _check.several(algorithms, "algorithms", "specs")
     _check.function(progress, "progress")

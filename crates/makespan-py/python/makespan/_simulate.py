@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from makespan import _check, _native
 from makespan._errors import InputError
-from makespan._model import Instance, Platform, _listed, _reading, _stated
+from makespan._model import Instance, Platform, _instance, _listed, _reading, _stated
 from makespan._plan import Progress, framed
 from makespan._policy import Policy
 from makespan._table import Rows, Table
@@ -29,7 +29,7 @@ class Log:
         """An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this
         standard deviation."""
         share = None if deviation is None else _check.number(deviation, "deviation")
-        self._native = _native.Log.of_instance(_check.instance(instance)._native, share, _check.seed(seed))
+        self._native = _native.Log.of_instance(_instance(instance)._native, share, _check.seed(seed))
 
     @classmethod
     def _of(cls, native: _native.Log) -> Log:

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from makespan import _check, _native
 from makespan._errors import AlgorithmError, InputError
-from makespan._model import Instance, Time
+from makespan._model import Instance, Time, _instance
 from makespan._plan import Progress
 from makespan._simulate import _threads
 from makespan._table import Rows, Table
@@ -183,7 +183,7 @@ def simulate_tree(
     Raises:
         AlgorithmError: when a policy is unknown, or cannot play the tree.
     """
-    _check.instance(instance)
+    _instance(instance)
     specs = [_check.text(spec, "policies", "back-pressure") for spec in _check.several(policies, "policies", "specs")]
     told = []
     for at, change in enumerate(changes):

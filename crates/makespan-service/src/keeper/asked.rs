@@ -17,8 +17,9 @@ use super::shared::{Ask, Reply};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers};
 use crate::Service;
+use crate::clock::wall;
 use crate::prepare::{check_count, commands, job_of, refusal};
-use crate::store::{JobRow, Reader, wall};
+use crate::store::{JobRow, Reader};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
     Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary,

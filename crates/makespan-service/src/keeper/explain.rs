@@ -7,8 +7,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::planner::{Expected, Outlook, keep_limits, number_of, pictured, planned};
+use crate::clock::wall;
 use crate::prepare::{Prepared, job_of, refusal};
-use crate::store::{JobRow, wall};
+use crate::store::JobRow;
 use crate::words::{BoundPicture, Delay, Explanation, JobNumber, Reason, Refusal, RefusalKind, State, WhatIf};
 
 /// So many futures are played.

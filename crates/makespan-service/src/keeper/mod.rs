@@ -27,8 +27,9 @@ use std::time::Duration;
 
 use makespan_exec::ExecuteOptions;
 
+use crate::clock::wall;
 use crate::host::Host;
-use crate::store::{Reader, Store, wall};
+use crate::store::{Reader, Store};
 use crate::words::Picture;
 use engine::Runner;
 use planner::{Drawer, Outlook};

@@ -9,8 +9,9 @@ use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
 use super::shared::{Shared, Snapshot};
+use crate::clock::wall;
 use crate::prepare::job_of;
-use crate::store::{PendingRow, Reader, wall};
+use crate::store::{PendingRow, Reader};
 use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, State};
 
 /// Between two looks at the engine.

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::engine::folder_of;
 use super::shared::{Ask, Shared};
-use crate::store::{Reader, wall};
+use crate::clock::wall;
+use crate::store::Reader;
 
 /// How often it looks, at most.
 const PAUSE: Duration = Duration::from_hours(1);

@@ -12,9 +12,10 @@ use makespan_exec::Intake;
 use super::admission::Limits;
 use super::ahead::{Ahead, Lengths};
 use super::owners::{Owners, engine_job};
+use crate::clock::wall;
 use crate::host::Host;
 use crate::prepare::PreparedSubmission;
-use crate::store::{Handed, Readers, TaskEnd, wall};
+use crate::store::{Handed, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
 /// Most remarks that are kept.

@@ -12,8 +12,9 @@ use makespan_exec::{Measured, Observer, Progress, output_files};
 use super::ahead::Ahead;
 use super::shared::{Ask, Shared, Snapshot};
 use super::wear::Wear;
+use crate::clock::wall;
 use crate::prepare::unwrapped;
-use crate::store::{Reader, TaskEnd, wall};
+use crate::store::{Reader, TaskEnd};
 use crate::words::{JobNumber, State};
 
 /// Most tasks that are planned one by one for those who look.

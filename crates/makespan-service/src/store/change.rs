@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
-use super::wall;
+use super::handed::Handed;
+use crate::clock::wall;
 use crate::prepare::{Prepared, PreparedSubmission, refusal};
-use crate::store::hand::Handed;
 use crate::words::{
     HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
 };

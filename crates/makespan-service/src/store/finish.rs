@@ -3,7 +3,7 @@
 use rusqlite::{Error, OptionalExtension, params};
 
 use super::change::{Answer, Change, Known, state_of};
-use super::wall;
+use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 

@@ -1,11 +1,10 @@
 //! Which jobs the engine was given, and in which order.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
 use super::change::{Answer, Change, state_of};
-use super::wall;
+use super::handed::Handed;
+use crate::clock::wall;
 use crate::prepare::{Prepared, refusal};
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 
@@ -17,39 +16,6 @@ const STEP: f64 = 8.0;
 const URGENT: f64 = 64.0;
 /// Ticks of all jobs that an engine is given, one after the other, at most: with more, instants have no numbers.
 const MOST: i64 = i64::MAX / 4;
-
-/// A job as the engine is given it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Handed {
-    /// Which.
-    pub job: JobNumber,
-    /// Its place among all that the engine was ever given.
-    pub position: u64,
-    /// What the engine calls it.
-    pub name: String,
-    /// Whose it is.
-    pub user: String,
-    /// What its user calls it.
-    pub title: String,
-    /// How many tasks it has.
-    pub tasks: u64,
-    /// Its weight, in millionths.
-    pub weight: u64,
-    /// The instant of its submission, in ticks after the beginning of the round; 0 if it is older.
-    pub submitted: i64,
-    /// Ticks after the beginning of the round.
-    pub release: i64,
-    /// The same.
-    pub deadline: Option<i64>,
-    /// What the engine calls those that it waits for.
-    pub after: Vec<String>,
-    /// The native file of it alone.
-    pub spec: String,
-    /// Where its commands run.
-    pub directory: Option<String>,
-    /// What their environment has besides.
-    pub environment: BTreeMap<String, String>,
-}
 
 /// A run of the engine, which several sessions carry out.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ mod change;
 mod finish;
 mod forget;
 mod hand;
+mod handed;
 mod read;
 mod schema;
 mod spans;
@@ -16,13 +17,14 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use change::{Change, Taken};
 pub use finish::TaskEnd;
-pub use hand::{Handed, Round};
+pub use hand::Round;
+pub use handed::Handed;
 pub use read::{JobRow, PendingRow, Reader, TaskRow};
 
 /// The name of the database.
@@ -53,11 +55,6 @@ pub struct Store {
 pub struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Reader>>,
-}
-
-/// The wall clock, in seconds after 1970.
-pub fn wall() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
 fn open(path: &Path, writes: bool) -> Result<Connection, rusqlite::Error> {

@@ -6,7 +6,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_iter};
 
 use super::change::state_of;
-use super::hand::{Handed, Round, faded};
+use super::hand::{Round, faded};
+use super::handed::Handed;
+use crate::clock::wall;
 use crate::words::{
     Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, State, UserSummary, Who,
 };
@@ -300,7 +302,7 @@ impl Reader {
                 most_waiting: row.get::<_, Option<i64>>(2)?.map(|most| most as u64),
                 most_processors: row.get(3)?,
                 used: row.get(4)?,
-                share: faded(row.get(5)?, row.get(6)?, super::wall()),
+                share: faded(row.get(5)?, row.get(6)?, wall()),
                 waiting: number(row, 7)?,
                 running: number(row, 8)?,
                 ended: number(row, 9)?,

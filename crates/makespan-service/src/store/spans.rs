@@ -3,7 +3,7 @@
 use rusqlite::{Error, Row, params};
 
 use super::read::Reader;
-use super::wall;
+use crate::clock::wall;
 use crate::words::{Role, Span, Who};
 
 impl Reader {

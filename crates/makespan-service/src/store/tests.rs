@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::clock::wall;
 use crate::words::{Filter, JobNumber, Role, Span, State, Who};
 
 fn who(user: &str, role: Role) -> Who {

@@ -1,11 +1,10 @@
 //! What fails, how often, and for how long.
 
-use makespan_core::{Failure, Platform, ProcSet, Time, TimeError};
+use makespan_core::{Platform, ProcSet, Time};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
-use super::{Lifetime, Outages};
+use super::{FailureModelError, Lifetime};
 
 /// Units of a platform that fail and are repaired, each by itself and alike.
 ///
@@ -29,41 +28,6 @@ pub enum FailureUnit {
     Node,
     /// So many processors with successive ids, from 0 on; the last unit may have fewer.
     Processors(u32),
-}
-
-/// Why a model of failures is none.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum FailureModelError {
-    /// A mean that is not positive.
-    #[error("the mean is {0} s; it must be positive")]
-    Mean(Time),
-    /// A shape out of range.
-    #[error(
-        "the shape is {0}; it must be from 0.1 to 100, where 1 is exponential and failures of real clusters have 0.7"
-    )]
-    Shape(f64),
-    /// A unit without processors.
-    #[error("a unit of 0 processors cannot fail; give it at least 1")]
-    EmptyUnit,
-    /// A key that is missing, unknown or given twice.
-    #[error("{0}; write mtbf=30d,mttr=4h and if wanted shape=0.7, repair_shape=1, processors=16")]
-    Key(String),
-    /// A duration that is none.
-    #[error("{key}: {error}")]
-    Time {
-        /// Of which key.
-        key: String,
-        /// What is wrong.
-        error: TimeError,
-    },
-    /// A number that is none.
-    #[error("{key}: `{text}` is not a number")]
-    Number {
-        /// Of which key.
-        key: String,
-        /// What is written.
-        text: String,
-    },
 }
 
 impl FailureModel {
@@ -103,27 +67,6 @@ impl FailureModel {
             },
             seed,
         })
-    }
-
-    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long
-    /// as it goes on.
-    pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
-        let mut outages = Outages::new(&[], Some(self), platform, from);
-        let mut failures: Vec<Failure> = Vec::new();
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        while let Some(turn) =
-            outages.next().filter(|&at| at < until || !open.is_empty()).and_then(|at| outages.turn(at))
-        {
-            let (unit, at) = (turn.outage.0, turn.at);
-            if !turn.down {
-                let Some(place) = open.iter().position(|&(other, _)| other == unit) else { continue };
-                failures[open.swap_remove(place).1].up = at;
-            } else if at < until {
-                open.push((unit, failures.len()));
-                failures.push(Failure { processors: turn.processors, down: at, up: at, expected_up: turn.expected_up });
-            }
-        }
-        failures
     }
 
     /// How many units the platform has, and the processors of each.

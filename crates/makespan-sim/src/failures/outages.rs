@@ -75,3 +75,26 @@ impl<'a> Outages<'a> {
         }
     }
 }
+
+impl FailureModel {
+    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long
+    /// as it goes on.
+    pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
+        let mut outages = Outages::new(&[], Some(self), platform, from);
+        let mut failures: Vec<Failure> = Vec::new();
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        while let Some(turn) =
+            outages.next().filter(|&at| at < until || !open.is_empty()).and_then(|at| outages.turn(at))
+        {
+            let (unit, at) = (turn.outage.0, turn.at);
+            if !turn.down {
+                let Some(place) = open.iter().position(|&(other, _)| other == unit) else { continue };
+                failures[open.swap_remove(place).1].up = at;
+            } else if at < until {
+                open.push((unit, failures.len()));
+                failures.push(Failure { processors: turn.processors, down: at, up: at, expected_up: turn.expected_up });
+            }
+        }
+        failures
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::model::{Bid, Counter};
+use super::bid::Bid;
+use super::counters::Counter;
 use crate::queue::Queue;
 
 /// What jobs of a group have in common: what they add to which counters, and for how many minutes where that matters.

@@ -4,7 +4,18 @@ use std::collections::HashMap;
 
 use crate::queue::{Limits, Queue, QueueJob};
 
-use super::model::Counter;
+/// Something that is counted and limited: jobs of a user, processors of an account, licences.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    /// Who and what, for people.
+    pub what: String,
+    /// What helps.
+    pub remedy: String,
+    pub total: u64,
+    pub used: u64,
+    /// Whether it counts what running jobs may still use, in minutes: that falls while they run.
+    pub falls: bool,
+}
 
 /// Counters with what runs in them, and of each job what it adds to which.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {

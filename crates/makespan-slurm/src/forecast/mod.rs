@@ -23,6 +23,7 @@
 //! ```
 
 mod alike;
+mod bid;
 mod bits;
 mod counters;
 mod drawing;
@@ -35,6 +36,7 @@ mod reason;
 mod shape;
 mod soonest;
 mod times;
+mod too_few;
 mod usual;
 mod why;
 mod world;
@@ -45,9 +47,10 @@ pub use times::{Known, RunTimes};
 pub use why::Why;
 
 use crate::queue::Queue;
+use bid::Bid;
 use drawing::Drawing;
 use looks::Looks;
-use model::{Bid, Model};
+use model::Model;
 use outcome::Outcome;
 use play::Play;
 use ready::Links;

@@ -7,7 +7,9 @@ use crate::text::Gres;
 use crate::{Limit, Node, Partition};
 
 use super::alike::Alike;
+use super::bid::Bid;
 use super::bits::Bits;
+use super::counters::{self, Counter};
 use super::shape::{Levels, Shape};
 use super::times::{FOR_EVER, limit};
 use super::why::Never;
@@ -38,27 +40,6 @@ pub(super) struct Counted {
     pub parts: Vec<u64>,
     /// How many nodes each part needs.
     pub counts: Vec<u32>,
-}
-
-/// A partition in which a job may start, in one of the ways to satisfy its features.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bid {
-    pub job: usize,
-    pub shape: usize,
-    pub partition: usize,
-}
-
-/// Something that is counted and limited: jobs of a user, processors of an account, licences.
-#[derive(Clone, Debug)]
-pub(super) struct Counter {
-    /// Who and what, for people.
-    pub what: String,
-    /// What helps.
-    pub remedy: String,
-    pub total: u64,
-    pub used: u64,
-    /// Whether it counts what running jobs may still use, in minutes: that falls while they run.
-    pub falls: bool,
 }
 
 /// The whole.
@@ -157,7 +138,7 @@ impl<'a> Model<'a> {
             latest,
             memory,
         };
-        (model.counters, model.uses) = super::counters::of(queue);
+        (model.counters, model.uses) = counters::of(queue);
         model.add_bids();
         model.alike = Alike::of(queue, &model.uses, &model.counters, &model.bids);
         model.levels = Levels::of(&model.shapes);
@@ -393,7 +374,7 @@ impl<'a> Model<'a> {
         if enough_nodes && cpus >= shape.cpus && (shape.counted.is_none() || counted()) {
             return Ok(());
         }
-        Err(Never::too_few(self, job, partition, shape, there as usize))
+        Err(self.too_few(job, partition, shape, there as usize))
     }
 
     /// Nodes that have to be among those of a job, and of which `has_room` says that they cannot be.

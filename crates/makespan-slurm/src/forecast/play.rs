@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use super::bid::Bid;
 use super::bits::Bits;
 use super::looks::{Looks, typical_limit};
-use super::model::{Bid, Model};
+use super::model::Model;
 use super::outcome::Outcome;
 use super::ready::{Links, Ready};
 use super::times::limit;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use crate::queue::{Condition, QueueJob};
 
-use super::model::{Bid, Model};
+use super::bid::Bid;
+use super::model::Model;
 use super::outcome::Outcome;
 use super::play::Play;
 use super::ready::{Links, Ready};
@@ -220,7 +221,7 @@ impl Reasons<'_> {
             (fits, true) => format!("{fits} of {} nodes have some", set.count()),
             (fits, false) => format!("{fits} of {} are", set.count()),
         };
-        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model, job, shape));
+        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
         let after = &self.told(index).after[index];
         // What matters most comes first: tables cut the rest.
         let mut text =

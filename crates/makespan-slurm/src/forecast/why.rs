@@ -1,9 +1,9 @@
 //! Why a job does not start now, and what would have to change.
 
-use crate::queue::{Condition, Dependency, Memory, QueueJob, Reservation};
+use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, Reservation};
 use crate::{JobState, Partition};
 
-use super::model::{Counter, Model, takes_jobs};
+use super::counters::Counter;
 use super::shape::Shape;
 
 /// Why a job waits.
@@ -96,67 +96,6 @@ impl Why {
         Self::new("reservation", text).with(format!("a limit of at most {}", span(left)))
     }
 
-    /// Too few nodes are large enough, or are there.
-    pub(super) fn too_few(model: &Model<'_>, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Self {
-        let queue = model.queue;
-        if let Some(why) = Self::without_required(model, job, partition, shape) {
-            return why;
-        }
-        let name = &queue.partitions[partition].name;
-        let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
-        let mut away = Vec::new();
-        for site in model.partition_sets[partition].iter() {
-            let node = &queue.nodes[model.sites[site].node];
-            let request = &job.request;
-            let wanted = request.features.as_ref().is_none_or(|features| features.hold(&node.features))
-                && !request.excluded.contains(&node.name)
-                && (only.is_empty() || only.contains(&node.name));
-            if wanted && !takes_jobs(node, &model.sites[site]) {
-                let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
-                away.push(format!("{} ({}{reason})", node.name, state(node)));
-            }
-        }
-        let such = match (there, away.len()) {
-            (0, 0) => format!("{name} has no such node"),
-            (there, 0) => format!("{name} has only {there} such node{}", if there == 1 { "" } else { "s" }),
-            (0, 1) => format!("the only such node of {name} is away"),
-            (0, gone) => format!("all {gone} such nodes of {name} are away"),
-            (there, gone) => {
-                format!("of {} such nodes of {name} {gone} {} away", there + gone, if gone == 1 { "is" } else { "are" })
-            }
-        };
-        let text = format!("too few nodes: it asks for {}, and {such}", wanted(model, job, shape));
-        let hidden = away.len().saturating_sub(3);
-        away.truncate(3);
-        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-        if away.is_empty() {
-            Self::new("nodes", text).with("a smaller request, or another partition")
-        } else {
-            Self::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", ")))
-        }
-    }
-
-    /// One of the nodes that have to be among its nodes cannot be.
-    fn without_required(model: &Model<'_>, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Self> {
-        let name = *model.lacking(job, shape, |site| model.capacity(shape, site).is_some()).first()?;
-        let part = &model.queue.partitions[partition].name;
-        let asks = format!("it asks for {}", wanted(model, job, shape));
-        let site = model.sites.iter().find(|site| model.queue.nodes[site.node].name == name);
-        let Some(site) = site else {
-            let text = format!("{asks}, and there is no node {name}");
-            return Some(Self::new("nodes", text).with("other nodes"));
-        };
-        let node = &model.queue.nodes[site.node];
-        if !takes_jobs(node, site) {
-            let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
-            let text = format!("{asks}, and {name} is away");
-            let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
-            return Some(Self::new("nodes", text).with(remedy));
-        }
-        let text = format!("{asks}, and {name} of {part} is none that it may have");
-        Some(Self::new("nodes", text).with("other nodes, a smaller request, or another partition"))
-    }
-
     pub(super) fn hopeless(id: u64, dependency: &Dependency) -> Self {
         let job = dependency.job;
         let text = match (dependency.condition, dependency.has_failed) {
@@ -168,7 +107,8 @@ impl Why {
     }
 }
 
-fn state(node: &crate::Node) -> String {
+/// Returns the state of a node in words.
+pub(super) fn state(node: &crate::Node) -> String {
     let state = std::iter::once(&node.state.base).chain(&node.state.flags).cloned().collect::<Vec<_>>().join("+");
     state.to_lowercase()
 }
@@ -179,7 +119,7 @@ pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &Shape) -> bool {
 }
 
 /// What a job asks for, in words.
-pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String {
+pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &Shape) -> String {
     let any_nodes = is_for_any_nodes(job, shape);
     let mut parts = vec![if any_nodes { on_any_nodes(shape) } else { on_nodes(shape) }];
     let on_each = if any_nodes { " a node" } else { "" };
@@ -210,7 +150,7 @@ pub(super) fn wanted(model: &Model<'_>, job: &QueueJob, shape: &Shape) -> String
         text += &format!(" other than {}", job.request.excluded.join(","));
     }
     if let Some(kept) = shape.reservation {
-        text += &format!(" in reservation {}", model.queue.reservations[kept].name);
+        text += &format!(" in reservation {}", queue.reservations[kept].name);
     }
     text
 }

@@ -12,11 +12,11 @@ use makespan_core::{Stop, TaskId};
 use makespan_exec::engine::{Engine, Identity, Notice};
 use makespan_exec::{Local, cores, gpus, host};
 
+use super::begun::Begun;
 use super::board::{Beacon, Board, Place};
 use super::inherited::{GLANCE, Inherited};
 use super::link::Server;
 use super::order::Fate;
-use super::tasks::Begun;
 
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);

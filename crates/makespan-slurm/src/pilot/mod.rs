@@ -5,6 +5,7 @@
 //! started twice. A connection (`link`) says that a file has moved; nothing depends on it but speed.
 
 mod agent;
+mod begun;
 mod board;
 mod head;
 mod inherited;

@@ -8,6 +8,7 @@ use makespan_core::{TaskId, Time};
 use makespan_exec::engine::{EndedBy, Engine, Start, ended_by};
 
 use super::agent::{Agent, REMARK};
+use super::begun::Begun;
 use super::board::Left;
 use super::inherited::Inherited;
 use super::order::{Fate, Order};
@@ -29,17 +30,6 @@ enum Gpus {
 
 /// Between two attempts at what the system refuses for now.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// An attempt that runs under this agent.
-#[derive(Debug)]
-pub(super) struct Begun {
-    pub id: String,
-    pub order: Order,
-    pub since: Instant,
-    /// When it was asked to end.
-    pub asked: Option<Instant>,
-    pub timed_out: bool,
-}
 
 impl Agent {
     /// Takes an attempt that the planner gave, or that was taken and not begun, and begins it.

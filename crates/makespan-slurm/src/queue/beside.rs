@@ -8,7 +8,7 @@ use crate::text::{Kind, date, records};
 use crate::{Config, Job, JobState, Record, jobs_of_json};
 
 use super::now::{self, Told};
-use super::read::{FILES, SavedError, saved};
+use super::saved::{FILES, SavedError, saved};
 use super::{Part, Texts};
 
 /// The jobs of a file.

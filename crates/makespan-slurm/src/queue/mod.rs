@@ -20,6 +20,7 @@ mod present;
 mod read;
 mod request;
 mod reservation;
+mod saved;
 mod site;
 mod waits;
 
@@ -33,9 +34,9 @@ pub use makespan_core::{FeatureChoice, Features};
 pub use parts::{Part, Texts};
 pub use past::PastRun;
 pub use present::{Present, PresentError};
-pub use read::SavedError;
 pub use request::{Memory, Request};
 pub use reservation::{Licence, Reservation};
+pub use saved::SavedError;
 
 use crate::{Config, Node, Partition};
 

@@ -8,7 +8,7 @@ use makespan_core::{
 };
 use thiserror::Error;
 
-use super::site::Texts;
+use super::site::{FOR_EVER, Texts};
 use super::waits::{Notes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
 
@@ -128,9 +128,6 @@ fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
     }
     works.retain(|job| !gone.contains_key(&job.name));
 }
-
-/// The limit of a job that has none: a year.
-pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Queue {
     /// The queue as an instance, with the rules of the cluster and licences. What is said otherwise than in the cluster is in the remarks.

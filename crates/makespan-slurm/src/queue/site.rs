@@ -10,6 +10,9 @@ use makespan_core::{
 
 use super::{Limits, Queue, QueueJob, Reservation};
 
+/// The limit of a job that has none: a year.
+pub(super) const FOR_EVER: i64 = 365 * 86_400;
+
 /// The names of core's resources for those of Slurm, with what an amount is multiplied by.
 fn resource(name: &str) -> Option<(&str, u64)> {
     match name {
@@ -35,7 +38,7 @@ fn most(limits: &Limits) -> Most {
 }
 
 fn seconds(seconds: u64) -> Time {
-    Time::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX).min(super::present::FOR_EVER))
+    Time::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX).min(FOR_EVER))
 }
 
 impl Queue {
@@ -132,8 +135,7 @@ impl Queue {
                 users.extend(kept.users.iter().map(String::as_str));
             }
             let accounts = if states(&kept.accounts, &kept.users) { &kept.accounts[..] } else { &[] };
-            let time =
-                |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * super::present::FOR_EVER));
+            let time = |at: i64| Time::from_seconds(at.saturating_sub(self.now).clamp(0, 100 * FOR_EVER));
             let (start, end) = (time(kept.start), time(kept.end));
             (!nodes.is_empty() && start < end).then(|| SiteReservation {
                 name: kept.name.as_str().into(),
@@ -178,7 +180,7 @@ impl Texts {
     pub(super) fn submission(&mut self, job: &QueueJob, queue: &Queue) -> Submission {
         let request = &job.request;
         let waits = job.run.is_none();
-        let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, super::present::FOR_EVER));
+        let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
         // Beside those that it has to have it may have any others, which is remarked.

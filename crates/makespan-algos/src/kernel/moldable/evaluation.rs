@@ -1,6 +1,7 @@
 //! A list that changes, and its schedule.
 
 use super::events::EventList;
+use super::given::{Given, Times};
 use super::measure::{Measure, Tally};
 use super::tails::Tails;
 use super::{List, MoldableProblem, insertion};
@@ -14,31 +15,6 @@ pub enum Scheme {
     Events,
     /// Task by task, each at its earliest fit, in gaps too.
     Insertion,
-}
-
-/// What an evaluation is given.
-#[derive(Clone, Copy)]
-pub(super) struct Given<'g> {
-    pub problem: &'g MoldableProblem<'g>,
-    pub measure: &'g Measure,
-    pub list: &'g List,
-    pub tails: &'g Tails,
-    /// Processors times ticks of all tasks.
-    pub work: i128,
-}
-
-/// When tasks start and end.
-#[derive(Clone, Debug)]
-pub(super) struct Times {
-    pub starts: Vec<i64>,
-    pub ends: Vec<i64>,
-}
-
-impl Times {
-    #[inline]
-    pub fn set(&mut self, task: u32, start: i64, end: i64) {
-        (self.starts[task as usize], self.ends[task as usize]) = (start, end);
-    }
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Lists forward in time: whenever processors or tasks become free, tasks start in the order of the list as long as they fit.
 
-use super::evaluation::{Given, Times};
+use super::given::{Given, Times};
 use super::measure::Tally;
 
 /// Carries out lists on processors that are always open. A list that agrees with another one until some instant is carried out from

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::evaluation::{Given, Times};
+use super::given::{Given, Times};
 use super::measure::Tally;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 

@@ -7,6 +7,7 @@
 mod average;
 mod evaluation;
 mod events;
+mod given;
 mod insertion;
 mod list;
 mod measure;

@@ -11,7 +11,7 @@ use makespan_core::{
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
-use super::promise::Fixed;
+use super::fixed::Fixed;
 use crate::free_time::Skyline;
 use crate::kernel::choices::{Choice, Choices};
 use crate::scheduler::{Residual, Solution, Wholes, Wish};

@@ -1,6 +1,7 @@
 //! A plan that is kept, and improved at every event.
 
 mod background;
+mod fixed;
 mod kept;
 mod outlook;
 mod promise;
@@ -18,9 +19,10 @@ use crate::free_time::Skyline;
 use crate::scheduler::{Listed, Solution};
 use crate::search::Course;
 use background::Background;
+use fixed::Fixed;
 use kept::{Kept, Planned};
 use outlook::Outlook;
-use promise::{Fixed, Promise};
+use promise::Promise;
 use tied::{Tied, is_tied};
 
 /// What [`Improve`] minimises, and how far it searches.

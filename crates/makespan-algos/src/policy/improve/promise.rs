@@ -3,34 +3,15 @@
 use makespan_core::{FreeTime, Reservation, TaskId, Time, View};
 
 use super::Keep;
+use super::fixed::Fixed;
 use super::kept::Kept;
 use super::outlook::Outlook;
-use crate::free_time::Skyline;
-use crate::kernel::choices::Choice;
 
 /// When the task that has waited longest starts at the latest, and on how many processors.
 #[derive(Debug)]
 pub(super) struct Promise {
     keep: Keep,
     given: Option<(TaskId, Time, u32)>,
-}
-
-/// A task with its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fixed {
-    pub number: u32,
-    /// Of its allotment.
-    pub position: u32,
-    start: Time,
-    choice: Choice,
-}
-
-impl Fixed {
-    /// Holds its place.
-    pub fn hold(&self, skyline: &mut Skyline) -> Reservation {
-        let (start, Choice { processors, time }) = (self.start.ticks(), self.choice);
-        skyline.hold(processors, start, start + time)
-    }
 }
 
 impl Promise {

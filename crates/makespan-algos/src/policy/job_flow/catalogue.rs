@@ -6,7 +6,7 @@ use super::rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 use super::{JobFlow, supports};
 use crate::catalogue::{Entry, METHOD, Parameter, Spec, SpecError, method, one_of};
 use crate::policy::Starts;
-use crate::policy::catalogue::{Built, OfPolicy};
+use crate::policy::built::{Built, OfPolicy};
 
 const SERVE: &str = "arrival, consecutive, buffer or replan";
 const BUFFER: &str = "a positive time such as 20s, with serve=buffer";

@@ -6,7 +6,8 @@ use makespan_core::{Demand, Instance, Platform, ProcSet, ResourceKind, Site, Tas
 use rustc_hash::FxHashMap;
 
 use super::asked::{Asked, MINUTE};
-use super::fit::{Nodes, choose, room};
+use super::fit::{choose, room};
+use super::nodes::Nodes;
 use super::steps::Steps;
 use crate::kernel::packing::{Machines, Node};
 

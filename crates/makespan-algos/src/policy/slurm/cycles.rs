@@ -6,7 +6,7 @@ use makespan_core::{Instance, Time};
 
 use super::asked::{Asked, Place};
 use super::board::{Board, Fit};
-use super::fit::Nodes;
+use super::nodes::Nodes;
 use super::rules::SlurmRules;
 use super::{Moment, State, Waiting};
 

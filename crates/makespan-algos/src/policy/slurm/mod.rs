@@ -1,10 +1,12 @@
 //! Slurm's scheduling as its documentation describes it.
 
 mod asked;
+mod asking;
 mod board;
 mod cycles;
 mod fit;
 mod limits;
+mod nodes;
 mod priority;
 mod rules;
 mod shares;
@@ -18,7 +20,8 @@ use std::cmp::Reverse;
 use makespan_core::{Decision, Event, Instance, Policy, ProcSet, TaskId, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::asked::{Asked, Asking};
+use self::asked::Asked;
+use self::asking::Asking;
 use self::board::{Board, Fit};
 use self::limits::{AllLimits, Amounts};
 use self::priority::Priorities;

@@ -2,7 +2,8 @@
 
 use makespan_core::{Instance, Submission, TaskId};
 
-use super::asked::{Asked, Asking};
+use super::asked::Asked;
+use super::asking::Asking;
 use super::board::Board;
 use super::limits::AllLimits;
 use super::shares::Shares;

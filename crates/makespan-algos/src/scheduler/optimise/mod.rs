@@ -27,7 +27,8 @@ pub(in crate::scheduler) use limit::Limit;
 pub(crate) use residual::Residual;
 pub(crate) use wholes::Wholes;
 
-use super::list_graham::{ListGraham, Order};
+use super::list_graham::ListGraham;
+use super::order::Order;
 use super::packed::needs_counts;
 use super::{
     check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors,

@@ -16,7 +16,7 @@ use crate::kernel::graph::TransferTimes;
 use crate::kernel::packing::{Affordable, Entry, Packer, Packing, Row};
 use crate::search::Course;
 
-use super::Order;
+use super::order::Order;
 pub(super) use demt::in_batches;
 pub(super) use moldable::Moldable;
 pub(super) use pools::{Pools, problem};

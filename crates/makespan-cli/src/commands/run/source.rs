@@ -8,7 +8,8 @@ use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
 
 use crate::args::SourceOptions;
-use crate::input::{self, Loaded, load_to_run, standard_input};
+use crate::input::{self, load_to_run, standard_input};
+use crate::loaded::Loaded;
 use crate::machine;
 use crate::makefile::is_makefile;
 use crate::output::shown;

@@ -1,6 +1,6 @@
 //! The queue of a cluster as what is simulated.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time, counted};
@@ -9,7 +9,7 @@ use makespan_slurm::forecast::{Expected, Forecast, Known, Options, RunTimes, for
 use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
-use super::scene::Log;
+use super::log::{Live, Log};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
 
@@ -26,12 +26,6 @@ const PARAMETERS: [&str; 10] = [
     "default_queue_depth",
     "partition_job_depth",
 ];
-
-/// A queue, and when its jobs are expected to start.
-pub struct Live {
-    queue: Queue,
-    expected: HashMap<String, Time>,
-}
 
 /// The queue: jobs that run go on, and all end as was learned from those that ended.
 pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {

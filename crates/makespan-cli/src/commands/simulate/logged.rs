@@ -3,7 +3,7 @@
 use makespan::{Simulated, Simulation};
 use makespan_core::{Measures, Outcome, ProcSet, Run, Trace};
 
-use super::scene::Log;
+use super::log::Log;
 
 /// The heading of its column.
 pub const AS_LOGGED: &str = "AS LOGGED";

@@ -3,6 +3,7 @@
 mod comparison;
 mod compound;
 mod live;
+mod log;
 mod logged;
 mod outputs;
 mod page;
@@ -15,6 +16,7 @@ mod scenario;
 mod scene;
 mod sizes;
 mod tree;
+mod words;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -29,8 +31,8 @@ use serde_json::json;
 use crate::args::{Format, SimulateOptions};
 use crate::output::{csv_names, emit};
 use crate::summary;
+use log::Log;
 use question::{Answer, Question};
-use scene::Log;
 use sizes::Sizes;
 
 /// Widest line of a table.

@@ -10,7 +10,7 @@ use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, wr
 use miette::Result;
 
 use super::comparison;
-use super::scene::Log;
+use super::log::Log;
 use crate::decisions;
 use crate::output::{draw, write_file};
 use crate::summary::{column, grouped};

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use makespan::policy::{Unheeded, unheeded};
 use makespan_core::{Instance, TaskId};
 
-use super::scenario::change::{counted, named};
-use super::scene::Log;
+use super::log::Log;
+use super::words::{counted, named};
 
 /// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
 pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {

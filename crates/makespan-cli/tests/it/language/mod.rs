@@ -4,7 +4,7 @@
 //! Exceptions, each with a reason, are in `exceptions.toml`.
 
 mod counts;
-mod passages;
+pub mod passages;
 mod rules;
 mod titles;
 

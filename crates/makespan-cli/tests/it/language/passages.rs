@@ -197,7 +197,7 @@ fn scanned(text: &str, strings_too: bool) -> (Vec<Option<String>>, Vec<(usize, S
 }
 
 /// Returns where a string ends, behind escaped quotes.
-fn end_of_string(text: &str) -> Option<usize> {
+pub fn end_of_string(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {
         let ends = byte == b'"' && !escaped;

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use super::{Instance, InstanceError};
-use crate::model::{Graph, Job, JobId, Work};
+use crate::model::{Dependence, Graph, Job, JobId, Work};
 
 /// Jobs by name.
 pub(super) type Known<'a> = FxHashMap<&'a str, JobId>;
@@ -122,6 +122,13 @@ fn ends(work: &Work) -> (usize, usize) {
     }
     let without = |flags: Vec<bool>| flags.into_iter().filter(|flag| !flag).count();
     (without(waits), without(awaited))
+}
+
+impl Dependence {
+    /// Whether a task of one job waits for one of another: such an edge carries nothing.
+    pub fn is_between_jobs(&self, instance: &Instance) -> bool {
+        instance.has_edges_between_jobs() && instance.job_id(self.from) != instance.job_id(self.to)
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use makespan_core::{JobId, Objective, TaskId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::survey::Survey;
 use crate::kernel::packing::{Packing, Row};
@@ -72,5 +72,31 @@ impl<'k> Keys<'k> {
             Some(&(place, _)) => Key(0, f64::from(place), 0.0),
             None => self.of_rows.get(&packing.row_of(task)).copied().unwrap_or(Key(2, 0.0, 0.0)),
         }
+    }
+
+    /// Returns up to `most` tasks, the first by their keys, with all that they wait for, and the task that has waited longest.
+    pub fn chosen(&self, packing: &Packing<'_>, survey: &Survey, most: usize) -> FxHashSet<TaskId> {
+        if survey.alive.len() <= most {
+            return survey.alive.iter().copied().collect();
+        }
+        let instance = packing.instance();
+        let mut order = survey.alive.clone();
+        order.sort_by(|&a, &b| self.of_task(packing, a).cmp(&self.of_task(packing, b)).then(a.cmp(&b)));
+        let free = |task: &TaskId| {
+            let mut before = instance.incoming(*task).map(|edge| packing.row_of(edge.from));
+            before.all(|row| survey.count(row) == 0)
+        };
+        let oldest = order.iter().copied().filter(free).min_by_key(|&task| (instance.release(task), task));
+        let mut chosen: FxHashSet<TaskId> = oldest.into_iter().collect();
+        let mut counts: FxHashMap<Row, u64> = FxHashMap::default();
+        chosen.iter().for_each(|&task| *counts.entry(packing.row_of(task)).or_default() += 1);
+        for task in order {
+            let mut before = instance.incoming(task).map(|edge| packing.row_of(edge.from));
+            let is_complete = |row: Row| counts.get(&row).copied().unwrap_or(0) == survey.count(row);
+            if chosen.len() < most && before.all(is_complete) && chosen.insert(task) {
+                *counts.entry(packing.row_of(task)).or_default() += 1;
+            }
+        }
+        chosen
     }
 }

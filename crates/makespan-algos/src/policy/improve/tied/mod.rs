@@ -224,7 +224,7 @@ impl Tied {
     /// The plan, with what is new in it at its place by keys; and what may be put at a better one.
     fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (Listed, Vec<TaskId>) {
         let keys = Keys::of(packing, survey, self.objective, &self.given);
-        let chosen: FxHashSet<TaskId> = survey.chosen(packing, &keys, MOST);
+        let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
         let mut order: Vec<Planned> = self.plan.iter().filter(|at| chosen.contains(&at.task)).copied().collect();
         let known: FxHashSet<TaskId> = order.iter().map(|at| at.task).collect();
         let mut new: Vec<TaskId> = survey.alive.iter().copied().filter(|task| chosen.contains(task)).collect();

@@ -4,7 +4,6 @@ use makespan_core::{TaskId, TaskSet, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Tied;
-use super::keys::Keys;
 use crate::kernel::packing::{Begun, Packing, Row};
 
 /// The tasks that have not begun and may.
@@ -53,32 +52,6 @@ impl Survey {
     /// How many tasks of a row have not begun.
     pub fn count(&self, row: Row) -> u64 {
         self.counts.get(&row).copied().unwrap_or(0)
-    }
-
-    /// At most so many of the tasks, the first by their keys, with all that they wait for; and whoever has waited longest.
-    pub fn chosen(&self, packing: &Packing<'_>, keys: &Keys<'_>, most: usize) -> FxHashSet<TaskId> {
-        if self.alive.len() <= most {
-            return self.alive.iter().copied().collect();
-        }
-        let instance = packing.instance();
-        let mut order = self.alive.clone();
-        order.sort_by(|&a, &b| keys.of_task(packing, a).cmp(&keys.of_task(packing, b)).then(a.cmp(&b)));
-        let free = |task: &TaskId| {
-            let mut before = instance.incoming(*task).map(|edge| packing.row_of(edge.from));
-            before.all(|row| self.count(row) == 0)
-        };
-        let oldest = order.iter().copied().filter(free).min_by_key(|&task| (instance.release(task), task));
-        let mut chosen: FxHashSet<TaskId> = oldest.into_iter().collect();
-        let mut counts: FxHashMap<Row, u64> = FxHashMap::default();
-        chosen.iter().for_each(|&task| *counts.entry(packing.row_of(task)).or_default() += 1);
-        for task in order {
-            let mut before = instance.incoming(task).map(|edge| packing.row_of(edge.from));
-            let is_complete = |row: Row| counts.get(&row).copied().unwrap_or(0) == self.count(row);
-            if chosen.len() < most && before.all(is_complete) && chosen.insert(task) {
-                *counts.entry(packing.row_of(task)).or_default() += 1;
-            }
-        }
-        chosen
     }
 
     /// What is in the way of a list, and of tasks of bags without weight behind it.

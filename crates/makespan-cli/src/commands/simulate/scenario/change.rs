@@ -4,7 +4,8 @@ use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable};
 use makespan_formats::Estimates;
 use miette::{Result, miette};
 
-use super::super::scene::Log;
+use super::super::log::Log;
+use super::super::words::{counted, named};
 use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
 use super::platform::{more_nodes, resized};
@@ -153,20 +154,6 @@ impl Variant {
 
 fn is_of_nodes(change: &Change) -> bool {
     matches!(change, Change::Nodes(_))
-}
-
-/// Some of the names, and how many more.
-pub fn named<S: AsRef<str>>(names: &[S]) -> String {
-    const NAMED: usize = 4;
-    let some: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
-    let more = names.len() - some.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    some.join(", ") + &more
-}
-
-/// `1 job is left out`, `4 jobs are left out`.
-pub fn counted(jobs: usize, what: &str) -> String {
-    if jobs == 1 { format!("1 job is {what}") } else { format!("{jobs} jobs are {what}") }
 }
 
 /// Closed periods of the processors that there are.

@@ -20,9 +20,10 @@ use self::change::Variant;
 use self::groups::{By, Groups};
 pub use self::parse::Scenario;
 use self::starts::Starts;
+use super::log::Log;
 use super::logged::as_logged;
 use super::outputs::Target;
-use super::scene::Log;
+use super::words::named;
 use super::{comparison, outputs, page, play, scene};
 use crate::args::{Format, SimulateOptions};
 use crate::output::{columns, csv_names, emit, table};
@@ -125,7 +126,7 @@ fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
 fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[TaskId]) -> Option<String> {
     let names: Vec<String> = gone.iter().map(|&task| instance.name(task).into_owned()).collect();
     let jobs = if gone.len() == 1 { "job" } else { "jobs" };
-    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be given up", change::named(&names)))
+    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be given up", named(&names)))
 }
 
 /// The last runs of jobs that had to be started.

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::files::{Files, STATUS};
-use crate::journal::{FILE, JournalError};
+use super::JournalError;
+use crate::files::{Files, JOURNAL, STATUS};
 use crate::storage::{Disk, Storage};
 
 /// The content of a lock that a session made, by which the folder of a run is known.
@@ -33,14 +33,14 @@ pub(crate) fn check(files: &Files, results: &[String], is_own: bool) -> Result<(
     let there: BTreeSet<String> = Disk.names(folder).map_err(fail)?.into_iter().collect();
     let is_there = |name: &str| there.contains(name) && !is_empty_folder(&folder.join(name));
     let refuse = |name: &str| Err(JournalError::stranger(&folder.join(name)));
-    let mut own = results.iter().map(String::as_str).chain([FILE]).filter(|_| !is_own);
+    let mut own = results.iter().map(String::as_str).chain([JOURNAL]).filter(|_| !is_own);
     if let Some(name) = own.find(|name| is_there(name)) {
         return refuse(name);
     }
     if is_there(STATUS) {
         return refuse(STATUS);
     }
-    let temporary = format!("{FILE}.tmp");
+    let temporary = format!("{JOURNAL}.tmp");
     if is_there(&temporary) {
         return refuse(&temporary);
     }

@@ -1,0 +1,30 @@
+//! The input of an evaluation, and the times that it writes.
+
+use super::measure::Measure;
+use super::tails::Tails;
+use super::{List, MoldableProblem};
+
+/// What an evaluation is given.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'g> {
+    pub problem: &'g MoldableProblem<'g>,
+    pub measure: &'g Measure,
+    pub list: &'g List,
+    pub tails: &'g Tails,
+    /// Processors times ticks of all tasks.
+    pub work: i128,
+}
+
+/// When tasks start and end.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    pub starts: Vec<i64>,
+    pub ends: Vec<i64>,
+}
+
+impl Times {
+    #[inline]
+    pub fn set(&mut self, task: u32, start: i64, end: i64) {
+        (self.starts[task as usize], self.ends[task as usize]) = (start, end);
+    }
+}

@@ -1,0 +1,24 @@
+//! A task whose place in the plan is fixed.
+
+use makespan_core::{FreeTime, Reservation, Time};
+
+use crate::free_time::Skyline;
+use crate::kernel::choices::Choice;
+
+/// A task with its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    pub number: u32,
+    /// Of its allotment.
+    pub position: u32,
+    pub start: Time,
+    pub choice: Choice,
+}
+
+impl Fixed {
+    /// Holds its place.
+    pub fn hold(&self, skyline: &mut Skyline) -> Reservation {
+        let (start, Choice { processors, time }) = (self.start.ticks(), self.choice);
+        skyline.hold(processors, start, start + time)
+    }
+}

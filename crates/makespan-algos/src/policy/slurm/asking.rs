@@ -1,0 +1,272 @@
+//! Makes what waiting jobs ask for from their submissions.
+
+use std::sync::Arc;
+
+use makespan_core::{FeatureChoice, Features, Instance, Partition, Site, Submission, TaskId, Time};
+use rustc_hash::FxHashMap;
+
+use super::asked::{Asked, MINUTE, Place};
+use super::board::Board;
+use super::limits::{AllLimits, amounts, within};
+use super::nodes::Counted;
+use super::shares::Shares;
+use crate::policy::order::Widths;
+
+/// Nodes that will do in one of the ways to satisfy a constraint, with what so many of them have to have.
+type Ways = Arc<[(Arc<[u32]>, Option<Arc<Counted>>)]>;
+
+/// Makes what jobs ask for.
+#[derive(Debug)]
+pub(super) struct Asking {
+    widths: Widths,
+    nodes: FxHashMap<NodesKey, Ways>,
+    favor_small: bool,
+}
+
+/// What decides which nodes serve: the number of nodes where a constraint counts them.
+type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
+
+impl Asking {
+    pub fn new(widths: Widths, favor_small: bool) -> Self {
+        Self { widths, nodes: FxHashMap::default(), favor_small }
+    }
+
+    /// What a task asks for; `None` where it can never start: it is held, no node has what it needs, or a limit is below that.
+    pub fn of(
+        &mut self,
+        instance: &Instance,
+        task: TaskId,
+        board: &Board,
+        limits: &mut AllLimits,
+        shares: &mut Shares,
+    ) -> Option<Asked> {
+        let job = instance.job_of(task);
+        let nothing = Submission::default();
+        let submission = job.submission.as_deref().unwrap_or(&nothing);
+        if submission.held.is_some() {
+            return None;
+        }
+        let processors = self.widths.of(instance, task);
+        let platform = instance.platform();
+        let site = platform.site();
+        let whole_limit = time_limit(instance, task, processors, site, submission);
+        let limit = submission.least_time.map_or(whole_limit, |least| in_minutes(least).min(whole_limit));
+        let latest = submission.deadline.map_or(i64::MAX, |deadline| deadline.ticks().saturating_sub(limit));
+        if latest < job.release.ticks() {
+            return None;
+        }
+        let nodes = submission.nodes.unwrap_or((1, u32::MAX));
+        let least_nodes = nodes.0.max(1);
+        let user_name: Arc<str> = match (&submission.user, job.user) {
+            (Some(user), _) => user.clone(),
+            (None, Some(number)) => number.to_string().into(),
+            (None, None) => "".into(),
+        };
+        let reservation = match &submission.reservation {
+            None => None,
+            Some(name) => match site.map(|site| &site.reservations).filter(|all| !all.is_empty()) {
+                // Where none are stated, names of some are of another time.
+                None => None,
+                Some(all) => {
+                    let at = all.iter().position(|one| *one.name == **name)?;
+                    let account = submission.account.as_deref();
+                    let may = all[at].users.iter().any(|own| **own == *user_name)
+                        || all[at].accounts.iter().any(|own| account == Some(&**own));
+                    Some(at).filter(|_| may)?;
+                    Some(at)
+                }
+            },
+        };
+        let named = Submission { user: Some(user_name.clone()), ..submission.clone() };
+        let held = amounts(instance, task, processors, least_nodes);
+        let mut asked = Asked {
+            task,
+            submitted: job.release,
+            processors,
+            limit,
+            whole_limit,
+            latest,
+            demands: instance.demands(task).to_vec(),
+            places: Vec::new(),
+            nodes: (least_nodes, nodes.1),
+            per_node: submission.per_node.unwrap_or(u32::MAX),
+            least_per_node: submission.least_per_node.unwrap_or(1).max(1),
+            exclusive: submission.exclusive,
+            reservation,
+            user: shares.user(submission.account.as_deref(), &user_name),
+            amounts: held,
+            tier: 0,
+            nice: submission.nice,
+            fixed: submission.priority,
+            size: self.size(instance, processors, least_nodes),
+            partition_factor: 0.0,
+            qos_factor: qos_factor(site, submission),
+        };
+        self.place(instance, &named, &mut asked, board, limits);
+        let first = asked.places.first()?;
+        let own = |at: usize| site.and_then(|site| site.partitions.get(at));
+        let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
+        // A priority that an operator has set is that within the tier, and not a queue of its own.
+        let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
+        asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
+        asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
+        asked.exclusive |= own(first.partition).is_some_and(|one| one.exclusive);
+        Some(asked)
+    }
+
+    /// The partitions in which the job may ever start.
+    fn place(
+        &mut self,
+        instance: &Instance,
+        submission: &Submission,
+        asked: &mut Asked,
+        board: &Board,
+        limits: &mut AllLimits,
+    ) {
+        let site = instance.platform().site();
+        let mut add = |partition: Option<usize>, own: Option<&Partition>| {
+            if own.is_some_and(|own| !takes(own, asked)) {
+                return;
+            }
+            let ways = self.ways(instance, submission, partition, asked);
+            let (numbers, most) = limits.of(instance, submission, partition);
+            let wall = longest(site, submission, own);
+            let fits = within(&asked.amounts, &most)
+                && limits.could_have_room(&numbers, &asked.amounts)
+                && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
+            for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
+                let place = Place { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
+                if board.could_hold(asked, place.all()) {
+                    asked.places.push(place);
+                }
+            }
+        };
+        match site.filter(|site| !site.partitions.is_empty()) {
+            None => add(None, None),
+            Some(site) => {
+                let mut wanted: Vec<usize> =
+                    submission.partitions.iter().filter_map(|name| site.partition(name)).collect();
+                if submission.partitions.is_empty() {
+                    wanted.extend(site.default_partition());
+                }
+                wanted.sort_by_key(|&at| std::cmp::Reverse(site.partitions[at].tier));
+                wanted.into_iter().for_each(|at| add(Some(at), Some(&site.partitions[at])));
+            }
+        }
+    }
+
+    /// The nodes of a partition that have the features and are not ruled out, as numbers on the board, for each way to satisfy the
+    /// constraint.
+    fn ways(&mut self, instance: &Instance, submission: &Submission, partition: Option<usize>, asked: &Asked) -> Ways {
+        let (Submission { constraint, only, except, .. }, reservation) = (submission, asked.reservation);
+        let counts = constraint.as_deref().is_some_and(|text| text.contains(['*', '[']));
+        let number = if counts { asked.nodes.0 } else { 0 };
+        let key = (partition, constraint.clone(), only.clone(), except.clone(), reservation, number);
+        if let Some(known) = self.nodes.get(&key) {
+            return known.clone();
+        }
+        let platform = instance.platform();
+        let site = platform.site();
+        let all: Vec<usize> = match (site, partition) {
+            (Some(site), Some(at)) => site.partitions[at].nodes.clone(),
+            _ => (0..platform.node_count()).collect(),
+        };
+        // Where no features are stated, which nodes have some is not known.
+        let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
+        let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
+            None => vec![FeatureChoice::default()],
+            Some(read) => read.map_or_else(Vec::new, |read| read.choices()),
+        };
+        let named = !only.is_empty() || !except.is_empty();
+        let features = |node: usize| site.and_then(|site| site.features.get(node)).map_or(&[][..], Vec::as_slice);
+        let will_do = |node: usize, choice: &FeatureChoice| {
+            let name = if named { platform.nodes()[node].name.as_str() } else { "" };
+            let by_name =
+                (only.is_empty() || only.iter().any(|one| **one == *name)) && !except.iter().any(|one| **one == *name);
+            let kept = reservation.and_then(|at| site?.reservations.get(at));
+            choice.serves(features(node), asked.nodes.0)
+                && by_name
+                && kept.is_none_or(|kept| kept.nodes.binary_search(&node).is_ok())
+        };
+        let way = |choice: &FeatureChoice| {
+            let good: Vec<usize> = all.iter().copied().filter(|&node| will_do(node, choice)).collect();
+            let numbers = Board::numbers(platform, good.iter().copied());
+            let counted = (!choice.counted.is_empty()).then(|| {
+                let own = numbers.iter().copied().zip(good.iter().map(|&node| features(node)));
+                Arc::new(Counted::new(choice, own))
+            });
+            (Arc::from(numbers), counted)
+        };
+        let ways: Ways = choices.iter().map(way).collect();
+        self.nodes.insert(key, ways.clone());
+        ways
+    }
+
+    /// The factor of the size of a job: the mean of its shares of nodes and of processors.
+    fn size(&self, instance: &Instance, processors: u32, nodes: u32) -> f64 {
+        let platform = instance.platform();
+        let all = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
+        let share = |own: u32, all: f64| {
+            let share = f64::from(own) / all.max(1.0);
+            if self.favor_small { 1.0 - share } else { share }
+        };
+        share(nodes, all as f64).midpoint(share(processors, f64::from(platform.processors())))
+    }
+}
+
+/// Whether a partition ever starts a job.
+fn takes(own: &Partition, asked: &Asked) -> bool {
+    let most = own.max_nodes.unwrap_or(u32::MAX);
+    own.is_up
+        && own.max_time.is_none_or(|most| asked.whole_limit <= most.ticks().max(MINUTE))
+        && asked.nodes.0 <= most
+        && asked.nodes.1 >= own.min_nodes
+}
+
+/// The longest time that a class of service or an association allows.
+fn longest(site: Option<&Site>, submission: &Submission, partition: Option<&Partition>) -> Option<Time> {
+    let site = site?;
+    let names = submission.qos.as_deref().into_iter().chain(partition.and_then(|one| one.qos.as_deref()));
+    let by_qos = names.filter_map(|name| site.qos.iter().find(|qos| &*qos.name == name)?.max_wall);
+    let account = submission.account.as_deref().unwrap_or_default();
+    let own = |one: &&makespan_core::Association| {
+        &*one.account == account && one.user.as_deref().is_none_or(|user| Some(user) == submission.user.as_deref())
+    };
+    by_qos.chain(site.associations.iter().filter(own).filter_map(|one| one.max_wall)).min()
+}
+
+fn qos_factor(site: Option<&Site>, submission: &Submission) -> f64 {
+    let Some(site) = site else { return 0.0 };
+    let most = site.qos.iter().map(|qos| qos.priority).max().unwrap_or(0).max(1);
+    let own = submission.qos.as_deref().and_then(|name| site.qos.iter().find(|qos| &*qos.name == name));
+    own.map_or(0.0, |qos| f64::from(qos.priority) / f64::from(most))
+}
+
+/// The time limit in ticks: its walltime, else the time that its partition gives, else its estimate; rounded up to minutes.
+fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&Site>, submission: &Submission) -> i64 {
+    let stated = instance.walltime(task);
+    let by_partition = || {
+        let site = site?;
+        let first = submission.partitions.first().and_then(|name| site.partition(name));
+        let own = &site.partitions[first.or_else(|| site.default_partition())?];
+        own.default_time.or(own.max_time).filter(|_| instance.task(task).estimate.is_guess())
+    };
+    let estimate = instance.profile(task).time(processors);
+    in_minutes(stated.or_else(by_partition).unwrap_or(estimate))
+}
+
+/// Rounded up to whole minutes.
+fn in_minutes(time: Time) -> i64 {
+    let minutes = time.ticks().div_ceil_of(MINUTE).max(1);
+    minutes.saturating_mul(MINUTE).min(i64::MAX / 4)
+}
+
+trait DivCeil {
+    fn div_ceil_of(self, unit: i64) -> i64;
+}
+
+impl DivCeil for i64 {
+    fn div_ceil_of(self, unit: i64) -> i64 {
+        self / unit + i64::from(self % unit > 0)
+    }
+}

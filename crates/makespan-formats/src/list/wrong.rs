@@ -1,0 +1,16 @@
+//! A problem of a list of commands, and its place.
+
+use crate::error::Place;
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    pub place: Place,
+    pub problem: String,
+}
+
+impl Wrong {
+    pub(super) fn at(line: usize, problem: impl Into<String>) -> Self {
+        Self { place: Place::line(line), problem: problem.into() }
+    }
+}

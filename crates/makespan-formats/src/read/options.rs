@@ -1,0 +1,63 @@
+//! The options of a reading.
+
+use makespan_core::{Link, Platform};
+
+use crate::look::Lists;
+use crate::{NextflowTrace, SpeedupSpec};
+
+/// How an instance file is read. The options of logs and of workflows are refused for other files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOptions {
+    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column, or
+    /// the nodes of one processor of speed 1 on which a workflow is planned.
+    pub processors: Option<u32>,
+    /// The machines, instead of those of the file; a workflow has none of its own.
+    pub platform: Option<Platform>,
+    /// Floating-point operations of a unit of work of `platform`, as in [`crate::ReplayOptions`].
+    pub unit_flops: Option<f64>,
+    /// The link between any two of the nodes that `processors` makes for a workflow.
+    pub network: Option<Link>,
+    /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
+    /// files are there at once.
+    pub storage: Option<String>,
+    /// A trace of Nextflow, with the tasks and times of the processes in its graph in DOT.
+    pub trace: Option<NextflowTrace>,
+    /// Makes the jobs of a log moldable.
+    pub speedup: Option<SpeedupSpec>,
+    /// Of `downey:random`.
+    pub seed: u64,
+    /// Refuses a log of which a record would be skipped or changed, and any other file with a value that cannot be.
+    pub strict: bool,
+    /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
+    /// platform. Of its memory and GPUs a list has what its commands need.
+    pub machine: Option<Platform>,
+    /// Whether workflows that say nothing of machines are planned on `machine`, too.
+    pub workflows_on_machine: bool,
+    /// Whether a native file that states a placement keeps it on the machines of `platform`.
+    pub keeps_placement: bool,
+    /// Whether a text may be a list of commands.
+    pub lists: Lists,
+    /// Most decompressed bytes.
+    pub max_bytes: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            processors: None,
+            platform: None,
+            unit_flops: None,
+            network: None,
+            storage: None,
+            trace: None,
+            speedup: None,
+            seed: 0,
+            strict: false,
+            machine: None,
+            workflows_on_machine: false,
+            keeps_placement: false,
+            lists: Lists::Detected,
+            max_bytes: 4 << 30,
+        }
+    }
+}

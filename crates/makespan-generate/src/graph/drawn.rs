@@ -1,0 +1,21 @@
+//! A graph that is drawn, before its tasks have times.
+
+/// Kinds of tasks with their share of the volume, and edges.
+pub(super) struct Drawn {
+    pub(super) shares: Vec<(&'static str, f64)>,
+    pub(super) edges: Vec<(u32, u32)>,
+}
+
+impl Drawn {
+    pub(super) fn new() -> Self {
+        Self { shares: Vec::new(), edges: Vec::new() }
+    }
+
+    /// Adds a task that waits for others.
+    pub(super) fn add(&mut self, kind: &'static str, share: f64, after: &[u32]) -> u32 {
+        let task = self.shares.len() as u32;
+        self.shares.push((kind, share));
+        self.edges.extend(after.iter().map(|&from| (from, task)));
+        task
+    }
+}

@@ -1,0 +1,69 @@
+//! The reason why too few nodes serve a job.
+
+use super::model::{Model, takes_jobs};
+use super::shape::Shape;
+use super::why::{Why, state, wanted};
+use crate::queue::QueueJob;
+
+impl Model<'_> {
+    /// Explains that too few nodes are large enough, or are there.
+    pub(super) fn too_few(&self, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Why {
+        let queue = self.queue;
+        if let Some(why) = self.without_required(job, partition, shape) {
+            return why;
+        }
+        let name = &queue.partitions[partition].name;
+        let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
+        let mut away = Vec::new();
+        for site in self.partition_sets[partition].iter() {
+            let node = &queue.nodes[self.sites[site].node];
+            let request = &job.request;
+            let wanted = request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && !request.excluded.contains(&node.name)
+                && (only.is_empty() || only.contains(&node.name));
+            if wanted && !takes_jobs(node, &self.sites[site]) {
+                let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
+                away.push(format!("{} ({}{reason})", node.name, state(node)));
+            }
+        }
+        let such = match (there, away.len()) {
+            (0, 0) => format!("{name} has no such node"),
+            (there, 0) => format!("{name} has only {there} such node{}", if there == 1 { "" } else { "s" }),
+            (0, 1) => format!("the only such node of {name} is away"),
+            (0, gone) => format!("all {gone} such nodes of {name} are away"),
+            (there, gone) => {
+                format!("of {} such nodes of {name} {gone} {} away", there + gone, if gone == 1 { "is" } else { "are" })
+            }
+        };
+        let text = format!("too few nodes: it asks for {}, and {such}", wanted(self.queue, job, shape));
+        let hidden = away.len().saturating_sub(3);
+        away.truncate(3);
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        if away.is_empty() {
+            Why::new("nodes", text).with("a smaller request, or another partition")
+        } else {
+            Why::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", ")))
+        }
+    }
+
+    /// Explains that one of the nodes that have to be among its nodes cannot be.
+    fn without_required(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Why> {
+        let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
+        let part = &self.queue.partitions[partition].name;
+        let asks = format!("it asks for {}", wanted(self.queue, job, shape));
+        let site = self.sites.iter().find(|site| self.queue.nodes[site.node].name == name);
+        let Some(site) = site else {
+            let text = format!("{asks}, and there is no node {name}");
+            return Some(Why::new("nodes", text).with("other nodes"));
+        };
+        let node = &self.queue.nodes[site.node];
+        if !takes_jobs(node, site) {
+            let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
+            let text = format!("{asks}, and {name} is away");
+            let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
+            return Some(Why::new("nodes", text).with(remedy));
+        }
+        let text = format!("{asks}, and {name} of {part} is none that it may have");
+        Some(Why::new("nodes", text).with("other nodes, a smaller request, or another partition"))
+    }
+}

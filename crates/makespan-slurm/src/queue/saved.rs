@@ -1,0 +1,139 @@
+//! Outputs of commands that were saved as files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use thiserror::Error;
+
+use super::Part;
+use crate::text::date;
+
+/// Most bytes of one text: 100,000 jobs are 100 MB.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Why saved outputs are no queue.
+#[derive(Debug, Error)]
+pub enum SavedError {
+    /// The folder cannot be read.
+    #[error("cannot read {}: {problem}", path.display())]
+    Read {
+        /// The folder, or a file in it.
+        path: PathBuf,
+        /// What the system says.
+        problem: io::Error,
+    },
+    /// A file that is needed is not there.
+    #[error(
+        "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), file(*part)
+    )]
+    Missing {
+        /// Where.
+        folder: PathBuf,
+        /// What.
+        part: Part,
+        /// What prints it.
+        command: &'static str,
+    },
+    /// A file makes no sense.
+    #[error("{}: {problem}", path.display())]
+    Nonsense {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file that was cut off or damaged, and nothing can stand in for it.
+    #[error("{} was cut off or is damaged ({problem}){help}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What helps.
+        help: String,
+    },
+    /// The stated instant is before what the outputs tell.
+    #[error(
+        "{} is before the outputs in {}: they are of {} (UTC), and know nothing of what was before; leave the instant out, or state a later one",
+        date(*stated), folder.display(), date(*told)
+    )]
+    Early {
+        /// Where.
+        folder: PathBuf,
+        /// Seconds after 1970.
+        stated: i64,
+        /// The same, as the outputs tell it.
+        told: i64,
+    },
+}
+
+/// Files of the parts, that which is taken first in front. Any of them may end in `.gz`.
+pub(super) const FILES: [(Part, &str); 15] = [
+    (Part::Config, "scontrol.config.txt"),
+    (Part::Nodes, "scontrol.nodes-d.txt"),
+    (Part::Nodes, "scontrol.nodes.txt"),
+    (Part::NodesJson, "scontrol.nodes.json"),
+    (Part::NodesJson, "sinfo.json"),
+    (Part::Partitions, "scontrol.partitions.txt"),
+    (Part::Jobs, "scontrol.jobs-d.txt"),
+    (Part::Jobs, "scontrol.jobs.txt"),
+    (Part::JobsJson, "squeue.json"),
+    (Part::JobsJson, "scontrol.jobs.json"),
+    (Part::Reservations, "scontrol.reservations.txt"),
+    (Part::Licences, "scontrol.licenses.txt"),
+    (Part::Limits, "scontrol.assoc.txt"),
+    (Part::Qos, "sacctmgr.qos.txt"),
+    (Part::Past, "sacct.history.txt"),
+];
+
+/// Returns the first of the files of a part.
+pub(super) fn file(part: Part) -> &'static str {
+    FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
+}
+
+/// The text of a file, if it or its compressed form is there.
+pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
+    for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => continue,
+            Err(problem) => return Err(SavedError::Read { path, problem }),
+        };
+        let mut bytes = Vec::new();
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        let read = if compressed && !is_empty {
+            MultiGzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        } else {
+            file.take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        };
+        let is_json = Path::new(name).extension().is_some_and(|extension| extension == "json");
+        if let Err(problem) = read {
+            use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+            if compressed && matches!(problem.kind(), InvalidData | InvalidInput | UnexpectedEof) {
+                return Err(SavedError::Damaged { path, problem: problem.to_string(), help: String::new() });
+            }
+            return Err(SavedError::Read { path, problem });
+        }
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
+        }
+        // An empty file is what a command left that failed.
+        if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
+            continue;
+        }
+        // What begins as a document and does not end as one was cut off.
+        let end = bytes.trim_ascii();
+        if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
+            let problem = "it is no JSON: it ends within its document".to_owned();
+            return Err(SavedError::Damaged { path, problem, help: String::new() });
+        }
+        // Names may be in any encoding, but no text has a zero.
+        if bytes.contains(&0) {
+            return Err(SavedError::Nonsense { path, problem: "it is no text".into() });
+        }
+        return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
+    }
+    Ok(None)
+}
