@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{STEADY_STATE, catalogue, default_algorithm};
 
-/// What a user asks of a plan: an algorithm, or the default one, and what it searches for.
+/// The wishes of a user about a plan: an algorithm, or the default one, and the aim of its search.
 ///
 /// ```
 /// use makespan::{Instance, Job, Platform, Profile, Time, Wishes};

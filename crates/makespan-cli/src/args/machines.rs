@@ -12,7 +12,7 @@ pub const QUEUE: &str = "queue:";
 pub struct MachineOptions {
     /// Number of processors, instead of those of the file or of this machine
     ///
-    /// Of a log's platform, of the machine for a list of commands, machines of an ETC matrix that is one column, or nodes of one processor
+    /// Processors of a log's platform, of the machine for a list of commands, machines of an ETC matrix that is one column, or nodes of one processor
     /// for a workflow
     #[arg(help_heading = "Machines", long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,

@@ -66,7 +66,7 @@ pub struct TreeRules {
     /// Requests take the latency of their link, instead of no time
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long)]
     pub slow_requests: bool,
-    /// What happens to a node during the run, such as 90s:n3:bandwidth=7kbit/s
+    /// A change of a node during the run, such as 90s:n3:bandwidth=7kbit/s
     ///
     /// Or 2min:n3:speed=0.5, or 1h:n3:removed
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long, value_name = "TIME:NODE:WHAT")]

@@ -147,7 +147,7 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
-/// What an algorithm makes of the instance. Of one instance only what the user did not ask for by name may be left out; over several
+/// Plans the instance by an algorithm. With one instance only algorithms that the user did not name may be left out; over several
 /// it is counted who planned how many.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();

@@ -114,7 +114,7 @@ fn parts(line: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a shell of this machine would find the program. A path of which there is no file yet may be made by an earlier job.
+/// Checks whether a shell of this machine would find the program. A path of which there is no file yet may be made by an earlier job.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;
