@@ -2,10 +2,10 @@
 
 mod cluster;
 mod decider;
-mod elsewhere;
 mod folder;
 mod jobs;
 mod outcome;
+mod place;
 mod results;
 mod scratch;
 mod source;
@@ -16,10 +16,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Schedule, TaskId};
-use makespan_exec::{
-    ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, notes, reserve, reserve_folder, settle,
-};
+use makespan_core::{Bound, Estimation, Instance, Platform, Schedule, TaskId, Trace};
+use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, settle};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -28,13 +26,13 @@ use miette::{Result, miette};
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
 use crate::output::{complain, emit, emit_lines, shown, write_file};
-use crate::past::{Past, kinds};
+use crate::past::{Memory, Past, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
 pub use cluster::Cluster;
 use decider::Decider;
-use elsewhere::Elsewhere;
 use outcome::Outcomes;
+use place::{Place, Work, place_of};
 use source::Source;
 #[cfg(feature = "service")]
 pub use source::operator;
@@ -65,130 +63,154 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 
 /// How many processors a cluster gives to a run, if it is to be on one.
 pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
-    Ok(Elsewhere::of(options)?.map(|elsewhere| elsewhere.platform().processors()))
+    Ok(place_of(options)?.platform().map(Platform::processors))
 }
 
-/// Carries it out, and prints what became of it unless it is a part of something.
+/// Carries a run out, and prints its outcome unless it is a part of something.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
-    let mut elsewhere = Elsewhere::of(options)?;
-    let is_asked = source::is_asked(&options.source);
-    if is_asked && options.failures.resume && elsewhere.is_none() {
+    let mut place = place_of(options)?;
+    if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
     }
-    let Some(source) = Source::read(&options.source, elsewhere.as_ref().map(Elsewhere::platform))? else {
+    let Some(source) = Source::read(&options.source, place.platform())? else {
         emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
-    let Source { loaded, oversubscribed } = source;
-    let mut past = Past::open(&options.history, options.source.stated_template());
-    let taught = past.teach(loaded)?;
-    let memory = past.memory(&taught);
-    let learned = taught.learned;
-    let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
-    let (instance, decider) = on_chosen_machines(options, instance, elsewhere.as_mut())?;
-    let mut folder = folder::choose(options)?;
-    if let Some(elsewhere) = &elsewhere {
-        elsewhere.prepare();
-    }
-    let stop = stop_on_signals()?;
-    let (resume, quiet) = (options.failures.resume, options.failures.quiet);
-    let silent = quiet || options.is_part;
-    let mut execution = ExecuteOptions {
-        results: folder::results(elsewhere.is_some()),
-        scratch: scratch::scratch(options, &instance)?,
-        oversubscribe: options.oversubscribe || oversubscribed,
-        made_up_names: has_made_up_names,
-        run_all: is_asked,
-        stop: stop.clone(),
-        estimation: Some(learning(options.source.stated_template())),
-        ..ExecuteOptions::new(&folder)
-    };
-    options.failures.apply(&mut execution)?;
-    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
-    decider.check(&instance, options.seed)?;
-    let is_new = options.folder.is_none() && !resume;
-    if resume && folder::is_empty(&folder) {
-        complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
-    }
-    // What cannot run is refused before anything is printed or written.
-    check_all(&instance, &execution, is_new, elsewhere.is_some()).map_err(|error| miette!("{error}"))?;
-    let earlier = |folder: &Path| resume.then(|| folder::planned(folder, &instance)).flatten();
-    let planned = match earlier(&folder) {
-        Some(begun) => begun,
-        None => match &elsewhere {
-            Some(elsewhere) => elsewhere.plan(&decider, &instance, options.seed, remarks)?,
-            None => decider.plan(&instance, options.seed, remarks)?,
-        },
-    };
-    if let Some(elsewhere) = &elsewhere {
-        elsewhere.check(&instance, &planned.schedule)?;
-    }
-    if is_new {
-        folder = folder::claim(options)?;
-        execution.folder.clone_from(&folder);
+    let (mut session, memory) = Session::prepared(options, place.as_mut(), source)?;
+    let planned = session.planned(place.as_ref())?;
+    if session.is_new {
+        session.execution.folder = folder::claim(options)?;
     }
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = if elsewhere.is_some() { reserve_folder } else { reserve };
-    let reserved = reserved(&instance, &execution).map_err(|error| miette!("{error}"))?;
-    let begun = match earlier(&folder) {
-        Some(begun) => begun,
-        None => {
-            write_begun(&folder, &instance, &planned, learned)?;
-            planned
-        }
-    };
-    let own_notes = elsewhere.as_ref().map_or_else(|| notes(&instance), Elsewhere::remarks);
+    let reserved = place.reserve(&session.instance, &session.execution)?;
+    let begun = session.begun(planned)?;
+    let own_notes = place.remarks(&session.instance);
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
-    if !silent {
-        emit(&announced(&instance, &begun, &remarks))?;
+    if !session.is_silent() {
+        emit(&announced(&session.instance, &begun, &remarks))?;
     }
-    let mut policy = decider.policy(&instance, &begun, resume)?;
-    let mut watch = Watch::new(&instance, quiet, memory);
-    let mut trace = match &elsewhere {
-        None => reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?,
-        Some(elsewhere) => {
-            let stem = options.source.stem();
-            let what = (&instance, &begun, stem.as_str());
-            // When pilots end becomes known when they begin.
-            let again = |instance: &Instance| decider.policy(instance, &begun, true).ok();
-            elsewhere.execute(reserved, what, &execution, (&decider, policy, &again), &mut watch)?
-        }
+    let mut watch = Watch::new(&session.instance, options.failures.quiet, memory);
+    let work = Work {
+        instance: &session.instance,
+        begun: &begun,
+        decider: &session.decider,
+        stem: &options.source.stem(),
+        grace: session.execution.grace,
+        resume: options.failures.resume,
     };
+    let trace = place.execute(reserved, &work, &mut watch)?;
     watch.finish();
-    let succeeded = trace.all_succeeded(&instance);
-    trace.runs.extend(watch.interrupted().iter().cloned());
-    let outcomes = Outcomes::new(&instance, &begun.schedule, &trace, watch.reasons(), &folder);
-    let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stop.is_requested());
-    let written = results::write(&folder, &begun, &outcomes, watch.log());
-    // A report that cannot be written does not hide what happened.
-    if !silent {
-        emit_lines(&outcomes.lines())?;
-        emit(&where_it_is(&folder, written.is_ok()))?;
-        if !succeeded {
-            emit(&goes_on(options, &folder, stop.is_requested()))?;
-        }
-    }
-    let status = u8::from(!succeeded || written.is_err());
-    if !options.is_part {
-        emit(&format!("{}\n", outcomes.machine_line(status)))?;
-    }
-    written?;
-    Ok(Ended { status, stopped: stop.is_requested(), failures: failures(&instance, &watch) })
+    session.ended(&begun, trace, &watch)
 }
 
-/// The instance on the machines that the plan chooses, where it is to choose, and who decides.
-fn on_chosen_machines(
-    options: &RunOptions,
+/// A run, from its source to its end.
+struct Session<'a> {
+    options: &'a RunOptions,
     instance: Instance,
-    elsewhere: Option<&mut Elsewhere>,
-) -> Result<(Instance, Decider)> {
-    let decider = Decider::new(options, &instance)?;
-    match elsewhere.map(|elsewhere| elsewhere.choose(&decider, &instance, options.seed)).transpose()?.flatten() {
-        Some(instance) => {
-            let decider = Decider::new(options, &instance)?;
-            Ok((instance, decider))
+    decider: Decider,
+    execution: ExecuteOptions,
+    remarks: Vec<String>,
+    /// Whether the history gave times that no file states.
+    learned: bool,
+    /// Whether the folder is still to be chosen.
+    is_new: bool,
+}
+
+impl<'a> Session<'a> {
+    /// The instance with what is known of its times, how it is executed, and what records its times. A run that cannot be is refused before anything is printed
+    /// or written.
+    fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source) -> Result<(Self, Memory)> {
+        let Source { loaded, oversubscribed } = source;
+        let mut past = Past::open(&options.history, options.source.stated_template());
+        let taught = past.teach(loaded)?;
+        let memory = past.memory(&taught);
+        let learned = taught.learned;
+        let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
+        let decider = Decider::new(options, &instance)?;
+        let (instance, decider) = match place.choose(&decider, &instance, options.seed)? {
+            Some(chosen) => {
+                let decider = Decider::new(options, &chosen)?;
+                (chosen, decider)
+            }
+            None => (instance, decider),
+        };
+        let folder = folder::choose(options)?;
+        place.prepare();
+        let resume = options.failures.resume;
+        let mut execution = ExecuteOptions {
+            results: folder::results(!place.is_here()),
+            scratch: scratch::scratch(options, &instance)?,
+            oversubscribe: options.oversubscribe || oversubscribed,
+            made_up_names: has_made_up_names,
+            run_all: source::is_asked(&options.source),
+            stop: stop_on_signals()?,
+            estimation: Some(learning(options.source.stated_template())),
+            ..ExecuteOptions::new(&folder)
+        };
+        options.failures.apply(&mut execution)?;
+        instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
+        decider.check(&instance, options.seed)?;
+        let is_new = options.folder.is_none() && !resume;
+        if resume && folder::is_empty(&folder) {
+            complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
         }
-        None => Ok((instance, decider)),
+        check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
+        Ok((Self { options, instance, decider, execution, remarks, learned, is_new }, memory))
+    }
+
+    /// The plan with which an earlier session began, if one did.
+    fn earlier(&self) -> Option<Begun> {
+        self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
+    }
+
+    /// The plan, which the place can carry out.
+    fn planned(&self, place: &dyn Place) -> Result<Begun> {
+        let planned = match self.earlier() {
+            Some(begun) => begun,
+            None => place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone())?,
+        };
+        place.check(&self.instance, &planned.schedule)?;
+        Ok(planned)
+    }
+
+    /// The plan with which the run begins, which is in its folder then. Another session may have begun it meanwhile.
+    fn begun(&self, planned: Begun) -> Result<Begun> {
+        match self.earlier() {
+            Some(begun) => Ok(begun),
+            None => {
+                write_begun(&self.execution.folder, &self.instance, &planned, self.learned)?;
+                Ok(planned)
+            }
+        }
+    }
+
+    /// Whether only the last line is printed.
+    fn is_silent(&self) -> bool {
+        self.options.failures.quiet || self.options.is_part
+    }
+
+    /// Writes and prints the outcome.
+    fn ended(&self, begun: &Begun, mut trace: Trace, watch: &Watch<'_>) -> Result<Ended> {
+        let (instance, folder, stopped) = (&self.instance, &self.execution.folder, self.execution.stop.is_requested());
+        let succeeded = trace.all_succeeded(instance);
+        trace.runs.extend(watch.interrupted().iter().cloned());
+        let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), folder);
+        let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped);
+        let written = results::write(folder, begun, &outcomes, watch.log());
+        // A report that cannot be written does not hide what happened.
+        if !self.is_silent() {
+            emit_lines(&outcomes.lines())?;
+            emit(&where_it_is(folder, written.is_ok()))?;
+            if !succeeded {
+                emit(&goes_on(self.options, folder, stopped))?;
+            }
+        }
+        let status = u8::from(!succeeded || written.is_err());
+        if !self.options.is_part {
+            emit(&format!("{}\n", outcomes.machine_line(status)))?;
+        }
+        written?;
+        Ok(Ended { status, stopped, failures: failures(instance, watch) })
     }
 }
 
@@ -215,13 +237,13 @@ fn check_all(
     instance: &Instance,
     execution: &ExecuteOptions,
     is_new: bool,
-    on_cluster: bool,
+    is_here: bool,
 ) -> Result<(), makespan_exec::ExecuteError> {
-    match (is_new, on_cluster) {
-        (true, true) => check_tasks(instance),
-        (true, false) => check_machine(instance, execution),
-        (false, true) => check_folder(instance, execution),
-        (false, false) => check(instance, execution),
+    match (is_new, is_here) {
+        (true, false) => check_tasks(instance),
+        (true, true) => check_machine(instance, execution),
+        (false, false) => check_folder(instance, execution),
+        (false, true) => check(instance, execution),
     }
 }
 

@@ -18,7 +18,7 @@ pub use later::Later;
 use super::cluster::slurm_time;
 use super::source::within_nodes;
 use super::{Begun, Decider, folder};
-use crate::args::{On, RunOptions};
+use crate::args::RunOptions;
 use crate::output::{complain, write_file};
 
 /// Where the platform is kept that a run was begun with.
@@ -38,12 +38,9 @@ pub struct ClusterOfJobs {
 }
 
 impl ClusterOfJobs {
-    /// The one that the options ask for, if they do.
-    pub fn of(options: &RunOptions) -> Result<Option<Self>> {
+    /// The one that the options ask for.
+    pub fn of(options: &RunOptions) -> Result<Self> {
         let slurm = &options.slurm;
-        if slurm.on != Some(On::SlurmJobs) {
-            return Ok(None);
-        }
         if slurm.nodes.is_some() || slurm.pilots.is_some() {
             return Err(miette!(
                 "--nodes and --pilots are of pilots; with --on slurm:jobs each job has nodes of its own: leave them out, or use --on slurm"
@@ -96,11 +93,17 @@ impl ClusterOfJobs {
         let named = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
         let sbatch: Vec<String> = named.chain(slurm.slurm.iter().cloned()).collect();
         let (limit, is_stated) = (stated.or(default), stated.is_some());
-        Ok(Some(Self { platform, commands, options: sbatch, limit, is_stated, most }))
+        Ok(Self { platform, commands, options: sbatch, limit, is_stated, most })
     }
 
     /// A plan beside what runs and waits on the cluster now.
-    pub fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
+    pub fn plan_beside(
+        &self,
+        decider: &Decider,
+        instance: &Instance,
+        seed: u64,
+        mut remarks: Vec<String>,
+    ) -> Result<Begun> {
         let jobs = self.commands.jobs_with_shares().map_err(|error| miette!("{error}"))?.items;
         let mut closed = occupied(instance.platform(), &jobs);
         if closed.is_empty() {
@@ -121,7 +124,7 @@ impl ClusterOfJobs {
     }
 
     /// Refuses what cannot be expressed in jobs of Slurm, and what they have no time for.
-    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+    pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
             return Err(miette!(

@@ -69,7 +69,7 @@ impl Candidate {
 impl Cluster {
     /// Where the plan chooses the pilots, does so: the fewest nodes on which the plan takes at most a tenth longer than any plan must
     /// take on all that there may be. Gives the instance on those, where they are fewer.
-    pub fn choose(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
+    pub fn choose_pilots(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
         let Site::Asked { pool, auto: Some(auto), .. } = &self.site else { return Ok(None) };
         let (pool, auto) = (pool.clone(), auto.clone());
         self.refuse_others(instance)?;

@@ -44,13 +44,10 @@ enum Site {
 }
 
 impl Cluster {
-    /// The one that the options ask for, if they do.
-    pub fn of(options: &RunOptions) -> Result<Option<Self>> {
-        if options.slurm.on.is_none() {
-            return Ok(None);
-        }
+    /// The one that the options ask for.
+    pub fn of(options: &RunOptions) -> Result<Self> {
         let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
-        Self::on(&options.slurm, earlier).map(Some)
+        Self::on(&options.slurm, earlier)
     }
 
     /// The same where a run in that folder goes on.
@@ -135,7 +132,7 @@ impl Cluster {
 
     /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had. What is only guessed to take longer than
     /// pilots last is a note.
-    pub fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+    pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
         let Some(limit) = self.limit else { return Ok(()) };
         let most = i64::MAX / 1_000_000_000;

@@ -1,0 +1,161 @@
+//! Where a run is carried out: on this machine, in pilots on a cluster, or as jobs of a cluster.
+
+use std::time::Duration;
+
+use makespan::policy::Renewed;
+use makespan_core::{Instance, Platform, Policy, Schedule, TaskId, Trace};
+use makespan_exec::{ExecuteOptions, Observer, Reserved, notes, reserve, reserve_folder};
+use miette::{Result, miette};
+
+use super::Begun;
+use super::cluster::Cluster;
+use super::decider::Decider;
+use super::jobs::{ClusterOfJobs, Later, outlive_the_terminal};
+use crate::args::{On, RunOptions};
+
+/// The work of a run, once its plan is made.
+pub struct Work<'a> {
+    pub instance: &'a Instance,
+    pub begun: &'a Begun,
+    pub decider: &'a Decider,
+    /// The name after which pilots are called.
+    pub stem: &'a str,
+    /// How long a job has to end when it is asked to.
+    pub grace: Duration,
+    pub resume: bool,
+}
+
+impl Work<'_> {
+    fn policy(&self) -> Result<Box<dyn Policy>> {
+        self.decider.policy(self.instance, self.begun, self.resume)
+    }
+}
+
+/// A place that carries runs out.
+pub trait Place {
+    /// The machines of the plan if the options state no others; `None` on this machine, which the source of the run knows.
+    fn platform(&self) -> Option<&Platform>;
+
+    /// Notes for the user about the machines.
+    fn remarks(&self, instance: &Instance) -> Vec<String>;
+
+    /// The instance on the machines that the plan chooses, if it is to choose.
+    fn choose(&mut self, _decider: &Decider, _instance: &Instance, _seed: u64) -> Result<Option<Instance>> {
+        Ok(None)
+    }
+
+    /// Gets ready before anything is begun.
+    fn prepare(&self) {}
+
+    /// Makes the plan.
+    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
+        decider.plan(instance, seed, remarks)
+    }
+
+    /// Refuses a plan that cannot be carried out there.
+    fn check(&self, _instance: &Instance, _schedule: &Schedule) -> Result<()> {
+        Ok(())
+    }
+
+    /// Carries the run out.
+    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace>;
+}
+
+/// Returns the place that the options name.
+pub fn place_of(options: &RunOptions) -> Result<Box<dyn Place>> {
+    Ok(match options.slurm.on {
+        None => Box::new(Here),
+        Some(On::Slurm) => Box::new(Cluster::of(options)?),
+        Some(On::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+    })
+}
+
+impl dyn Place + '_ {
+    /// Whether it is this machine.
+    pub fn is_here(&self) -> bool {
+        self.platform().is_none()
+    }
+
+    /// Keeps others out of the folder of the run.
+    pub fn reserve<'a>(&self, instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>> {
+        let reserve = if self.is_here() { reserve } else { reserve_folder };
+        reserve(instance, options).map_err(|error| miette!("{error}"))
+    }
+}
+
+/// This machine.
+struct Here;
+
+impl Place for Here {
+    fn platform(&self) -> Option<&Platform> {
+        None
+    }
+
+    fn remarks(&self, instance: &Instance) -> Vec<String> {
+        notes(instance)
+    }
+
+    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+        reserved.execute(work.policy()?.as_mut(), observer).map_err(|error| miette!("{error}"))
+    }
+}
+
+/// Pilots on a cluster.
+impl Place for Cluster {
+    fn platform(&self) -> Option<&Platform> {
+        Some(&self.platform)
+    }
+
+    fn remarks(&self, _instance: &Instance) -> Vec<String> {
+        self.remarks.clone()
+    }
+
+    fn choose(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
+        self.choose_pilots(decider, instance, seed)
+    }
+
+    fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        self.check_plan(instance, schedule)
+    }
+
+    /// The policy is made again when pilots begin, since their ends are known then.
+    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+        let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
+        let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
+        let trace = reserved.execute_on(&mut pilots, &mut Renewed::new(work.policy()?, work.instance, again), observer);
+        trace.map_err(|error| miette!("{error}"))
+    }
+}
+
+/// A job of the cluster for each task.
+impl Place for ClusterOfJobs {
+    fn platform(&self) -> Option<&Platform> {
+        Some(&self.platform)
+    }
+
+    fn remarks(&self, _instance: &Instance) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The jobs go on when the terminal has gone, and so does this program.
+    fn prepare(&self) {
+        outlive_the_terminal();
+    }
+
+    /// Plans beside the jobs that the cluster has already.
+    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
+        self.plan_beside(decider, instance, seed, remarks)
+    }
+
+    fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
+        self.check_plan(instance, schedule)
+    }
+
+    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+        let mut engine = self.begin(work.instance, reserved.folder(), work.grace)?;
+        let mut again = Later::new(self, work.decider, work.begun.seed);
+        let mut again = |instance: &Instance, now, tasks: &[TaskId]| again.plan(instance, now, tasks);
+        let trace = reserved.hand_over(&mut engine, &work.begun.schedule, &mut again, observer);
+        trace.map_err(|error| miette!("{error}"))
+    }
+}
