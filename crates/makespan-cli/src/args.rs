@@ -46,7 +46,7 @@ pub use service::{
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
-pub use source::SourceOptions;
+pub use source::{STANDARD_INPUT, SourceOptions};
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
 /// What is shown to those who ask for nothing.

@@ -10,12 +10,9 @@ use makespan_formats::{
 };
 use miette::{Result, miette};
 
-use crate::args::{InstanceOptions, MachineOptions, SourceOptions};
+use crate::args::{InstanceOptions, MachineOptions, STANDARD_INPUT, SourceOptions};
 use crate::loaded::Loaded;
 use crate::{cluster, machine, makefile, present, snakefile};
-
-/// The name of standard input on the command line.
-pub const STANDARD_INPUT: &str = "-";
 
 /// The machines that the options state.
 pub struct Machines {

@@ -11,6 +11,9 @@ use makespan_formats::list::quoted;
 
 use super::{InputFormat, MachineOptions};
 
+/// The name of standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
+
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
 pub struct SourceOptions {
@@ -70,7 +73,7 @@ impl SourceOptions {
     /// What the folder of a run is named after.
     pub fn stem(&self) -> String {
         let stem = match &self.instance {
-            Some(path) if path.as_os_str() == crate::input::STANDARD_INPUT => return "stdin".into(),
+            Some(path) if path.as_os_str() == STANDARD_INPUT => return "stdin".into(),
             Some(path) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
             None => self.template.first().and_then(|text| {
                 let word = text.split_whitespace().next()?.rsplit('/').next()?;

@@ -20,8 +20,8 @@ use serde_json::json;
 use comparison::{Beside, Comparison, folded};
 use many::Totals;
 
-use crate::args::{CompareOptions, Format};
-use crate::input::{STANDARD_INPUT, load_file};
+use crate::args::{CompareOptions, Format, STANDARD_INPUT};
+use crate::input::load_file;
 use crate::loaded::Loaded;
 use crate::output::{INTERRUPTED, check_kind, check_targets, emit};
 use crate::progress::bar;

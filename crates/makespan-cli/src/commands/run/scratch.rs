@@ -6,8 +6,7 @@ use makespan_formats::read_task_files;
 use miette::{Result, miette};
 
 use super::source;
-use crate::args::RunOptions;
-use crate::input::STANDARD_INPUT;
+use crate::args::{RunOptions, STANDARD_INPUT};
 
 /// What the options ask for, if they do: which files of each task are copied to its node and back.
 pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scratch>> {

@@ -7,7 +7,7 @@ use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
 
-use crate::args::SourceOptions;
+use crate::args::{STANDARD_INPUT, SourceOptions};
 use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::Loaded;
 use crate::machine;
@@ -39,7 +39,7 @@ impl Source {
             ));
         }
         let loaded = if options.template.is_empty() || stated.is_some() {
-            let path = stated.unwrap_or(Path::new(input::STANDARD_INPUT));
+            let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
             match load_to_run(path, goal(path, &options.template)?, options, cluster)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
@@ -114,9 +114,8 @@ pub fn operator(words: &[String]) -> Option<String> {
 
 /// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.
 fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
-    let name =
-        if file.as_os_str() == input::STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
-    let bytes = if file.as_os_str() == input::STANDARD_INPUT {
+    let name = if file.as_os_str() == STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
+    let bytes = if file.as_os_str() == STANDARD_INPUT {
         standard_input(MAX_ARGUMENTS)?
     } else {
         let size = file.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?.len();
@@ -164,8 +163,7 @@ fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
 /// The file of a job, with its line in a list, whose jobs have names that begin with it.
 fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     let Some(path) = &options.instance else { return String::new() };
-    let file =
-        if path.as_os_str() == input::STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
+    let file = if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
     let line = job.split_once('-').map(|(line, _)| line).filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
     match line.filter(|_| loaded.has_made_up_names && !is_asked(options)) {
         Some(line) if !line.is_empty() => format!("{}:{line}: ", shown(&file)),

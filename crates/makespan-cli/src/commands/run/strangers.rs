@@ -73,15 +73,17 @@ fn programs(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for part in parts(line) {
         for word in part.split_whitespace() {
+            // A subshell.
+            let word = word.trim_start_matches('(').trim_end_matches(')');
             let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
                 name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                     && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+".contains(c))
             });
-            if is_assignment || OPENING.contains(&word) {
+            if is_assignment || word.is_empty() || OPENING.contains(&word) {
                 continue;
             }
             // A redirection, a quotation or an expansion: nothing is known.
-            if !word.contains(|c: char| "<>\"'$`\\*?~[]{}()#".contains(c)) || SHELL.contains(&word) {
+            if !word.contains(|c: char| "<>\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word) {
                 found.push(word);
             }
             break;

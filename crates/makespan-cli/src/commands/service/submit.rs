@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::wait::wait_for;
 use super::{add_amounts, ahead, connect, fail, now, seconds, span};
-use crate::args::{Format, SubmitOptions};
+use crate::args::{Format, STANDARD_INPUT, SubmitOptions};
 use crate::commands::run::operator;
-use crate::input::{STANDARD_INPUT, standard_input};
+use crate::input::standard_input;
 use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
