@@ -59,6 +59,8 @@ pub enum Anomaly {
     Component,
     /// The user is not a whole number below 2^32; the job has no user.
     BrokenUser,
+    /// The number of processors of the machine cannot be read. It is ignored.
+    BrokenMachine,
     /// What it needs of a resource cannot be read; the job needs nothing of it.
     BrokenNeeds,
 }
@@ -122,6 +124,7 @@ impl fmt::Display for Anomaly {
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it is a job of its own here",
+            Self::BrokenMachine => "the number of processors of the machine is no number, and is ignored",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
             Self::BrokenNeeds => "what it needs of a resource is no amount; the job needs nothing of it",
         })

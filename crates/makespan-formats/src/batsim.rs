@@ -23,7 +23,7 @@ use crate::error::{FormatError, Place};
 use crate::figure::Figure;
 use crate::odd::limit;
 use crate::replay::record::{Logged, Record, guessed_run};
-use crate::scalar::{Count, FromLiteral, Scalar};
+use crate::scalar::{FromLiteral, Scalar};
 use profile::{ProfileEntry, Times};
 
 /// Floating-point operations a second of a processor of speed 1, unless others are stated.
@@ -43,7 +43,8 @@ pub(crate) fn is_workload(head: &[u8]) -> bool {
 /// Users add what they like to a workload, so unknown keys are accepted.
 #[derive(Deserialize)]
 struct Document {
-    nb_res: Option<Scalar<Count>>,
+    #[serde(default)]
+    nb_res: Figure,
     jobs: Vec<JobEntry>,
     profiles: Profiles,
 }
@@ -175,7 +176,11 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
             ..Record::default()
         });
     }
-    let processors = document.nb_res.map(|count| count.0.0).filter(|&count| count > 0);
+    let stated: Option<Result<u32, _>> = document.nb_res.text().map(str::parse);
+    if stated.as_ref().is_some_and(Result::is_err) {
+        report.add(Anomaly::BrokenMachine, 0);
+    }
+    let processors = stated.and_then(Result::ok).filter(|&count| count > 0);
     let (untold, remarks) = ("the workload has no `nb_res`", Vec::new());
     Ok(Logged { records, report, processors, untold, remarks, week: None, clock: None, now: None })
 }

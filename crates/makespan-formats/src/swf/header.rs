@@ -33,7 +33,10 @@ fn week_of(date: &str) -> Option<i64> {
 
 impl Header {
     /// Takes a line that starts with `;`.
-    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// When it states a number of processors that cannot be read.
+    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), ()> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
         match key.trim() {
@@ -62,14 +65,14 @@ impl Header {
         match first.parse::<i64>() {
             Ok(count) if count <= 0 => Ok(()),
             Ok(count) => {
-                let count = u32::try_from(count).map_err(|_| format!("{key}: {count} is too large"))?;
+                let count = u32::try_from(count).map_err(|_| ())?;
                 if *slot.get_or_insert(count) != count && !self.contradicted.contains(&key) {
                     self.contradicted.push(key);
                 }
                 Ok(())
             }
             Err(_) if first.is_empty() => Ok(()),
-            Err(_) => Err(format!("`{first}` is not a number; write one such as `; {key}: 100`")),
+            Err(_) => Err(()),
         }
     }
 

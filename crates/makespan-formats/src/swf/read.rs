@@ -64,7 +64,9 @@ impl Reader<'_> {
         let mut records = Vec::new();
         each(self.file, input, |line, content| {
             if content.starts_with(b";") {
-                self.header.take(content).map_err(|problem| self.wrong(line, Some("header"), &problem))?;
+                if self.header.take(content).is_err() {
+                    self.report.add(Anomaly::BrokenMachine, line);
+                }
             } else {
                 records.extend(self.record(line, content)?);
             }

@@ -3,23 +3,40 @@
 use makespan_core::{Node, Platform, Resource, Resources};
 use serde::Deserialize;
 
+use crate::figure::Figure;
 use crate::needs::bytes;
-use crate::scalar::{Count, Real, Scalar};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Machine {
     node_name: String,
     cpu: Option<Cpu>,
-    memory_in_bytes: Option<Scalar<Real>>,
+    #[serde(default)]
+    memory_in_bytes: Figure,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Cpu {
-    core_count: Option<Scalar<Count>>,
-    #[serde(rename = "speedInMHz")]
-    speed: Option<Scalar<Real>>,
+    #[serde(default)]
+    core_count: Figure,
+    #[serde(default, rename = "speedInMHz")]
+    speed: Figure,
+}
+
+impl Machine {
+    /// Bytes of memory, if it states a number that is positive.
+    fn memory(&self) -> Option<u64> {
+        self.memory_in_bytes.text()?.parse().ok().and_then(bytes)
+    }
+
+    fn cores(&self) -> Result<u32, String> {
+        let name = &self.node_name;
+        let text = self.cpu.as_ref().and_then(|cpu| cpu.core_count.text());
+        let text = text.ok_or_else(|| format!("machine `{name}` has no `coreCount`"))?;
+        let cores = text.parse().ok().filter(|&cores| cores > 0);
+        cores.ok_or_else(|| format!("machine `{name}`: `{text}` is no number of cores"))
+    }
 }
 
 /// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.
@@ -32,10 +49,8 @@ pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Resul
     }
     let node = |machine: &Machine| {
         let name = &machine.node_name;
-        let cores = machine.cpu.as_ref().and_then(|cpu| cpu.core_count);
-        let cores = cores.ok_or_else(|| format!("machine `{name}` has no `coreCount`"))?.0.0;
-        let memory = machine.memory_in_bytes.and_then(|memory| bytes(memory.0.0));
-        let resources = Resources::new(memory.map(|memory| (Resource::MEMORY, memory)));
+        let cores = machine.cores()?;
+        let resources = Resources::new(machine.memory().map(|memory| (Resource::MEMORY, memory)));
         let resources = resources.map_err(|error| format!("machine `{name}`: {error}"))?;
         Ok(Node { resources, ..Node::new(name.clone(), cores) })
     };
@@ -51,16 +66,15 @@ fn unused(machines: &[Machine]) -> Vec<String> {
         let least = figures.iter().copied().reduce(f64::min)?;
         Some((least, figures.into_iter().fold(least, f64::max)))
     };
-    let speeds = machines.iter().filter_map(|machine| Some(machine.cpu.as_ref()?.speed?.0.0));
+    let speeds = machines.iter().filter_map(|machine| machine.cpu.as_ref()?.speed.text()?.parse().ok());
     let speeds = range(speeds.collect()).map(|(least, most)| {
         format!(
             "the machines state clock rates of {least} to {most} MHz; run times are planned as measured, at speed 1"
         )
     });
-    let memory = |machine: &&Machine| machine.memory_in_bytes.is_some_and(|memory| memory.0.0 > 0.0);
-    let without: Vec<&Machine> = machines.iter().filter(|machine| !memory(machine)).collect();
+    let without: Vec<&Machine> = machines.iter().filter(|machine| machine.memory().is_none()).collect();
     // Where none has any, needs of memory are told to be left out.
-    let stated = machines.iter().any(|machine| machine.memory_in_bytes.is_some());
+    let stated = machines.iter().any(|machine| machine.memory_in_bytes.text().is_some());
     let without = without.first().filter(|_| stated).map(|first| {
         format!(
             "{} of {} machines (such as `{}`) state no memory: tasks that need some do not run there",

@@ -89,11 +89,16 @@ struct ExecutedTask {
     memory_in_bytes: Figure,
 }
 
-#[derive(Default, Deserialize)]
-struct Command {
-    program: Option<String>,
-    #[serde(default)]
-    arguments: Vec<String>,
+/// A program with its arguments, or a line of the shell.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Command {
+    Program {
+        program: Option<String>,
+        #[serde(default)]
+        arguments: Vec<String>,
+    },
+    Line(String),
 }
 
 /// A task of 1.3 or 1.4.
@@ -158,6 +163,8 @@ struct Seen {
     wide: Vec<String>,
     /// Cores or memory below what a task can have.
     odd: Vec<String>,
+    /// Tasks of the execution that the specification lacks.
+    unspecified: Vec<String>,
     needs: Pool,
 }
 
@@ -213,9 +220,10 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             return Err(wrong("schemaVersion", &problem));
         }
     };
-    let [wide, odd] = seen.remarks();
+    let [wide, odd, unspecified] = seen.remarks();
     let odd = remarked(odd, strict).map_err(|problem| wrong("workflow", &problem))?;
-    remarks.extend(wide.into_iter().chain(odd));
+    let unspecified = remarked(unspecified, strict).map_err(|problem| wrong("workflow", &problem))?;
+    remarks.extend(wide.into_iter().chain(odd).chain(unspecified));
     let (graph, outside) = draft.graph(strict, &mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
@@ -253,7 +261,7 @@ impl Seen {
         draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 
-    fn remarks(self) -> [Option<String>; 2] {
+    fn remarks(self) -> [Option<String>; 3] {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
@@ -263,13 +271,22 @@ impl Seen {
         let odd = self.odd.first().map(|figure| {
             format!("figures of cores and memory that cannot be, left out: {} (such as {figure})", self.odd.len())
         });
-        [wide, odd]
+        let unspecified = self.unspecified.first().map(|task| {
+            let count = self.unspecified.len();
+            format!("tasks that ran and that the specification lacks, left out: {count} (such as `{task}`)")
+        });
+        [wide, odd, unspecified]
     }
 }
 
 fn command(command: Option<Command>) -> Vec<String> {
-    let Command { program, arguments } = command.unwrap_or_default();
-    program.map_or_else(Vec::new, |program| std::iter::once(program).chain(arguments).collect())
+    match command {
+        Some(Command::Program { program: Some(program), arguments }) => {
+            std::iter::once(program).chain(arguments).collect()
+        }
+        Some(Command::Line(line)) => ["sh".to_owned(), "-c".to_owned(), line].to_vec(),
+        Some(Command::Program { program: None, .. }) | None => Vec::new(),
+    }
 }
 
 /// 1.5 and 1.6.
@@ -294,9 +311,8 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
         task.input_files.iter().for_each(|file| draft.reads(number, file, None));
         task.output_files.iter().for_each(|file| draft.writes(number, file));
     }
-    if let Some(id) = executed.keys().min() {
-        return Err(format!("execution.tasks has the task `{id}`, which specification.tasks lacks"));
-    }
+    seen.unspecified = executed.into_keys().collect();
+    seen.unspecified.sort_unstable();
     for (number, task) in (0..).zip(&specification.tasks.0) {
         for parent in &task.parents {
             let from = draft.number(parent, &format!("parents of task `{}`", task.id))?;

@@ -125,3 +125,40 @@ fn each_number_counts() {
         }
     }
 }
+
+/// One value that is not needed refuses no file: it is named, and `--strict` refuses it.
+#[test]
+fn one_value_that_is_not_needed_refuses_no_file() {
+    let wf = |machine: &str, command: &str, more: &str| {
+        format!(
+            r#"{{"schemaVersion": "1.5", "workflow": {{"specification": {{"tasks": [{{"id": "a"}}]}}, "execution": {{"tasks": [{{"id": "a",
+            "runtimeInSeconds": 5{command}}}{more}], "machines": [{machine}]}}}}}}"#
+        )
+    };
+    let cores = |count: &str| format!(r#"{{"nodeName": "m", "cpu": {{"coreCount": {count}}}, "memoryInBytes": "x"}}"#);
+    let swf = "; MaxProcs: abc\n; MaxNodes: 8\n1 0 5 100 2 -1 -1 2 200 -1 1 -1 -1 -1 -1 -1 -1 -1\n".to_owned();
+    let batsim = r#"{"nb_res": "x", "jobs": [{"id": "a", "subtime": 5, "res": 2, "profile": "d", "walltime": 90}],
+        "profiles": {"d": {"type": "delay", "delay": 5}}}"#
+        .to_owned();
+    let cases = [
+        (wf(&cores("\"x\""), "", ""), None),
+        (wf(&cores("-4"), "", ""), None),
+        (wf(&cores("2.5"), "", ""), None),
+        (wf("", r#", "command": "echo a""#, ""), None),
+        (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("the specification lacks")),
+        (swf, Some("the number of processors of the machine is no number")),
+        (batsim, Some("the number of processors of the machine is no number")),
+    ];
+    for (text, named) in cases {
+        let read = |strict| {
+            let options = ReadOptions { processors: Some(4), strict, ..ReadOptions::default() };
+            parse_instance(text.as_bytes(), "x", &options).map_err(|error| error.to_string())
+        };
+        let found = read(false).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(found.instance.jobs().len(), 1, "{text}");
+        if let Some(named) = named {
+            assert!(found.remarks.iter().any(|remark| remark.contains(named)), "{text}: {:?}", found.remarks);
+            assert!(read(true).is_err_and(|error| error.contains(named)), "{text}");
+        }
+    }
+}
