@@ -1,53 +1,53 @@
-# Recipes for those who have `just`; `./check` and cargo do without it.
+# Optional recipes for `just`. `./check` and cargo work without it.
 
-# All that a change must pass, or one of the forms `quick` and `long` (`./check --help`)
+# Check a change, fully or in the form `quick` or `long` (`./check --help`)
 check *FORM:
     ./check {{FORM}}
 
-# The documentation site, with every example run and every figure drawn: target/site/html/index.html
+# Build the documentation site in target/site/html, run all examples and draw all figures
 site *ARGS:
     scripts/site/build {{ARGS}}
 
-# Criterion benchmarks of readers, bounds and schedulers
+# Run the Criterion benchmarks of readers, bounds and schedulers
 bench *ARGS:
     cargo bench --workspace --exclude makespan-fuzz -- {{ARGS}}
 
-# Random kills of runs with an independent check, such as: just kill --kills 1000 --seed 1
+# Kill runs at random instants and check the results, such as: just kill --kills 1000 --seed 1
 kill *ARGS:
     cargo bench -p makespan-cli --bench kill -- {{ARGS}}
 
-# The paper's experiments, on all cores
+# Repeat the experiments of the DEMT paper on all cores
 reproduce:
     cargo run --release -p makespan-lab -- demt
 
-# How near to its bounds the optimiser comes, and how fast: 40 minutes, on a machine that does nothing else
+# Measure the gap between optimiser and bounds over time: 40 minutes on an otherwise idle machine
 optimiser *ARGS:
     cargo run --release -p makespan-lab -- optimiser {{ARGS}}
 
-# OR-Tools CP-SAT beside makespan on the same instances (benches/peers/README.md); the first run needs the network
+# Compare OR-Tools CP-SAT with makespan on the same instances (benches/peers/README.md); the first run needs the network
 peers-cpsat *ARGS:
     benches/peers/cpsat/run {{ARGS}}
 
-# AccaSim beside makespan on the same log (benches/peers/README.md); the first run needs the network
+# Compare AccaSim with makespan on the same log (benches/peers/README.md); the first run needs the network
 peers-accasim *ARGS:
     benches/peers/accasim/run {{ARGS}}
 
-# The Python package beside SAGA, PyJobShop and AccaSim (benches/peers/README.md); the first run needs the network
+# Compare the Python package with SAGA, PyJobShop and AccaSim (benches/peers/README.md); the first run needs the network
 peers-python *ARGS:
     benches/peers/python/run {{ARGS}}
 
-# SimGrid beside makespan on the same trees (benches/peers/README.md); the first run needs the network
+# Compare SimGrid with makespan on the same trees (benches/peers/README.md); the first run needs the network
 peers-simgrid *ARGS:
     benches/peers/simgrid/run {{ARGS}}
 
-# xargs, GNU parallel and HyperQueue beside makespan on many short tasks (benches/peers/README.md); the first run needs the network
+# Compare xargs, GNU parallel and HyperQueue with makespan on many short tasks (benches/peers/README.md); the first run needs the network
 peers-parallel *ARGS:
     benches/peers/parallel/run {{ARGS}}
 
-# makespan on a real Slurm beside Slurm's backfill and HyperQueue (benches/peers/README.md); needs slurm-wlm and munge
+# Compare makespan on a real Slurm with Slurm's backfill and HyperQueue (benches/peers/README.md); needs slurm-wlm and munge
 peers-slurm *ARGS:
     benches/peers/slurm/run {{ARGS}}
 
-# Fuzz the readers, so many seconds each (fuzz/run says what it needs); an hour each on a machine that does nothing else
+# Fuzz each reader for SECONDS on an otherwise idle machine (fuzz/run lists the required tools)
 fuzz SECONDS="3600" *TARGETS:
     fuzz/run {{SECONDS}} {{TARGETS}}

@@ -1,4 +1,4 @@
-"""What the generator does not do by itself to pages: examples are copied as commands alone, and nothing is loaded from elsewhere."""
+"""Hooks of MkDocs. The copy button copies only the commands of an example, and pages load nothing from other servers."""
 
 import html
 import json
@@ -12,15 +12,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pages import split
 
 BLOCK = re.compile(r'<div class="highlight">(<pre>.*?</pre>)</div>', re.S)
-# Where the search runs in a page that was opened as a file, the generator takes its worker from here.
+# The address from which the generator loads its search worker if a page is opened as a file.
 SHIM = "https://unpkg.com/iframe-worker/shim"
-# The search compares nodes of its tree of words by a text of letters and numbers without separators: two children, "1" with number 1 and "2" with
-# number 3, give the same text as one child "1" with number 123. It then looks up words that no page has, and fails (issue 279 of lunr.js).
+# The search stores words in a tree. It identifies a node by its children's letters and numbers, without separators. Two children, "1" with number 1
+# and "2" with number 3, then look like one child "1" with number 123. The search then finds words that no page contains, and fails (lunr.js issue
+# 279). The second text adds a separator.
 NAMED, NAMED_APART = "e=e+s+o.id", 'e=e+s+o.id+","'
 
 
 def on_page_content(content: str, **_) -> str:
-    """Blocks with prompts tell the button what to copy: no prompts, nothing that was printed."""
+    """Marks the commands of each block with prompts, so that the copy button omits prompts and output."""
 
     def block(match: re.Match) -> str:
         text = html.unescape(re.sub(r"<[^>]*>", "", match.group(1)))
@@ -38,7 +39,7 @@ def on_post_page(output: str, page, **_) -> str:
 
 
 def index_terms(site: Path) -> None:
-    """Each term of the glossary is found by its name: the generator finds sections only, and those of the glossary have many terms."""
+    """Adds each term of the glossary to the search index. The generator indexes only sections, and a section of the glossary has many terms."""
     path = site / "search/search_index.json"
     index = json.loads(path.read_text())
     rows = re.findall(r'<tr>\s*<td><span id="(term-[^"]*)"></span>(.*?)</td>\s*<td>(.*?)</td>\s*</tr>', (site / "glossary.html").read_text(), re.S)
@@ -50,9 +51,9 @@ def index_terms(site: Path) -> None:
     path.with_suffix(".js").write_text(f"var __index = {text}")
 
 
-@event_priority(-200)  # After the plug-ins.
+@event_priority(-200)  # Run after the plug-ins.
 def on_post_build(config, **_) -> None:
-    """The page of missing pages is no page for the generator. The search gets the terms. What the pages promise is checked."""
+    """Adds the glossary to the search, repairs the search worker, and checks that pages load nothing and copy no prompts."""
     site = Path(config["site_dir"])
     index_terms(site)
     for path in site.glob("*.html"):
@@ -60,9 +61,9 @@ def on_post_build(config, **_) -> None:
     [worker] = site.glob("assets/javascripts/workers/search.*.min.js")
     code = worker.read_text()
     if code.count(NAMED) != 1:
-        raise SystemExit(f"{worker.name} of the generator names the nodes of its words in another way: see NAMED in scripts/site/hooks.py")
+        raise SystemExit(f"{worker.name} of the generator has changed; adapt NAMED in scripts/site/hooks.py")
     worker.write_text(code.replace(NAMED, NAMED_APART))
-    problems = [] if (site / "search/search_index.js").is_file() else ["the search needs an index that is a script"]
+    problems = [] if (site / "search/search_index.js").is_file() else ["search/search_index.js is missing; the search needs it in pages that are opened as files"]
     for path in site.rglob("*.html"):
         text = path.read_text()
         loaded = re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="(https?:[^"]*)"', text)

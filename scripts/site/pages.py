@@ -1,12 +1,12 @@
-"""Makes the pages of the documentation site: runs examples, draws figures, writes what is generated, and sets links right.
+"""Makes the pages of the documentation site: runs examples, draws figures, writes generated pages, and adapts links.
 
-A page of docs/ is Markdown in which three kinds of blocks are commands, each page in a folder of its own with examples/:
+A page of docs/ is Markdown. Four kinds of blocks contain commands. Each page runs in its own folder with a copy of examples/.
 
-    ```console           lines after "$ " are run; what follows is what they print. A line ".." stands for any lines,
-                         and " .." at the end of a line for any rest of it.
-    ```console varies    the same, where figures depend on the machine: only words are compared.
-    ```console fails     the same, where the last command ends with an error.
-    ```figure            the last file that the commands name is shown; other lines are its caption.
+    ```console           lines after "$ " are run, and the following lines are their expected output. A line ".." stands
+                         for any lines, and " .." at the end of a line for any rest of the line.
+    ```console varies    like console, but figures depend on the machine: only words are compared.
+    ```console fails     like console, but the last command must fail.
+    ```figure            shows the last file that the commands name. Other lines are its caption.
 """
 
 import argparse
@@ -23,13 +23,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(console(?: \w+)*|figure)\n(.*?)^```\n", re.M | re.S)
 PICTURE = re.compile(r"[\w./-]+\.(?:svg|png|html)\b")
-# What a command may take at most, in seconds; the machine may be busy.
+# Time limit of a command in seconds. It is large because the machine may be busy.
 LIMIT = 240
 
 
 @dataclass
 class Page:
-    """A page with what its commands made."""
+    """A page with the results of its commands."""
 
     path: Path
     text: str
@@ -37,7 +37,7 @@ class Page:
     pictures: dict = field(default_factory=dict)
 
     def run(self, makespan: Path, folder: Path) -> None:
-        """Runs all commands of the page, in their order, and replaces figures by pictures."""
+        """Runs all commands of the page in order, and replaces figure blocks by pictures."""
         place = folder / "page"
         place.mkdir(parents=True)
         shutil.copytree(ROOT / "examples", place / "examples")
@@ -83,7 +83,7 @@ class Page:
                 self.problems.append(f"{self.path.relative_to(ROOT)}:{line}: $ {command}\nends with {status}:\n{printed}")
         named = PICTURE.findall(commands[-1][0])
         if not named or not (place / named[-1]).is_file():
-            self.problems.append(f"{self.path.relative_to(ROOT)}:{line}: no picture is made by {commands[-1][0]}")
+            self.problems.append(f"{self.path.relative_to(ROOT)}:{line}: this command made no picture: {commands[-1][0]}")
             return ""
         made = "\n".join(f"$ {command}" for command, _ in commands)
         self.pictures[named[-1]] = (place / named[-1]).read_bytes()
@@ -97,12 +97,12 @@ class Page:
 
 
 def split(body: str) -> list:
-    """The commands of a block, each with the lines behind it."""
+    """Returns the commands of a block, each with its expected output."""
     found = []
     continued = False
     for line in body.splitlines():
         if line.startswith("> ") and found and not found[-1][1]:
-            # As a shell shows the further lines of a command.
+            # A shell shows `> ` before each further line of a command.
             found[-1][0] += "\n" + line[2:]
         elif continued:
             found[-1][0] += "\n" + line
@@ -115,21 +115,21 @@ def split(body: str) -> list:
 
 
 def execute(command: str, place: Path, environment: dict) -> tuple:
-    """Runs a command in a shell; its status and all that it prints."""
+    """Runs a command in a shell. Returns its status and its output."""
     try:
         ended = subprocess.run(
             ["sh", "-c", command], cwd=place, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT, check=False,
         )
     except subprocess.TimeoutExpired:
-        return "none in time", ""
+        return "timeout", ""
     return ended.returncode, "\n".join(l.rstrip() for l in ended.stdout.decode(errors="replace").splitlines()) + "\n" * bool(ended.stdout)
 
 
 def same(expected: list, printed: str, varies: bool) -> bool:
-    """Whether lines are what was printed, where ".." stands for any number of lines."""
+    """Returns true if the output matches the expected lines, in which ".." stands for any number of lines."""
     def loose(line: str) -> str:
-        # Also the units of times change with their size.
+        # The unit of a time changes with its size, so it is removed too.
         line = re.sub(r"\d[\d.,]*( (ms|us|s|min|h)\b)?", "#", line) if varies else line
         return " ".join(line.split())
 
@@ -179,7 +179,7 @@ def main() -> int:
 
 
 def showpiece(pages: list, write: bool) -> list:
-    """README.md shows the picture that docs/index.md draws, from a file, since a README runs nothing."""
+    """Compares the picture file of README.md with the picture that docs/index.md draws, and updates it if `write` is set."""
     drawn = [page.pictures["plan.svg"] for page in pages if page.path == ROOT / "docs/index.md" and "plan.svg" in page.pictures]
     shown = ROOT / "docs/pictures/plan.svg"
     if not drawn or drawn[0] == shown.read_bytes():
@@ -188,11 +188,11 @@ def showpiece(pages: list, write: bool) -> list:
         shown.write_bytes(drawn[0])
         print(f"updated {shown.relative_to(ROOT)}")
         return []
-    return ["docs/pictures/plan.svg is not what docs/index.md draws; scripts/site/build --update writes it"]
+    return ["docs/pictures/plan.svg differs from the picture of docs/index.md; scripts/site/build --update writes it"]
 
 
 def update(path: Path, before: str, after: str) -> None:
-    """Writes what examples printed into a page; figures stay as they are written."""
+    """Writes the output of examples into a page. Figure blocks stay unchanged."""
     blocks = iter(match.group(0) for match in FENCE.finditer(before) if match.group(1) == "figure")
     text = re.sub(r"<figure markdown>\n.*?</figure>\n", lambda _: next(blocks), after, flags=re.S)
     if text != before:

@@ -1,4 +1,4 @@
-"""Writes the pages as the generator takes them: docs/ with links that stay within the site, and what is generated."""
+"""Writes the pages for the generator: docs/ with links inside the site, and the generated pages."""
 
 import html
 import json
@@ -10,15 +10,15 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Pages of the project that lie outside docs/, and where they stand in the site.
+# Pages outside docs/, and their places in the site.
 OUTSIDE = {"ARCHITECTURE.md": "internals/architecture.md", "CHANGELOG.md": "internals/changelog.md"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-# How much the search makes of pages: who looks for a word wants to do something first, and why it was decided last.
+# Search weight of each folder. A reader who searches for a word wants instructions first and decision records last.
 RANKS = {"start": 4, "how-to": 4, "papers": 4, "concepts": 2, "decisions": 1e-6, "internals": 1e-3}
-# As many characters fit in a line of the page.
+# Number of characters that fit in a line of the page.
 WIDTH = 92
 CODE = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+|`[^`\n]*`", re.M | re.S)
-# Words that a newcomer meets first, explained at their first place on a page; the glossary has the explanations.
+# Terms that a page explains where they first occur. The glossary contains the explanations.
 TERMS = [
     "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "compound job", "critical chain", "critical path", "dominated",
     "makespan", "moldable", "monotone", "pilot", "policy", "rigid", "steady state", "stretch", "utilisation", "walltime", "weighted completion",
@@ -34,7 +34,7 @@ def write(pages: list, makespan: Path, work: Path) -> None:
         place = staged(page.path)
         if place is None:
             continue
-        # How an example is compared is nothing for readers.
+        # Removes the words that control the comparison, such as `varies`.
         text = re.sub(r"^```console \w[\w ]*$", "```console", linked(page.text, page.path), flags=re.M)
         name = place.name
         if name == "glossary.md":
@@ -64,7 +64,7 @@ def write(pages: list, makespan: Path, work: Path) -> None:
 
 
 def navigated(settings: str, docs: Path) -> str:
-    """The settings, with pages that nobody has put into the navigation behind those of the reference."""
+    """Returns the settings. Adds each page that is missing in the navigation to the end of the reference."""
     places = [path.relative_to(docs) for path in sorted(docs.rglob("*.md"))]
     new = [place for place in places if f": {place}\n" not in settings and place.parts[0] != "decisions"]
     heading = lambda place: re.search(r"^# (.*)", (docs / place).read_text(), re.M).group(1)
@@ -74,7 +74,7 @@ def navigated(settings: str, docs: Path) -> str:
 
 
 def staged(path: Path):
-    """Where a page of the project stands in the site, if it does."""
+    """Returns the place of a page in the site, or None if the site does not contain it."""
     relative = path.relative_to(ROOT)
     if relative.parts[0] == "docs":
         return Path(*relative.parts[1:])
@@ -82,7 +82,7 @@ def staged(path: Path):
 
 
 def linked(text: str, source: Path) -> str:
-    """Links to other pages as they are called in the site; a link to a file that is no page becomes its name."""
+    """Changes links to their targets in the site. A link to a file outside the site becomes the name of the file."""
     here = staged(source)
 
     def link(match: re.Match) -> str:
@@ -92,7 +92,7 @@ def linked(text: str, source: Path) -> str:
             return match.group(0)
         named = (source.parent / path).resolve()
         if not named.exists():
-            raise SystemExit(f"{source.relative_to(ROOT)}: the link to {target} leads nowhere")
+            raise SystemExit(f"{source.relative_to(ROOT)}: the target of the link {target} does not exist")
         if named.is_dir():
             named = named / "README.md"
         place = staged(named) if named.is_relative_to(ROOT) else None
@@ -105,10 +105,10 @@ def linked(text: str, source: Path) -> str:
 
 
 def outside_code(text: str, change) -> str:
-    """Changes what is no code."""
+    """Applies `change` to all text outside code."""
     parts, at = [], 0
     for match in CODE.finditer(text):
-        # A link whose words are code is a link.
+        # If the text of a link is code, change the link.
         if text[max(match.start() - 1, 0) : match.start()] == "[":
             continue
         parts += [change(text[at : match.start()]), match.group(0)]
@@ -117,12 +117,12 @@ def outside_code(text: str, change) -> str:
 
 
 def unbroken(text: str) -> str:
-    """No line ends between a number and its percent sign."""
+    """Prevents a line break between a number and its percent sign."""
     return outside_code(text, lambda part: re.sub(r"(?<=\d) %", "\u00a0%", part))
 
 
 def explained(glossary: str) -> dict:
-    """The first sentence that the glossary says of each of the terms."""
+    """Returns the first sentence of the glossary about each term."""
     found = {}
     for row in re.findall(r"^\| ([^|]+) \| (.+) \|$", glossary, re.M):
         for term in TERMS:
@@ -137,7 +137,7 @@ def explained(glossary: str) -> dict:
 
 
 def anchored(glossary: str) -> str:
-    """The glossary with a place for each term, which links and the search lead to."""
+    """Returns the glossary with an anchor for each term, for links and the search."""
     anchor = lambda term: re.sub(r"[^a-z0-9]+", "-", term.lower()).strip("-")
 
     def row(match: re.Match) -> str:
@@ -148,12 +148,12 @@ def anchored(glossary: str) -> str:
 
 
 def told(text: str, terms: dict) -> str:
-    """Explains each term where a paragraph first has it."""
+    """Adds an explanation to the first occurrence of each term in a paragraph."""
     left = dict(terms)
 
     def paragraph(lines: str) -> str:
         for term in list(left):
-            # A capital Makespan is the program.
+            # Makespan with a capital letter is the program.
             begin = term[0] if term == "makespan" else f"[{term[0]}{term[0].upper()}]"
             pattern = re.compile(rf"(?<![\w\[`*<>/-])({begin}{term[1:]}s?)(?![\w\]`*<>=/-])(?![^<\[]*[>\]])")
             changed = pattern.sub(lambda m: f'<abbr title="{html.escape(left[term])}">{m.group(1)}</abbr>', lines, count=1)
@@ -175,7 +175,7 @@ def printed(*command) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Lines that fit, each as far to the right as its text begins, which in a list is its second column."""
+    """Wraps long lines. Indents the rest of a line to the beginning of its text. In a list, this is the second column."""
     lines = []
     for line in text.splitlines():
         column = re.match(r"\s*(?:\S+ )*\S+ {2,}(?=\S)", line) if line.startswith("  ") else None
@@ -188,7 +188,7 @@ def wrapped(text: str) -> str:
 
 
 def command_line(makespan: Path) -> str:
-    text = "# The command line\n\nWhat `makespan COMMAND --help` and `makespan-lab NAME --help` print.\n"
+    text = "# The command line\n\nThis page contains the output of `makespan COMMAND --help` and `makespan-lab NAME --help`.\n"
     names = re.findall(r"^  ([a-z][a-z-]*)  ", printed(makespan, "--help").split("Options:")[0], re.M)
     for name in names:
         if name != "help":
@@ -197,7 +197,7 @@ def command_line(makespan: Path) -> str:
 
 
 def help_of(title: str, program: Path, *words: str) -> str:
-    """The help of a command, and below it that of each of its own commands."""
+    """Returns the help of a command, followed by the help of each of its subcommands."""
     page = printed(program, *words, "--help")
     text = f"\n## {title}\n\n```text\n{wrapped(page.rstrip())}\n```\n"
     inner = page.split("Commands:\n")[1].split("\n\n")[0] if "Commands:\n" in page else ""
@@ -207,15 +207,15 @@ def help_of(title: str, program: Path, *words: str) -> str:
     return text
 
 
-# Specs that plan without a clock, so that the figures are the same on every machine.
+# Specs without a time limit. Their figures are the same on every machine.
 MEASURED = "optimise[objective=makespan,steps=2000],demt,dual,list[order=shelf],list[order=saf],list[order=smith],sweep,gang,sequential"
 INSTANCES = 6
 
 
 def algorithms(makespan: Path) -> str:
-    """Every entry of the catalogue, and how good the plans of some are."""
+    """Returns a page with every entry of the catalogue, and with the measured quality of some algorithms."""
     entries = json.loads(printed(makespan, "algorithms", "--format", "json"))
-    text = "# Algorithms\n\nWhat `makespan algorithms` lists. `makespan algorithms NAME` explains one.\n\n## Measured quality\n\n"
+    text = "# Algorithms\n\nThis page lists the algorithms of `makespan algorithms`. `makespan algorithms NAME` explains one of them.\n\n## Measured quality\n\n"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         files = []
@@ -225,16 +225,16 @@ def algorithms(makespan: Path) -> str:
         printed(makespan, "compare", *files, "--algorithms", MEASURED, "--table", place / "table.md")
         text += (place / "table.md").read_text()
     text += (
-        "\nRatios are of values to proven bounds, over drawn sets of 60 moldable jobs on 32 processors, two of the families `mixed` and `cirne` and one of `weak` and `high`; "
-        "*best* is on how many of them nobody was better. Measured when this page was built.\n"
+        "\nThe table shows ratios of values to proven bounds on six random instances of 60 moldable jobs on 32 processors. Two instances are from each of the families "
+        "`mixed` and `cirne`, and one from each of `weak` and `high`. The column *best* counts the instances on which no other algorithm was better. The figures were measured when this page was built.\n"
     )
-    kinds = {"scheduler": "Schedulers", "policy": "Policies", "tree policy": "Policies of nodes of a tree"}
+    kinds = {"scheduler": "Schedulers", "policy": "Policies", "tree policy": "Policies for the nodes of a tree"}
     for kind, heading in kinds.items():
         text += f"\n## {heading}\n"
         for entry in (entry for entry in entries if entry["kind"] == kind):
             plain = lambda words: re.sub(r"doi:(10\.\S+?)(?=[;,.]?(\s|$))", r"[DOI \1](https://doi.org/\1)", words)
             text += f"\n### `{entry['name']}`\n\n{plain(entry['summary'])}\n\n| | |\n|---|---|\n"
-            for label, key in (("guarantee", "guarantee"), ("takes", "supports"), ("source", "source")):
+            for label, key in (("guarantee", "guarantee"), ("supports", "supports"), ("source", "source")):
                 if entry.get(key):
                     text += f"| {label} | {plain(entry[key])} |\n"
             for parameter in entry["parameters"]:

@@ -1,9 +1,10 @@
-// The search of the generator runs in a worker, which this file stands in front of.
+// Wraps the worker in which the generator's search runs.
 //
-// What users ask for is changed before the search sees it: to it "-" before a word means "without", so that nobody would find an option.
-// What it finds is put into another order: the glossary first for a term that it defines, the command line first for an option.
+// Before a query reaches the search, this file removes "-" from the beginning of words. The search would interpret "-" as "without", and users
+// could not find an option.
+// This file also sorts the results. If the query is a term, its glossary entry comes first. If it is an option, the command line comes first.
 //
-// A browser lets no page that was opened as a file start a worker. There the search runs in a frame that nobody sees.
+// Browsers do not start workers for pages that are opened as files. There, the search runs in a hidden frame.
 {
   const COMMANDS = "reference/command-line.html", TERMS = "glossary.html#term-";
   const QUERY = 2, RESULT = 3;
@@ -36,10 +37,10 @@
     }
   }
 
-  // They say nothing of what is sought. The search knows them, since some are also options: `--from`, `--on`.
+  // Words that are removed from a query. The index contains them, since some are also options: `--from`, `--on`.
   const STOP = new Set("a an and are as at be by can do does for from has have how i if in is it me my of on or so that the this to was what when where which who why will with".split(" "));
 
-  /** The words of a question: none of their signs is an operator, but for quotation marks around several words. */
+  /** Returns the words of a query without operators, except quotation marks around several words. */
   function words(query) {
     const all = query.replace(/[~^*:]/g, " ").trim().split(/\s+/);
     const telling = all.filter((word) => !STOP.has(word.toLowerCase()));
@@ -50,24 +51,24 @@
   const same = (text) => plain(text).toLowerCase().replace(/[\s-]+/g, " ").trim();
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-  /** Whether a row of the glossary, such as "wait, flow time" or "guess (of a search)", is about a term. */
+  /** Returns true if the title of a glossary row, such as "wait, flow time" or "guess (of a search)", contains the term. */
   const defines = (title, term) => plain(title).split(", ").some((name) => same(name.replace(/ \(.*\)$/, "")) === term);
 
-  /** How far before others an entry stands that answers the question as it was asked; 0 for those that only have its words. */
+  /** Returns the rank of an entry. Higher ranks come first. An entry that only contains the words of the query has rank 0. */
   function rank(entry, query, asked) {
     if (entry.location.startsWith(TERMS) && defines(entry.title, same(query))) return 4;
     if (!asked.length) return 0;
     const text = plain(`${entry.title} ${entry.text}`);
     if (!asked.every((option) => new RegExp(`(?<![\\w-])${escaped(option)}(?![\\w-])`).test(text))) return 0;
     if (!entry.location.startsWith(COMMANDS)) return 1;
-    // "queue --from" is about the command that is named.
+    // For "queue --from", the entry of the command `queue` comes first.
     const named = same(query.replace(/--?[a-z][a-z-]*/g, " "));
     return named && same(entry.title) === named ? 3 : 2;
   }
 
   const safe = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
-  /** What a command says of its options that were asked for, instead of all that it says. */
+  /** Returns the help of the options in the query, from the help of a command. */
   function excerpt(text, asked) {
     const parts = plain(text).split(/\n\s*\n/).map((part) => part.trim().replace(/^[A-Z][a-z ]*:\n\s*/, "").split("\n"));
     const told = parts.filter(([first]) => asked.some((option) => first.split(/[\s,]+/).includes(option)));
@@ -75,14 +76,14 @@
     return shown.join("").replace(new RegExp(`(?<![\\w-])(${asked.map(escaped).join("|")})(?![\\w-])`, "g"), "<mark>$1</mark>");
   }
 
-  /** Groups of entries, one for each page, in a new order: those that answer best, and among these as they were found. */
+  /** Sorts groups of entries by rank. Each group belongs to a page. Groups of equal rank keep their order. */
   function ordered(groups, query) {
     const asked = options(query);
     const ranked = groups.map((group) => {
       const entries = group.map((entry) => ({ entry, rank: rank(entry, query, asked) })).sort((a, b) => b.rank - a.rank);
       const top = entries[0].rank;
       entries.filter((one) => one.rank === 2 || one.rank === 3).forEach(({ entry }) => (entry.text = excerpt(entry.text, asked) || entry.text));
-      // Of entries with equal scores all are shown, the others when one asks for more.
+      // The search shows all entries with the highest score, and hides the others behind a link.
       if (top) entries.forEach(({ entry, rank }) => (entry.score = rank === top ? 1e9 : Math.min(entry.score, 1e8)));
       return { group: entries.map(({ entry }) => entry), top };
     });
