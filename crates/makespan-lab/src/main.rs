@@ -1,4 +1,4 @@
-//! The program `makespan-lab`: plays a campaign, or one of its shards.
+//! The program `makespan-lab`: runs a campaign, or one of its shards.
 
 use std::process::{self, ExitCode};
 
@@ -20,7 +20,7 @@ const PROGRAM: &str = "makespan-lab";
 #[command(
     name = PROGRAM,
     version,
-    after_help = "Options of the shards stand before the campaign: makespan-lab --on slurm --nodes 4 demt --runs 40"
+    after_help = "Write the options of the shards before the campaign: makespan-lab --on slurm --nodes 4 demt --runs 40"
 )]
 struct Arguments {
     #[command(flatten)]
@@ -33,13 +33,13 @@ struct Arguments {
 enum Command {
     #[command(flatten)]
     Campaign(Named),
-    /// Compute one shard of a campaign (makespan-lab starts it with --on or --shards)
+    /// Run one shard of a campaign (makespan-lab --on and --shards start this command)
     #[command(hide = true)]
     Shard(ShardCommand),
-    /// Serve a node of a pilot: a campaign with --on slurm starts it there
+    /// Serve a node of a pilot (a campaign with --on slurm starts this command on each node)
     #[command(hide = true)]
     Agent(AgentOptions),
-    /// Install manual pages and the completions of shells for this user
+    /// Install manual pages and shell completions for this user
     #[command(hide = true)]
     Setup(SetupOptions),
 }
@@ -57,22 +57,22 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Returns the message for an option of the shards that stands behind the campaign.
+/// Returns the message for an option of the shards that was written after the campaign.
 fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 8] =
         ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
     let option = unknown_argument(error).filter(|word| OPTIONS.contains(word))?;
     Some(format!(
-        "error: unexpected argument '{option}' found; options of the shards stand before the campaign, such as: {PROGRAM} \
+        "error: unexpected argument '{option}' found; write the options of the shards before the campaign, such as: {PROGRAM} \
          --on slurm --nodes 4 demt"
     ))
 }
 
-/// Runs a campaign with a progress bar. Prints the report, the number of runs, and how many came from an earlier campaign.
+/// Runs a campaign with a progress bar. Prints the report, the number of runs, and the number of reused runs.
 fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // What is left is short, and the signals are those of the run.
+        // The rest is short, and the run already handles signals.
         Some(true) => {}
         None => listen(campaign)?,
     }
@@ -90,7 +90,7 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if they are asked for and runs are missing. Returns whether all are done, or `None` if there was nothing to do.
+/// Runs the shards if the options request them and runs are missing. Otherwise returns `None`. Returns true if all shards have finished.
 fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);
@@ -125,7 +125,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
 /// Ends the process on Ctrl-C. The journal already holds every finished run.
 fn listen(campaign: &Named) -> Result<()> {
     let kept = format!(
-        "interrupted; the {} that were finished are kept in {}, and the same command goes on there",
+        "interrupted; the finished {} are kept in {}, and the same command continues there",
         campaign.unit,
         campaign.folder.display()
     );
@@ -136,7 +136,7 @@ fn listen(campaign: &Named) -> Result<()> {
     ctrlc::set_handler(stop).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))
 }
 
-/// A progress bar over the runs.
+/// The progress bar of a campaign.
 struct Bar(ProgressBar);
 
 impl Progress for Bar {

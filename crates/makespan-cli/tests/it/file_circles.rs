@@ -1,7 +1,7 @@
-//! Holds the directions between the files of each crate: no files import each other, directly or through others.
+//! Checks that the files of each crate do not import each other in circles, directly or through other files.
 //!
-//! An import leads to the file that defines the name: `mod` lines and re-exports tie nothing themselves. A file may use the words of the
-//! modules that it lies in.
+//! An import counts as an import of the file that defines the name. `mod` lines and re-exports do not count. Imports from the modules
+//! that contain the file do not count either.
 
 mod modules;
 
@@ -12,7 +12,7 @@ use cargo_metadata::MetadataCommand;
 
 use modules::{Read, modules, resolve};
 
-/// For each file and each file that it imports, the names.
+/// The imported names for each file and each file that it imports from.
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
@@ -50,7 +50,7 @@ fn circles_are_found_and_re_exports_are_none() {
     }
 }
 
-/// Returns the groups of files that import each other: a line with the files, then one for each arrow.
+/// Returns the circles of files. Each is a text: a line with all files, then a line for each import.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         arrows.keys().map(|from| (from.as_str(), reached(from, arrows))).collect();
@@ -65,7 +65,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
     groups.iter().map(described).collect()
 }
 
-/// Returns the files that `from` imports, directly or through others.
+/// Returns the files that `from` imports, directly or through other files.
 fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -74,7 +74,7 @@ fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Returns the imports between the files of the crate with this root.
+/// Returns the imports between the files of a crate. `root` is the path of its root file.
 fn arrows(root: &str, read: Read) -> Arrows {
     let modules = modules(root, read);
     let mut arrows: Arrows = modules.iter().map(|module| (module.file.clone(), BTreeMap::new())).collect();

@@ -1,4 +1,4 @@
-//! The modules of a crate, with the names that each defines and uses.
+//! Reads the modules of a crate, with the names that each module defines and uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::language::passages::end_of_string;
 
-/// Words that introduce the name of a definition.
+/// Keywords before the name of a definition.
 const DEFINING: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
 
-/// Reads a file if it exists.
+/// Function that returns the text of a file, or `None` if the file does not exist.
 pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A module of a crate.
@@ -17,21 +17,21 @@ pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub struct Module {
     pub file: String,
     pub parent: usize,
-    /// Paths that the code names, other than re-exports.
+    /// All paths in the code except re-exports.
     pub paths: Vec<Vec<String>>,
     children: BTreeMap<String, usize>,
     defined: BTreeSet<String>,
     imported: BTreeMap<String, Vec<String>>,
 }
 
-/// Returns the modules of the crate with this root, which comes first.
+/// Returns the modules of a crate. The module of the root file comes first.
 pub fn modules(root: &str, read: Read) -> Vec<Module> {
     let mut modules = Vec::new();
     add(&mut modules, root, 0, Path::new(root).parent().unwrap_or(Path::new("")), read);
     modules
 }
 
-/// Returns the module that a path leads to and, unless it ends at the module itself, the name that is defined there.
+/// Returns the module that defines the end of a path, and the defined name. If the path ends at a module, the name is `None`.
 pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
     let mut at = from;
     for (place, name) in path.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -
     Some((at, None))
 }
 
-/// Adds the module of a file and the modules below it, which lie in `folder`, and returns its number.
+/// Adds the module of a file and its submodules, whose files are in `folder`. Returns the index of the module.
 fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read: Read) -> usize {
     let text = read(file).unwrap_or_else(|| panic!("{file} is missing"));
     let code = tokens(&text);
@@ -89,7 +89,7 @@ fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read
     number
 }
 
-/// Reads one tree of a `use` line from `at` on.
+/// Reads one tree of a `use` declaration. `at` is the position in the code.
 fn import(module: &mut Module, code: &[&str], at: &mut usize, prefix: &[String], re_export: bool) {
     let mut path = prefix.to_vec();
     while !["as", ",", "}", ";"].contains(&code[*at]) {
@@ -117,7 +117,7 @@ fn import(module: &mut Module, code: &[&str], at: &mut usize, prefix: &[String],
     module.imported.insert(name, path);
 }
 
-/// Returns the place behind an attribute and, if this is `cfg(test)` or a part of it, behind its item.
+/// Returns the position after an attribute. If the attribute contains `test`, returns the position after its item.
 fn behind_test(code: &[&str], at: usize) -> usize {
     let end = at + code[at..].iter().position(|&word| word == "]").unwrap_or(0) + 1;
     if !code[at..end].contains(&"test") || code[at..end].contains(&"not") {
@@ -131,7 +131,7 @@ fn behind_test(code: &[&str], at: usize) -> usize {
     code[end..].iter().position(is_last).map_or(code.len(), |last| end + last + 1)
 }
 
-/// Returns the names and signs of a text, without comments, strings and characters.
+/// Returns the names and signs of a source text, without comments and without string and character literals.
 fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {

@@ -1,4 +1,4 @@
-//! Counts of findings, which may only go down, and exceptions to the rules.
+//! Counts of violations, which may only fall, and exceptions to the rules.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use toml::Table;
 use super::Finding;
 use super::rules::Rule;
 
-/// Findings by group and rule; those without any are left out.
+/// The number of violations for each group and rule. Numbers of zero are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<(String, Rule), usize>);
 
@@ -36,7 +36,7 @@ impl Counts {
         Self(counts)
     }
 
-    /// Returns what is found more often in `now`: group, rule, both numbers.
+    /// Returns each group and rule whose number is larger in `now`, with the old and the new number.
     pub fn rises_to(&self, now: &Self) -> Vec<(String, Rule, usize, usize)> {
         let rise = |((group, rule), &to): (&(String, Rule), &usize)| {
             let from = self.0.get(&(group.clone(), *rule)).copied().unwrap_or(0);
@@ -45,7 +45,7 @@ impl Counts {
         now.0.iter().filter_map(rise).collect()
     }
 
-    /// Writes these numbers in place of those in the file; none of them may be larger.
+    /// Replaces the numbers in the file. Returns an error if a number is larger than before.
     pub fn lower(&self, path: &Path) -> io::Result<()> {
         if path.exists() && !Self::read(path).rises_to(self).is_empty() {
             return Err(io::Error::other("a number has risen; numbers may only fall"));
@@ -65,14 +65,14 @@ impl Counts {
     }
 }
 
-/// Sentences that may break a rule, each with a reason.
+/// Sentences that are allowed to break a rule.
 pub struct Exceptions(Vec<Exception>);
 
 #[derive(Clone, Debug)]
 pub struct Exception {
     file: String,
     rule: String,
-    /// A part of the sentence.
+    /// A part of the sentence. The file also states a reason.
     text: String,
 }
 
@@ -88,13 +88,13 @@ impl Exceptions {
                     .unwrap_or_else(|| panic!("{entry}: `{key}` is missing"))
                     .to_owned()
             };
-            assert!(text("reason").split(' ').count() > 2, "{entry}: the reason is no sentence");
+            assert!(text("reason").split(' ').count() > 2, "{entry}: the reason is too short");
             Exception { file: text("file"), rule: text("rule"), text: text("text") }
         };
         Self(entries.iter().map(entry).collect())
     }
 
-    /// Returns the findings without the exceptions, and the exceptions that match nothing.
+    /// Returns the findings that match no exception, and the exceptions that match no finding.
     pub fn without(self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Exception>) {
         let allows = |exception: &Exception, finding: &Finding| {
             exception.file == finding.file

@@ -1,7 +1,8 @@
 //! Checks the language of comments, messages and documents against the rules of CONTRIBUTING.md.
 //!
-//! Each group of files (a crate, the documents, the scripts) has a number of findings for each rule in `counts.toml`. A number may only fall.
-//! Exceptions, each with a reason, are in `exceptions.toml`.
+//! A group of files is a crate, the documents or the scripts. `counts.toml` states the number of violations for each group and rule. A
+//! number may only fall.
+//! `exceptions.toml` lists exceptions with reasons.
 
 mod counts;
 pub mod passages;
@@ -33,7 +34,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the files of the project: tracked and new ones, or without git all files outside of build folders.
+/// Returns the tracked and new files of the project. Without git, returns all files outside build folders.
 fn files() -> Vec<String> {
     let git = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -59,7 +60,7 @@ fn files() -> Vec<String> {
     files
 }
 
-/// Returns the group of a file: its crate, `decisions`, another folder of the root, or `root`.
+/// Returns the group of a file: the name of its crate, `decisions`, another top-level folder, or `root`.
 fn group(file: &str) -> String {
     let parts: Vec<&str> = file.split('/').collect();
     match parts[..] {
@@ -72,7 +73,7 @@ fn group(file: &str) -> String {
 
 fn all_findings() -> Vec<Finding> {
     let mut all = Vec::new();
-    // This folder and CONTRIBUTING.md quote forbidden phrases, so they are not checked.
+    // Skip this folder and CONTRIBUTING.md, because they quote forbidden phrases.
     let quoting = |file: &str| file.contains("/tests/it/language/") || file == "CONTRIBUTING.md";
     for file in files().into_iter().filter(|file| !quoting(file)) {
         let Some(language) = Language::of(&file) else { continue };
@@ -91,7 +92,7 @@ fn findings_may_only_become_fewer() {
     let folder = root().join("crates/makespan-cli/tests/it/language");
     let exceptions = Exceptions::read(&folder.join("exceptions.toml"));
     let (findings, unused) = exceptions.without(all_findings());
-    assert!(unused.is_empty(), "these exceptions match nothing any more; remove them: {unused:#?}");
+    assert!(unused.is_empty(), "remove these exceptions, which match no sentence: {unused:#?}");
     let path = folder.join("counts.toml");
     let now = Counts::of(&findings);
     if std::env::var("MAKESPAN_LANGUAGE").is_ok_and(|value| value == "write") {
@@ -112,14 +113,14 @@ fn findings_may_only_become_fewer() {
             format!("\n{group}: {}: {from} -> {to}{}", rule.description(), examples(group, *rule))
         })
         .collect();
-    assert!(worse.is_empty(), "rules of CONTRIBUTING.md are broken more often than before:{report}");
+    assert!(worse.is_empty(), "more sentences break the rules of CONTRIBUTING.md than before:{report}");
     assert!(
         known == now,
-        "fewer findings than counts.toml states; run MAKESPAN_LANGUAGE=write cargo test -p makespan-cli --test it language"
+        "fewer sentences break the rules than counts.toml states; run MAKESPAN_LANGUAGE=write cargo test -p makespan-cli --test it language"
     );
 }
 
-/// Returns the files that differ from `HEAD~1`, uncommitted changes included.
+/// Returns the files that differ from `origin/main`, or from `HEAD~1` without it. Includes uncommitted changes.
 fn changed_files() -> Vec<String> {
     let git = |words: &[&str]| {
         let output = Command::new("git").args(words).current_dir(root()).output().ok()?;

@@ -1,29 +1,29 @@
-//! Finds the passages of a file that people read: comments, messages and paragraphs.
+//! Finds the prose in a file: comments, messages and paragraphs.
 
-/// What a passage is.
+/// The kind of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Comment,
-    /// A string of a program that has several words.
+    /// A string in source code with at least two words.
     Message,
     Paragraph,
 }
 
-/// A passage without code.
+/// A piece of prose. Code in backquotes is replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     pub kind: Kind,
-    /// Its first line, from 1.
+    /// Number of the first line, from 1.
     pub line: usize,
     pub text: String,
 }
 
-/// How a file marks what people read.
+/// The syntax that marks prose in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `//`, `/* */` and strings in double quotes.
     Rust,
-    /// `//` and `/* */`; strings are not read.
+    /// `//` and `/* */`, but not strings.
     Script,
     /// `#` at the beginning of a line.
     Shell,
@@ -31,7 +31,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns the language of a file, if it is one with passages.
+    /// Returns the language of a file, or `None` if the file contains no prose.
     pub fn of(file: &str) -> Option<Self> {
         let name = file.rsplit('/').next().unwrap_or(file);
         match name.rsplit_once('.').map(|(_, ending)| ending) {
@@ -69,7 +69,7 @@ pub fn passages(language: Language, text: &str) -> Vec<Passage> {
     }
 }
 
-/// A string with at least two words of letters is a message.
+/// Returns true if a string has at least two words of letters.
 fn is_message(text: &str) -> bool {
     text.split(' ')
         .filter(|word| word.len() > 1 && word.chars().all(|c| c.is_alphabetic() || ",.;:'".contains(c)))
@@ -77,7 +77,7 @@ fn is_message(text: &str) -> bool {
         > 1
 }
 
-/// Joins lines of comments that follow each other; an empty one and a fence of code end a passage.
+/// Joins consecutive comment lines into passages. An empty comment or a code fence ends a passage.
 fn joined(lines: impl Iterator<Item = Option<String>>, kind: Kind) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
     let (mut open, mut fenced) = (false, false);
@@ -107,7 +107,7 @@ fn joined(lines: impl Iterator<Item = Option<String>>, kind: Kind) -> Vec<Passag
     passages
 }
 
-/// Returns the paragraphs, items and cells of a document outside of code.
+/// Returns the paragraphs, list items and table cells of a document, without code.
 fn paragraphs(text: &str) -> Vec<Passage> {
     let line = |line: &str| (!line.starts_with("    ") && !line.starts_with('#')).then(|| line.to_owned());
     let mut fenced = false;
@@ -117,7 +117,7 @@ fn paragraphs(text: &str) -> Vec<Passage> {
         if fenced || fence { None } else { line(text) }
     });
     let mut all = joined(lines, Kind::Paragraph);
-    // Cells of a table are passages of their own.
+    // Each cell of a table is a separate passage.
     let cells = all.iter().filter(|passage| passage.text.contains(" | "));
     let cells: Vec<Passage> = cells
         .flat_map(|row| row.text.split(" | ").map(|cell| Passage { text: cell.trim().to_owned(), ..row.clone() }))
@@ -127,7 +127,7 @@ fn paragraphs(text: &str) -> Vec<Passage> {
     all
 }
 
-/// Replaces code in backquotes, and the target of a link, which are not prose.
+/// Replaces code in backquotes and removes the targets of links, since these are not prose.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
@@ -141,7 +141,7 @@ fn prose(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the comment of each line, if it has one of its own, and the strings with their lines.
+/// Returns the comment of each line, and all strings with their line numbers.
 fn scanned(text: &str, strings_too: bool) -> (Vec<Option<String>>, Vec<(usize, String)>) {
     let mut comments = Vec::new();
     let mut strings = Vec::new();
@@ -196,7 +196,7 @@ fn scanned(text: &str, strings_too: bool) -> (Vec<Option<String>>, Vec<(usize, S
     (comments, strings)
 }
 
-/// Returns where a string ends, behind escaped quotes.
+/// Returns the position of the quote that ends a string. Skips escaped quotes.
 pub fn end_of_string(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {

@@ -1,4 +1,4 @@
-//! The rules, and which sentences break them.
+//! The rules of language, and the search for sentences that break them.
 
 use super::passages::{Kind, Passage};
 
@@ -11,13 +11,13 @@ pub enum Rule {
     Where,
 }
 
-/// Words that no sentence begins with.
+/// Words with which a sentence must not begin.
 const BEGINNINGS: [&str; 6] = ["What ", "Which ", "Who ", "Whose ", "Whether it ", "Of "];
 
-/// Phrases that have a plain form.
+/// Phrases to replace by plainer ones.
 const PHRASES: [&str; 7] = ["is told", "is said", "so many", "so long", "that of", "of whom", "nobody"];
 
-/// Conditions that are stated as places.
+/// Conditions that use `where` instead of `if`.
 const PLACES: [&str; 8] = [
     "where there is",
     "where there are",
@@ -32,7 +32,7 @@ const PLACES: [&str; 8] = [
 impl Rule {
     pub const ALL: [Self; 4] = [Self::Beginning, Self::OneWord, Self::Phrase, Self::Where];
 
-    /// Its key in `counts.toml`.
+    /// Returns the key of the rule in `counts.toml`.
     pub fn key(self) -> &'static str {
         match self {
             Self::Beginning => "beginning",
@@ -47,12 +47,12 @@ impl Rule {
             Self::Beginning => "a sentence begins with What, Which, Who, Whose, Whether it or Of",
             Self::OneWord => "a comment of one word",
             Self::Phrase => "is told, is said, so many, so long, that of, of whom or nobody",
-            Self::Where => "`where` in place of `if`",
+            Self::Where => "`where` instead of `if`",
         }
     }
 }
 
-/// Returns each broken rule with its sentence.
+/// Returns each violation in a passage: the rule and the sentence.
 pub fn findings(passage: &Passage) -> Vec<(Rule, String)> {
     let mut found = Vec::new();
     let text = passage.text.trim();
@@ -99,7 +99,7 @@ mod tests {
         passages(language, text).iter().flat_map(findings).map(|(rule, _)| rule).collect()
     }
 
-    /// Rules on sentences are found in comments, messages and documents; one-word comments in comments.
+    /// Finds violations in comments, messages and documents, and comments of one word.
     #[test]
     fn each_kind_of_sentence_is_found() {
         let cases = [
@@ -132,7 +132,7 @@ mod tests {
             assert_eq!(rules(Language::Script, &format!("f(); /* {text} */ g()")), [rule], "{text}");
         }
         assert_eq!(rules(Language::Rust, "    /// When.\n    at: f64,"), [Rule::OneWord]);
-        // A sentence that goes on in the next line.
+        // A sentence that continues in the next line.
         assert_eq!(rules(Language::Rust, "/// A time that is\n/// told."), [Rule::Phrase]);
         assert_eq!(rules(Language::Rust, "let x = \"a time that is \\\n    told\";"), [Rule::Phrase]);
     }

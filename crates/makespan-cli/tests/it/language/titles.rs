@@ -1,14 +1,14 @@
-//! Titles of commits: `area: imperative`, at most 72 characters.
+//! Checks the titles of commits: `area: imperative`, at most 72 characters.
 
 use std::process::Command;
 
-/// The last commit before the rule.
+/// The last commit before this rule was introduced.
 const BASE: &str = "134f65d3";
 
-/// Characters of a title.
+/// Maximum number of characters in a title.
 const MAX_TITLE: usize = 72;
 
-/// Returns the reason for which a title is refused.
+/// Returns the reason why a title is refused, or `None` if it is valid.
 fn wrong(title: &str) -> Option<&'static str> {
     if title.starts_with("Merge") || title.starts_with("Revert ") {
         return None;
