@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(console(?: \w+)*|figure)\n(.*?)^```\n", re.M | re.S)
 PICTURE = re.compile(r"[\w./-]+\.(?:svg|png|html)\b")
-# Time limit of a command in seconds. It is large because the machine may be busy.
+# Time limit of a command in seconds. The limit is long because the machine may be busy.
 LIMIT = 240
 
 

@@ -207,7 +207,7 @@ def help_of(title: str, program: Path, *words: str) -> str:
     return text
 
 
-# Specs without a time limit. Their figures are the same on every machine.
+# Specs without a time limit, because their figures are the same on every machine.
 MEASURED = "optimise[objective=makespan,steps=2000],demt,dual,list[order=shelf],list[order=saf],list[order=smith],sweep,gang,sequential"
 INSTANCES = 6
 

@@ -37,7 +37,7 @@
     }
   }
 
-  // Words that are removed from a query. The index contains them, since some are also options: `--from`, `--on`.
+  // Words that are removed from a query. The index contains these words, since some are also options: `--from`, `--on`.
   const STOP = new Set("a an and are as at be by can do does for from has have how i if in is it me my of on or so that the this to was what when where which who why will with".split(" "));
 
   /** Returns the words of a query without operators, except quotation marks around several words. */
