@@ -1,4 +1,4 @@
-//! The table of campaigns, as the command line takes them.
+//! The table of all campaigns, with their options on the command line.
 
 use std::path::PathBuf;
 
@@ -28,19 +28,19 @@ struct Entry {
     read: fn(&ArgMatches) -> Result<Named, Error>,
 }
 
-/// A campaign with its options, as a command line names it.
+/// A campaign with the options from a command line.
 pub struct Named {
-    /// What its runs are called.
+    /// The name of its runs, in the plural.
     pub unit: &'static str,
     /// The folder for the results.
     pub folder: PathBuf,
-    /// Name and options, which tell it from others; not where it writes and with how many threads.
+    /// Name and options, without the folder and the number of threads. They identify the campaign.
     words: String,
     campaign: Box<dyn AnyCampaign>,
 }
 
 impl Named {
-    /// Plays it.
+    /// Executes all missing runs and writes the results.
     ///
     /// # Errors
     /// [`LabError`]: an unusable option, or a folder that cannot be written.
@@ -48,7 +48,7 @@ impl Named {
         self.campaign.reproduce(&self.folder, progress)
     }
 
-    /// All that the results depend on: the options and the program.
+    /// Returns a text that identifies the options and this build of the program. The results depend on nothing else.
     ///
     /// # Errors
     /// [`LabError`] when an option is unusable, or this program cannot be read.
@@ -56,7 +56,7 @@ impl Named {
         Ok(format!("{}; {}", self.words, self.campaign.version()?))
     }
 
-    /// How much there is to do in its folder.
+    /// Returns the number of runs, and the number of missing runs in the folder.
     ///
     /// # Errors
     /// [`LabError`] when an option is unusable, or a file cannot be read.
@@ -78,11 +78,11 @@ const fn entry<C: Campaign + 'static>() -> Entry {
 }
 
 fn command<C: Campaign>() -> Command {
-    let help = "Folder for the results; a campaign that was interrupted goes on there";
+    let help = "Folder for the results; an interrupted campaign continues there";
     let folder = Arg::new("folder").long("output").value_name("DIR").value_parser(value_parser!(PathBuf));
     let folder = folder.help(format!("{help} [default: {}]", usual_folder::<C>()));
     let command = C::arguments(Command::new(C::NAME).arg(folder)).about(C::PAPER);
-    // So that `--runs -1` is told to be out of range and not to be an unknown option.
+    // Allows negative numbers, so that the error for `--runs -1` is the range and not an unknown option.
     command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
 }
 
@@ -92,7 +92,7 @@ fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<Named, Error> {
     Ok(Named { unit: C::UNIT, folder, words: words::<C>(matches), campaign: Box::new(campaign) })
 }
 
-/// The name of a campaign with all options that were given and the defaults of all others.
+/// Returns the name of a campaign with the values of all its options, including default values.
 fn words<C: Campaign>(matches: &ArgMatches) -> String {
     let mut options: Vec<String> = Vec::new();
     let names = matches.ids().map(clap::Id::as_str).filter(|name| !["folder", "threads"].contains(name));
