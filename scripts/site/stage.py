@@ -175,7 +175,7 @@ def printed(*command) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Wraps long lines. Indents the rest of a line to the beginning of its text. In a list, this is the second column."""
+    """Wraps long lines. The continuation of a line begins in the column of its text, which is the second column in a list."""
     lines = []
     for line in text.splitlines():
         column = re.match(r"\s*(?:\S+ )*\S+ {2,}(?=\S)", line) if line.startswith("  ") else None
