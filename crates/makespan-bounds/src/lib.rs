@@ -68,11 +68,11 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// With more jobs that may be last than this, the last job is too small a part of the sum.
+/// Maximum number of jobs that can end last. With more jobs, the last job is too small a part of the sum to matter.
 const MAX_LAST: usize = 12;
 
-/// Replaces bounds that are weaker than what follows from the bound on the makespan among them: some job ends last ([`LastJob`]). Nothing
-/// changes for many jobs.
+/// Replaces weak bounds with bounds that follow from the bound on the makespan, because some job ends at the makespan
+/// ([`LastJob`]). With many jobs, nothing changes.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -90,12 +90,12 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Searches longer than [`standard`] where that may prove more, until the clock is over.
+/// Searches longer than [`standard`] if this may prove more, until the time is over.
 ///
-/// Each objective has an equal part of the time that is left.
+/// Each objective gets an equal part of the remaining time.
 ///
 /// # Errors
-/// As [`best`].
+/// The errors of [`best`].
 pub fn thorough(instance: &Instance, clock: &Clock) -> Result<Vec<Bound>, Unsupported> {
     let objectives: Vec<Objective> = Objective::standard(instance).collect();
     let parts = objectives.iter().zip((1..=objectives.len()).rev());

@@ -100,7 +100,7 @@ pub enum Command {
     /// Let jobs of a service start that are held
     #[cfg(feature = "service")]
     Release(JobsOptions),
-    /// Print what a job of a service prints
+    /// Print the output of a job of a service
     #[cfg(feature = "service")]
     Logs(LogsOptions),
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
@@ -112,7 +112,7 @@ pub enum Command {
     /// Serve a node of a pilot: `run --on slurm` starts it there
     #[command(hide = true)]
     Agent(AgentOptions),
-    /// Compute a shard of `compare`, which starts it with --on or --shards
+    /// Compute one shard of `compare` (started by `compare` with --on or --shards)
     #[command(hide = true)]
     Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
@@ -136,7 +136,7 @@ pub enum Command {
     Setup(SetupOptions),
 }
 
-/// The options of `setup`.
+/// Options of `setup`.
 #[derive(Args)]
 pub struct SetupOptions {
     /// Write below share in this folder, such as /usr/local for everybody [default: this user's, ~/.local]
@@ -160,24 +160,25 @@ pub enum Format {
 pub struct InstanceOptions {
     /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
     ///
-    /// Formats are known by their content: shell commands one a line, native JSON or TOML, SWF, an ETC matrix, workflows (.json, .dax,
-    /// .stg, .dot, .xml), projects of PSPLIB (.sm, .mm, .rcp), published moldable sets; all also .gz or .bz2. The word slurm, or a folder
-    /// with what Slurm's commands printed, is the queue of a cluster: what waits, beside what runs
+    /// The program detects the format from the content: shell commands, one a line; native JSON or TOML; SWF; an ETC
+    /// matrix; workflows (.json, .dax, .stg, .dot, .xml); projects of PSPLIB (.sm, .mm, .rcp); published moldable sets.
+    /// Each may also be compressed (.gz or .bz2). The word slurm, or a folder with saved output of Slurm's commands,
+    /// selects the queue of a cluster: its waiting and running jobs
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,
-    /// Trace of a run of Nextflow (-with-trace), for its graph in DOT (-with-dag)
+    /// Trace of a Nextflow run (-with-trace), for its graph in DOT (-with-dag)
     #[arg(hide_short_help = true, long, value_name = "TRACE.txt")]
     pub nextflow_trace: Option<PathBuf>,
-    /// Make the jobs of a log moldable by this law, such as amdahl:0.05
+    /// Make the jobs of a log moldable with this speed-up law, such as amdahl:0.05
     ///
-    /// linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
+    /// Laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
     /// Seed of downey:random
     #[arg(hide_short_help = true, long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     pub speedup_seed: u64,
-    /// Refuse a file of which something would be ignored, skipped or changed, and warnings of make
+    /// Refuse files of which a part would be ignored, skipped or changed, and warnings of make
     #[arg(long)]
     pub strict: bool,
 }
@@ -185,7 +186,7 @@ pub struct InstanceOptions {
 /// Where pictures and tables of a schedule go.
 #[derive(Args)]
 pub struct PictureOptions {
-    /// Write a Gantt chart as a picture: .svg, .png or .pdf. It may be asked for several times
+    /// Write a Gantt chart as a picture: .svg, .png or .pdf. May be given several times
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.svg")]
     pub gantt: Vec<PathBuf>,
     /// Write a report as one HTML page
@@ -194,9 +195,10 @@ pub struct PictureOptions {
     /// Write the jobs as CSV in the columns of Batsim and evalys
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
-    /// Write names into CSV as they are
+    /// Write names into CSV unchanged
     ///
-    /// Names that a spreadsheet takes for formulas (they begin with = + - or @) are otherwise written behind an apostrophe
+    /// Without this option, names that a spreadsheet reads as formulas (they begin with = + - or @) get an apostrophe
+    /// in front
     #[arg(help_heading = "Files that are written", hide_short_help = true, long)]
     pub raw_names: bool,
 }
@@ -205,9 +207,9 @@ pub struct PictureOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Algorithm, such as demt or list[order=saf] [default: optimise, and of bags of tasks on a tree steady-state]
+    /// Algorithm, such as demt or list[order=saf] [default: optimise; steady-state for bags of tasks on a tree]
     ///
-    /// See `makespan algorithms`
+    /// `makespan algorithms` lists them
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
     #[command(flatten)]
@@ -236,16 +238,16 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
+    /// Objective to minimise [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
     ///
-    /// Cost is of graphs and of jobs on one processor, within their deadlines; max-lateness and weighted-lateness are after deadlines;
-    /// pareto is makespan against weighted completion
+    /// Cost needs graphs or jobs on one processor, and respects their deadlines. max-lateness and weighted-lateness
+    /// count the time after deadlines. pareto is makespan against weighted completion
     #[arg(help_heading = "Search", long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
-    /// How long the command may take, such as 10s: reading, proofs, search and writing [default: 1s]
+    /// Time limit of the command, such as 10s: reading, proofs, search and writing [default: 1s]
     ///
-    /// At least a quarter of it goes to the search. What cannot be interrupted, such as the first plan and the simplest bounds of a large
-    /// instance, is done in any case. Ctrl-C ends it earlier
+    /// The search gets at least a quarter of this time. Steps that cannot be interrupted, such as the first plan and
+    /// the simplest bounds of a large instance, always finish. Ctrl-C ends the search earlier
     #[arg(
         help_heading = "Search",
         long,
@@ -254,9 +256,9 @@ pub struct SearchOptions {
         allow_hyphen_values = true
     )]
     pub time_limit: Option<String>,
-    /// Allow no makespan above this many times the proven bound, such as 1.25
+    /// Limit the makespan to this multiple of the proven bound, such as 1.25
     ///
-    /// Best-effort bags are not counted
+    /// Best-effort bags do not count
     #[arg(
         help_heading = "Search",
         long,
@@ -282,9 +284,9 @@ pub enum ObjectiveName {
 pub struct BoundOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// How long the search for bounds may take, such as 60s
+    /// Time limit of the search for bounds, such as 60s
     ///
-    /// The simplest bounds of a large instance are proved in any case
+    /// The simplest bounds of a large instance are always proved
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub time_limit: String,
     /// What is printed; JSON has the certificates
@@ -312,9 +314,9 @@ pub struct CompareOptions {
     pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub shards: ShardOptions,
-    /// Folder of the shards, one an algorithm [default: compare-NAME]
+    /// Folder of the shards, one for each algorithm [default: compare-NAME]
     ///
-    /// A comparison that was interrupted goes on there
+    /// If the folder holds an interrupted comparison, the comparison continues
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
     /// Algorithms, separated by commas; all of the catalogue when left out
@@ -322,12 +324,13 @@ pub struct CompareOptions {
     pub algorithms: Option<String>,
     /// Write the comparison as a table: .csv, .md or .tex
     ///
-    /// CSV has a row for each instance and algorithm, the others are summed up. May be given several times
+    /// CSV has a row for each instance and algorithm; the other formats have a summary. May be given several times
     #[arg(long, value_name = "FILE.csv")]
     pub table: Vec<PathBuf>,
     /// Write a performance profile over several instances: .svg, .png, .pdf or .csv
     ///
-    /// It shows for which share of the instances an algorithm is within a factor of the best. May be given several times
+    /// For each factor, it shows the share of instances on which an algorithm is within this factor of the best. May be
+    /// given several times
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Vec<PathBuf>,
     /// What the profile compares [default: the makespan, or what else is measured first]
@@ -347,13 +350,13 @@ pub struct RunOptions {
     pub source: SourceOptions,
     /// Algorithm that plans, and plans again when a job ends early or late [default: optimise]
     ///
-    /// By default it plans for a hundredth of the time of the run, but at most a second, and the plan is kept and improved while the jobs
-    /// run. The order of a plan is kept if jobs or their tasks wait for each other
+    /// By default it plans for a hundredth of the run time, at most a second, and the plan is improved while the jobs
+    /// run. If jobs or tasks wait for each other, the order of the plan is kept
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
-    /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed
+    /// Policy that decides whenever jobs arrive, such as job-flow, instead of a plan
     ///
-    /// What it would do if all times were as estimated stands for the plan
+    /// The plan in the report is then a simulation of the policy with the estimated times
     #[arg(long, value_name = "SPEC", conflicts_with = "algorithm")]
     pub policy: Option<String>,
     /// Seed of every random choice
@@ -362,13 +365,14 @@ pub struct RunOptions {
     /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Accept more processors, memory and GPUs than this machine has
+    /// Accept jobs that need more processors, memory or GPUs than this machine has
     #[arg(long)]
     pub oversubscribe: bool,
-    /// Run each task in a folder of its own below this one, on the disk of its node, such as /tmp
+    /// Run each task in its own folder below this one on the disk of its node, such as /tmp
     ///
-    /// The files that it reads are copied there before it starts, and those that it writes are copied back when it has succeeded, whole or
-    /// not at all. For workflows whose tasks name their files (`WfFormat`). %N stands for the node, %j for the job of Slurm
+    /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each
+    /// completely or not at all. For workflows whose tasks name their files (`WfFormat`). %N is the node, and %j is the
+    /// Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
     #[command(flatten)]
@@ -382,7 +386,7 @@ pub struct RunOptions {
     pub is_part: bool,
 }
 
-/// The options of `agent`.
+/// Options of `agent`.
 #[derive(Args)]
 pub struct AgentOptions {
     /// The folder of the run
@@ -431,14 +435,14 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write: .toml, .json, .swf or .etc; .xml for the machines of a tree alone
+    /// Output file: .toml, .json, .swf or .etc; .xml only for the machines of a tree
     pub output: PathBuf,
     /// Read the file as a list of shell commands
     #[arg(long, value_enum, value_name = "list")]
     pub format: Option<InputFormat>,
 }
 
-/// The format of a file that its content does not show.
+/// A format that the content of a file does not show.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
     /// Shell commands, one a line
@@ -447,12 +451,12 @@ pub enum InputFormat {
 
 #[derive(Args)]
 pub struct AlgorithmsOptions {
-    /// Explain this one, with an example
+    /// Explain this algorithm, policy or heuristic, with an example
     ///
-    /// What it does, where it comes from, what is proved of it, and its parameters
+    /// The explanation states its purpose, its source, proven properties and parameters
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// List all algorithms, policies and heuristics of trees in full
+    /// List all algorithms, policies and tree heuristics
     #[arg(long, conflicts_with = "name")]
     pub all: bool,
     /// What is printed

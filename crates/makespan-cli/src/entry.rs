@@ -1,4 +1,4 @@
-//! The way of a program from its command line to its exit status.
+//! Entry point of a program: from the command line to the exit status.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use miette::Result;
 
 use crate::output::{complain, shown};
 
-/// What Rust says of a number that cannot be read, and the remedy that is printed instead.
+/// Error texts of Rust for unreadable numbers, and the texts that are printed instead.
 const NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "write a whole number"),
     ("cannot parse integer from empty string", "write a whole number"),
@@ -18,8 +18,8 @@ const NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "write a number such as 0.5"),
 ];
 
-/// Carries out the command line of this process and returns the exit status. An error of a command is printed on one line; an error of
-/// the command line ends the process.
+/// Runs the command line of this process and returns the exit status. An error of a command is printed on one line. An
+/// error in the command line ends the process.
 ///
 /// `explain` receives clap's error and the arguments. It returns a message to print in place of clap's, or `None`.
 ///
@@ -43,7 +43,7 @@ pub fn enter<A: Parser>(
     })
 }
 
-/// Ends the program with a message about its command line, or with the help that was asked for.
+/// Ends the program with a message about its command line, or with the requested help.
 fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<String>) -> ! {
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let message = explain(error, &words).or_else(|| general(error)).unwrap_or_else(|| error.exit());
@@ -51,7 +51,7 @@ fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<S
     std::process::exit(error.exit_code());
 }
 
-/// Returns a message that is clearer than clap's for refusals that any command has.
+/// Returns a clearer message than clap's for errors that any command can have.
 fn general(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     match error.kind() {
@@ -62,15 +62,13 @@ fn general(error: &clap::Error) -> Option<String> {
         ErrorKind::InvalidUtf8 => {
             let word = std::env::args_os().find(|word| word.to_str().is_none()).unwrap_or_default();
             let word = word.to_string_lossy().into_owned();
-            Some(format!(
-                "error: the argument `{word}` is no text in UTF-8, which names and commands are; rename the file"
-            ))
+            Some(format!("error: the argument `{word}` is not UTF-8, but names and commands must be; rename the file"))
         }
         _ => None,
     }
 }
 
-/// Returns the message about a number out of its range, with the range in words.
+/// Returns the message for a number outside its range, with the range in words.
 fn between(message: &str) -> String {
     let Some((before, range)) = message.split_once(" is not in ") else { return message.to_owned() };
     let (range, rest) = range.split_once('\n').unwrap_or((range, ""));
@@ -81,7 +79,7 @@ fn between(message: &str) -> String {
     }
 }
 
-/// Returns the argument that clap does not know, if that is why it refuses the command line.
+/// Returns the argument that clap does not know, if the error is about an unknown argument.
 pub fn unknown_argument(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => Some(word),

@@ -24,16 +24,16 @@ pub struct Machines {
     pub is_cluster: bool,
     /// What the user should know about them.
     pub remarks: Vec<String>,
-    /// Floating-point operations of a unit of work, where the platform states speeds in them.
+    /// Floating-point operations in a unit of work, if the platform states speeds in operations a second.
     pub unit_flops: Option<f64>,
-    /// The reason for which the network of a file was ignored, with its place.
+    /// Reason why the network of a file was ignored, with its place.
     lost_network: Option<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,
 }
 
 impl Machines {
-    /// Reads the machines that the options state; `strict` refuses a file of which a part is ignored.
+    /// Reads the machines that the options state. `strict` refuses a file of which a part would be ignored.
     pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
         let stated = options.platform.as_deref().map(|path| machines(path, strict)).transpose()?;
         let (unit_flops, mut remarks, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {
@@ -77,8 +77,8 @@ impl Machines {
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
             return Err(miette!(
-                "{why}; the jobs send data, and the network of this platform is no tree that can be read; state the nodes in a native file with \
-                 `bandwidth`, or leave the data out"
+                "{why}; the jobs send data, but the network of this platform is not a supported tree; state the nodes in a native file with \
+                 `bandwidth`, or omit the data"
             ));
         }
         if self.closed.is_empty() {
@@ -89,7 +89,7 @@ impl Machines {
     }
 }
 
-/// Whether tasks send data to others, or bring some with them.
+/// Returns whether tasks send data to other tasks or have input data.
 fn sends_data(instance: &Instance) -> bool {
     let sent = instance.edges().iter().any(|edge| matches!(edge.payload, Payload::Bytes(bytes) if bytes > 0));
     sent || instance.jobs().iter().any(|job| instance.task(job.first()).data.is_some_and(|bytes| bytes > 0))
@@ -148,7 +148,7 @@ fn text_of(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| miette!("{name}: the text is not UTF-8"))
 }
 
-/// Reads machines, which are stated as `16x8` or as a file.
+/// Reads machines from a text such as `16x8` or from a file.
 fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     let text = path.to_string_lossy();
     let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));

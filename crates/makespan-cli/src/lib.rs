@@ -1,5 +1,5 @@
-//! The program `makespan`, and the parts of it that another program of the workspace shares: the way from a command line to an exit
-//! status, what is printed, work in shards, the agents of Slurm, and the installation of manual pages.
+//! The program `makespan`, with parts that another program of the workspace shares: the entry point, output, work in
+//! shards, the agents of Slurm, and the installation of manual pages.
 
 mod args;
 mod cluster;

@@ -1,4 +1,4 @@
-//! An instance that was read.
+//! An instance as read from a file, with warnings.
 
 use makespan_core::Instance;
 

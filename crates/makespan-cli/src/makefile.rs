@@ -19,11 +19,11 @@ pub fn is_makefile(path: &Path) -> bool {
     matches!(name.as_str(), "Makefile" | "makefile" | "GNUmakefile") || matches!(ending, Some("mk" | "mak" | "make"))
 }
 
-/// The largest number of make's warnings that are printed.
+/// Maximum number of make's warnings that are printed.
 const MAX_WARNINGS: usize = 20;
 
-/// Reads what make would do here for a goal of a makefile, the first one if none is stated, with the warnings of make; `None` where
-/// all is up to date. `strict` refuses warnings.
+/// Returns the commands that make would run for a goal of a makefile, with make's warnings. Without a goal, the first
+/// goal of the makefile is used. Returns `None` if all targets are up to date. `strict` refuses warnings.
 pub fn read(
     path: &Path,
     goal: Option<&str>,
@@ -40,19 +40,19 @@ pub fn read(
     let (printed, dry) = asked(path, &options, goal)?;
     let warnings = warnings(&[said.as_str(), dry.as_str()].concat());
     if let Some(warning) = warnings.first().filter(|_| strict) {
-        return Err(miette!("{name}: {warning}; --strict refuses that"));
+        return Err(miette!("{name}: {warning}; --strict does not allow this"));
     }
     let asked = Asked { file: &name, goal, known: &known, printed: &printed };
     let instance = read_make(asked, platform, line_of).map_err(wrong)?;
     Ok(instance.map(|instance| (instance, warnings)))
 }
 
-/// Returns the warnings that make has printed, each once.
+/// Returns the different warnings that make printed.
 fn warnings(said: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty() && seen.insert(*line)).collect();
     let more = lines.len().saturating_sub(MAX_WARNINGS);
-    let more = (more > 0).then(|| format!("make prints {more} more lines; `make --dry-run` shows all"));
+    let more = (more > 0).then(|| format!("make printed {more} more lines; `make --dry-run` shows them all"));
     lines
         .iter()
         .take(MAX_WARNINGS)
@@ -61,7 +61,7 @@ fn warnings(said: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs make on a makefile with these options, and returns its output and its messages.
+/// Runs make on a makefile with these options. Returns its standard output and its standard error.
 fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, String)> {
     let name = path.display();
     let mut make = Command::new("make");
@@ -75,8 +75,7 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
         let said = said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it says nothing");
         return Err(miette!("{name}: make refuses it: {}", shown(said)));
     }
-    let printed =
-        String::from_utf8(output.stdout).map_err(|_| miette!("{name}: what make prints of it is not UTF-8"))?;
+    let printed = String::from_utf8(output.stdout).map_err(|_| miette!("{name}: the output of make is not UTF-8"))?;
     Ok((printed, said))
 }
 

@@ -117,7 +117,7 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let one = |c: char| match byte_of(c) {
-        // A byte that is not UTF-8.
+        // This byte is not UTF-8.
         Some(_) => char::REPLACEMENT_CHARACTER.to_string(),
         None if harmful(c) => c.escape_default().to_string(),
         None => c.to_string(),
@@ -198,7 +198,7 @@ pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
 
-/// Refuses charts whose file names end in no picture format, or in one that this build does not write.
+/// Refuses charts whose file name has no picture ending, or the ending of a format that this build does not write.
 pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
     paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))?;
     match paths.iter().find(|path| !PictureFormat::of(path).is_available()) {

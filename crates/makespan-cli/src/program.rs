@@ -1,4 +1,4 @@
-//! The program `makespan`.
+//! Main function and commands of `makespan`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::args::{Arguments, Command};
 use crate::entry::{enter, unknown_argument};
 use crate::{commands, makefile};
 
-/// Carries out the command line of `makespan` and returns its exit status.
+/// Runs the command line of `makespan` and returns the exit status.
 pub fn main() -> ExitCode {
     enter(explain, carry_out)
 }
@@ -56,7 +56,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Returns the message for a refusal whose remedy depends on the command.
+/// Returns a message for errors whose remedy depends on the command.
 fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
     let command = words.first().map_or("", String::as_str);
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
@@ -73,7 +73,7 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
         && ["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"].contains(&name.as_str())
     {
         return Some(format!(
-            "error: this makespan was built without the feature `service`, which `{name}` belongs to; build it with the default features"
+            "error: `{name}` needs the feature `service`, but this makespan was built without it; build makespan with the default features"
         ));
     }
     match command {
@@ -94,7 +94,7 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     let message = error.to_string();
     match error.kind() {
         ErrorKind::UnknownArgument if message.contains("':::'") => {
-            Some("error: a command with arguments stands behind --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into())
+            Some("error: write a command with arguments after --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into())
         }
         ErrorKind::MissingRequiredArgument
             if message.split("Usage:").next().is_some_and(|missing| missing.contains("<INSTANCE")) =>
@@ -119,7 +119,7 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// Returns the makefile among the words of a command line.
+/// Returns the makefile on a command line, if there is one.
 fn makefile_of(words: &[String]) -> Option<&str> {
     words.iter().map(String::as_str).find(|word| makefile::is_makefile(Path::new(word)))
 }

@@ -127,8 +127,8 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Returns objectives beside their bounds, then the other metrics. An objective that the plan does not minimise is marked, if it is known what
-/// the plan minimises.
+/// Returns objectives with their bounds, then the other metrics. If it is known which objectives the plan minimises,
+/// the others are marked.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {

@@ -49,16 +49,16 @@ pub struct TaskFiles {
     pub outputs: [String; 2],
     /// Where the process around it leaves how it ended.
     pub status: String,
-    /// Files that are copied to the node and back, if the attempt has a folder of its own there.
+    /// Files that are copied to the node and back, if the attempt runs in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// Whether nothing in the run has written the outputs yet, so that a file with content is someone else's. Orders to other machines
-    /// leave it out: an attempt may begin twice there.
+    /// True if nothing in the run has written these outputs yet, so a file with content is someone else's. The field is
+    /// not sent to other machines, because an attempt may start twice there.
     #[serde(skip)]
     pub is_new: bool,
 }
 
-/// The files that an attempt reads and writes while it runs in a folder of its own on its node.
+/// Input and output files of an attempt that runs in a folder on its node.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Staging {

@@ -19,7 +19,7 @@ pub enum ExecuteError {
     Instance(#[from] InstanceError),
     /// More processors than this process may use.
     #[error(
-        "the platform has {} and this process may use {}; plan for {cores}, or allow several processors a core (oversubscribe)",
+        "the platform has {}, but this process may use only {}; plan for {cores}, or allow several processors a core (oversubscribe)",
         counted(.processors, "processor"),
         counted(.cores, "core")
     )]

@@ -30,7 +30,7 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
-    /// The stems of tasks that earlier sessions began: outputs of these names are of the run.
+    /// Stems of tasks that earlier sessions started. Outputs with these stems belong to the run.
     begun: RefCell<BTreeSet<String>>,
 }
 
@@ -67,7 +67,7 @@ impl Files {
         }
     }
 
-    /// Finds out which tasks earlier sessions began: of these there is a status, or a start in the journal.
+    /// Records which tasks earlier sessions started: tasks with a status file or a start in the journal.
     pub fn know_begun(
         &self,
         storage: &dyn Storage,
@@ -101,12 +101,12 @@ impl Files {
         &self.folder
     }
 
-    /// The stems of the files of all tasks.
+    /// Returns the file stems of all tasks.
     pub fn stems(&self) -> Vec<String> {
         self.names.borrow().clone()
     }
 
-    /// The names of the output files of all tasks.
+    /// Returns the names of the output files of all tasks.
     pub fn outputs(&self) -> impl Iterator<Item = String> {
         self.stems().into_iter().flat_map(|stem| output_names(&stem))
     }
@@ -154,7 +154,7 @@ fn output_names(stem: &str) -> [String; 2] {
     ["out", "err"].map(|ending| format!("{stem}.{ending}"))
 }
 
-/// Returns the last line of a file that is not empty, up to 300 characters.
+/// Returns the last non-empty line of a file, up to 300 characters.
 pub(crate) fn last_line(path: &Path) -> Option<String> {
     const BYTES: u64 = 4096;
     let mut file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path).ok()?;

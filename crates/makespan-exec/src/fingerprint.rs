@@ -44,7 +44,8 @@ pub fn fingerprint(instance: &Instance) -> String {
     fields.hex()
 }
 
-/// The fingerprint by which a journal knows its instance: of a run that grows, the one of its machines alone.
+/// Returns the fingerprint that a journal stores for its instance. If jobs may arrive during the run, only the machines
+/// count.
 pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }

@@ -1,4 +1,4 @@
-//! The part of an edited run that is kept.
+//! Rule for the part of an edited run that is kept.
 
 /// Which tasks that have ended stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

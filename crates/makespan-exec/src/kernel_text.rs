@@ -1,6 +1,6 @@
-//! The text of the kernel's files.
+//! Parses text files of the kernel.
 
-/// Returns the number behind a word that begins a line.
+/// Returns the number after a word at the beginning of a line.
 pub(crate) fn number_behind(word: &str, text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok())
 }

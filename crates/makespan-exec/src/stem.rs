@@ -1,8 +1,8 @@
-//! The names of the files of tasks.
+//! File names of tasks.
 
 use makespan_core::{Instance, TaskId};
 
-/// Returns the stem of the names of the files of a task.
+/// Returns the stem of the file names of a task.
 pub(crate) fn stem(instance: &Instance, task: TaskId) -> String {
     let job = instance.job_of(task);
     let short = job.is_compound().then(|| instance.short_name(task));

@@ -154,18 +154,19 @@ pub(crate) fn writable(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)
 }
 
-/// Makes a file that was not there.
+/// Creates a file that does not exist yet.
 ///
 /// # Errors
-/// Errors of the system, also if a file or link of this name exists.
+/// The system reports an error, or a file or link with this name exists.
 pub(crate) fn created(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Opens an output of a task empty. A file with further names elsewhere (hard links) is replaced, not emptied.
+/// Opens an empty output of a task. A file with other hard links is replaced instead of emptied.
 ///
 /// # Errors
-/// Those of the system. A link is one; if the output is `new`, so is a file with content.
+/// The system reports an error, or the path is a link. If the output is `new`, an existing file with content is an
+/// error as well.
 pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     match created(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -174,7 +175,8 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     let file = writable(path)?;
     let metadata = file.metadata()?;
     if new && (metadata.len() > 0 || metadata.nlink() > 1) {
-        let problem = "it was written by somebody else since the run began; move it away, and run the job again with --retry-failed";
+        let problem =
+            "another program wrote it after the run began; move it away, and run the job again with --retry-failed";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, problem));
     }
     if metadata.nlink() > 1 {

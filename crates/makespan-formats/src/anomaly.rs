@@ -13,21 +13,21 @@ pub enum Anomaly {
     RepeatedNumber,
     /// The submit time is missing. Skipped.
     NoSubmitTime,
-    /// The run time is missing: the job never started, or never ended. Skipped.
+    /// Missing run time: the job never started or never ended. The record is skipped.
     NoRunTime,
-    /// The run time is zero: the job started and ended within the resolution of the log. One tick stands in.
+    /// Run time of zero: the job started and ended within the resolution of the log. It is read as one tick.
     ZeroRunTime,
-    /// The run time of a job that ran is missing or cannot be; a guess stands in.
+    /// Missing or impossible run time of a job that ran. A guess is used instead.
     GuessedRunTime,
-    /// The time limit is no time, or above 292 years; the job has no limit.
+    /// Invalid time limit, or one above 292 years. The job has no limit.
     BrokenLimit,
-    /// An instant or another figure cannot be read; it counts as missing.
+    /// Unreadable instant or number. It counts as missing.
     BrokenField,
-    /// The list of an array's tasks is cut, so that tasks are missing.
+    /// Truncated list of an array's tasks. The tasks after the cut are missing.
     CutArray,
-    /// The numbers of an array's tasks cannot be read, or are too many. It counts as one job.
+    /// Unreadable or too long list of an array's tasks. The array counts as one job.
     UnreadArray,
-    /// The job waits for another one, which is not kept.
+    /// Dependency on another job. The dependency is ignored.
     Precedence,
     /// Both the allocated and the requested processors are missing or zero. Skipped.
     NoProcessors,
@@ -59,7 +59,7 @@ pub enum Anomaly {
     Component,
     /// The user is not a whole number below 2^32; the job has no user.
     BrokenUser,
-    /// The number of processors of the machine cannot be read. It is ignored.
+    /// Unreadable number of processors of the machine. It is ignored.
     BrokenMachine,
     /// What it needs of a resource cannot be read; the job needs nothing of it.
     BrokenNeeds,
@@ -97,19 +97,19 @@ impl fmt::Display for Anomaly {
             Self::RepeatedNumber => "repeated job number or name",
             Self::NoSubmitTime => "no submit time",
             Self::NoRunTime => "no run time",
-            Self::ZeroRunTime => "run time 0; one nanosecond stands in",
-            Self::GuessedRunTime => "no run time that can be; a guess stands in",
-            Self::BrokenLimit => "the time limit is no time or above 292 years; the job has no limit",
-            Self::BrokenField => "a field that cannot be read; it counts as missing",
+            Self::ZeroRunTime => "run time 0; one nanosecond is used instead",
+            Self::GuessedRunTime => "the run time is missing or impossible; a guess is used instead",
+            Self::BrokenLimit => "the time limit is invalid or above 292 years; the job has no limit",
+            Self::BrokenField => "a field cannot be read; it counts as missing",
             Self::CutArray => {
-                "Slurm has cut the list of an array's tasks, so that at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
+                "Slurm has cut the list of an array's tasks, and at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
                  squeue"
             }
             Self::UnreadArray => {
-                "the numbers of an array's tasks cannot be read, or are more than 100,000, or more than 1,000,000 with those of other arrays; \
+                "the list of an array's tasks cannot be read, or the array has more than 100,000 tasks, or all arrays together more than 1,000,000; \
                  the array counts as one job"
             }
-            Self::Precedence => "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF), which is not kept",
+            Self::Precedence => "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF), and this dependency is ignored",
             Self::NoProcessors => "no positive number of processors",
             Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",
@@ -124,7 +124,7 @@ impl fmt::Display for Anomaly {
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it is a job of its own here",
-            Self::BrokenMachine => "the number of processors of the machine is no number, and is ignored",
+            Self::BrokenMachine => "the number of processors of the machine is not a number; it is ignored",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
             Self::BrokenNeeds => "what it needs of a resource is no amount; the job needs nothing of it",
         })

@@ -3,8 +3,8 @@
 //! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}`
 //! (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs
 //! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). Version 5 gives the types of profiles
-//! other names. A delay takes its time, a parallel profile the time of its computation, and a composition the times of its parts;
-//! communication takes no time here. The time of any other profile is a guess.
+//! other names. A delay takes its stated time. A parallel profile takes the time of its computation, and a composition
+//! takes the sum of the times of its parts. Communication takes no time. The time of any other profile is a guess.
 
 mod profile;
 
@@ -89,7 +89,7 @@ struct JobEntry {
     #[serde(default)]
     walltime: Figure,
     profile: Scalar<Label>,
-    /// The jobs that it waits for, by a key that Batsim's documents propose.
+    /// Jobs that this job waits for. The key is a proposal in Batsim's documentation.
     #[serde(default)]
     dependencies: Option<serde::de::IgnoredAny>,
 }
@@ -105,8 +105,9 @@ impl FromLiteral for Label {
     }
 }
 
-/// A platform of `SimGrid` for a workload: its speeds relative to its first host, and the floating-point operations a second of that
-/// host, so that delays take their times there. `unit` is the number of operations of a unit of work of the platform.
+/// Returns a platform of `SimGrid` with speeds relative to its first host, and the number of floating-point operations
+/// a second of that host. On this host a delay takes its stated time. `unit` is the number of operations in a unit of
+/// work of the platform. The third value is a warning if the speeds differ.
 pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
     let first = platform.nodes().iter().find(|node| node.processors > 0)?;
     let speed = first.speed;
@@ -114,7 +115,10 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
         platform.nodes().iter().map(|node| Node { speed: node.speed / speed, ..node.clone() }).collect();
     let differs = nodes.iter().any(|node| node.processors > 0 && (node.speed - 1.0).abs() > f64::EPSILON);
     let remark = differs.then(|| {
-        format!("hosts of the platform differ in speed: delays take their times on hosts as fast as `{}`", first.name)
+        format!(
+            "the hosts of the platform differ in speed; a delay takes its stated time on hosts as fast as `{}`",
+            first.name
+        )
     });
     Some((Platform::new(nodes).ok()?, speed * unit, remark))
 }

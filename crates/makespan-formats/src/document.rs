@@ -64,7 +64,7 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     }
 }
 
-/// Largest document that is read again to name the field of an error.
+/// Maximum size, in bytes, of a document that is read a second time to find the field of an error.
 const READ_TWICE: usize = 4 << 20;
 
 /// Reads a JSON document.
@@ -72,7 +72,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
     }
-    // The place of an error costs time at every value, so it is found in a second reading; of large files the line must do.
+    // Finding the field of an error slows down every value. So only a second reading looks for it, and an error in a
+    // large file names only the line.
     let _places = ByEntry::begin();
     if bytes.len() > READ_TWICE {
         return serde_json::from_slice(bytes).map_err(|error| json_error(file, None, &error));

@@ -1,4 +1,4 @@
-//! Values of JSON that should be numbers and may be anything: reading one never fails.
+//! Reads JSON values that should be numbers but may be anything, without errors.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,26 +7,28 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 
 use crate::scalar::{NUMBER_KEY, float_text};
 
-/// A type that is read from any value of JSON.
+/// A type that can be read from any JSON value.
 pub(crate) trait FromFigure: Sized {
-    /// Reads a number as it is written or a text; null is `None`, and a table is the words "a table".
+    /// Reads a scalar. `text` is the literal of a number, the content of a string, or "a table" for an object; it is
+    /// `None` for null.
     fn from_text(text: Option<&str>) -> Self;
 
-    /// Reads a list.
+    /// Reads a JSON list.
     fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error>;
 }
 
-/// Reads any value of JSON.
+/// Reads any JSON value.
 pub(crate) fn figure<'de, T: FromFigure, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(FigureVisitor(PhantomData))
 }
 
-/// The text of a value: of a number or a text, `None` for null, and words for anything else.
+/// The text of a JSON value: the literal of a number, the content of a string, or a description such as "a list". It is
+/// `None` for null.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figure(Option<String>);
 
 impl Figure {
-    /// Returns the text.
+    /// Returns the text of the value.
     pub(crate) fn text(&self) -> Option<&str> {
         self.0.as_deref()
     }

@@ -1,30 +1,31 @@
-//! Elements and attributes of XML that a reader ignores: those of a list change no plan, others are counted by name.
+//! XML elements and attributes that a reader ignores. Those in a silent list need no warning; all others are counted by
+//! name.
 
 use std::collections::BTreeMap;
 
 use roxmltree::Node;
 
-/// Counts what a reader ignores.
+/// Counts the elements and attributes that a reader ignores.
 pub(crate) struct Ignored {
-    /// Elements (`prop`) and attributes (`host.id`) that are read or change nothing, each between two blanks.
+    /// Elements (`prop`) and attributes (`host.id`) that need no warning, each between two blanks.
     silent: &'static str,
     counts: BTreeMap<String, usize>,
 }
 
 impl Ignored {
-    /// Returns an empty count.
+    /// Returns an empty count with this silent list.
     pub(crate) fn beside(silent: &'static str) -> Self {
         Self { silent, counts: BTreeMap::new() }
     }
 
-    /// Counts an element unless it is silent.
+    /// Counts an element unless it is in the silent list.
     pub(crate) fn element(&mut self, name: &str) {
         if !self.is_silent(name) {
             self.add(format!("<{name}>"));
         }
     }
 
-    /// Counts the attributes of an element that are not silent.
+    /// Counts the attributes of an element, except those in the silent list.
     pub(crate) fn attributes(&mut self, node: Node<'_, '_>) {
         let element = node.tag_name().name();
         for attribute in node.attributes().filter(|attribute| attribute.namespace().is_none()) {
@@ -34,12 +35,12 @@ impl Ignored {
         }
     }
 
-    /// Counts anything else.
+    /// Counts something that is neither an element nor an attribute, by the name given.
     pub(crate) fn add(&mut self, name: String) {
         *self.counts.entry(name).or_default() += 1;
     }
 
-    /// Returns one sentence that names what was counted, with the numbers, if there is anything.
+    /// Returns a warning with the names and their counts, or `None` if nothing was ignored.
     pub(crate) fn remark(&self, of: &str) -> Option<String> {
         let names: Vec<String> = self.counts.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         (!names.is_empty()).then(|| format!("elements and attributes of {of} are ignored: {}", names.join(", ")))

@@ -20,29 +20,29 @@ const OTHERS: [(&str, &str); 6] = [
     ("html", "HTML"),
 ];
 
-/// Other kinds of text that may be lists of commands after all.
+/// Other kinds of text that can still be lists of commands.
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
 /// Most bytes of a line that is looked at.
 const LOOKED: usize = 4096;
 
-/// Whether a text may be read as a list of commands.
+/// Rule for reading a text as a list of commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lists {
-    /// A text that looks like nothing else is a list. A doubtful one is refused.
+    /// A text with no sign of another format is a list. A doubtful text is an error.
     #[default]
     Detected,
-    /// The caller states that the file is a list.
+    /// The user states that the file is a list.
     Stated,
-    /// The caller reads no lists.
+    /// The caller does not read lists.
     Refused,
 }
 
-/// Returns the format of a text that no other format claims, by its first lines and then by the ending of its name.
+/// Returns the format of a text that no other format claims. The first lines decide, then the ending of the file name.
 ///
 /// # Errors
-/// A sentence that names what the text seems to be, and the remedy.
+/// A sentence that names the probable kind of the text and the remedy.
 pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
     let first = first_line(text);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
@@ -62,7 +62,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if is_slurm(&first) {
         return Err(
-            "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its header, or a \
+            "this is output of Slurm, not a list of commands; give the output of `sacct -a -X --parsable2` with its header, or a \
              folder with saved outputs of the cluster (`makespan queue --from FOLDER`)"
                 .into(),
         );
@@ -75,13 +75,13 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if lists == Lists::Refused {
         return Err(format!(
-            "the format is not known. A list of commands is planned and run as it is; for an instance of it write: makespan convert \
+            "the format is unknown. `plan` and `run` read lists of commands directly; to make an instance from a list, write: makespan convert \
              --format list FILE list.toml. Other formats: {KNOWN}"
         ));
     }
     if let Some(doubt) = doubt(text, &first) {
         return Err(format!(
-            "{doubt}, so it may be no list of commands, and nothing is run; if it is one, write: makespan run --format list FILE, or makespan \
+            "{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list FILE, or makespan \
              convert --format list FILE list.toml"
         ));
     }
@@ -89,8 +89,8 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
         return Ok(Format::List);
     }
     Err(format!(
-        "the format is not known; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; of another \
-         file, --format list of `run` and `convert` states it"
+        "the format is unknown; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; for a list with another \
+         ending, add --format list to `run` or `convert`"
     ))
 }
 
@@ -103,7 +103,7 @@ fn first_line(text: &[u8]) -> String {
     content(text).next().unwrap_or_default().chars().take(LOOKED).collect()
 }
 
-/// Returns the lines that are neither blank nor comments, as far as a look goes.
+/// Returns the first lines that are neither blank nor comments.
 fn content(text: &[u8]) -> impl Iterator<Item = String> {
     let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]).into_owned();
     let lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
@@ -134,7 +134,8 @@ fn is_toml(line: &str) -> bool {
     }
 }
 
-/// Whether a line is one that a command of Slurm prints first: a header of a table with any delimiter, or a record of scontrol.
+/// Returns whether this can be the first line that a Slurm command prints: a table header with any delimiter, or a
+/// record of scontrol.
 fn is_slurm(line: &str) -> bool {
     const RECORDS: [&str; 9] = [
         "JobId=",
@@ -147,7 +148,8 @@ fn is_slurm(line: &str) -> bool {
         "Configuration data as of",
         "sdiag output at",
     ];
-    /// One word of each must be among the cells of a header: squeue, sprio and sacct; sinfo; sinfo -N; sshare; sreport.
+    /// Pairs of column names. The header of a Slurm table contains both names of a pair. The commands are squeue, sprio
+    /// and sacct, then sinfo, sinfo -N, sshare and sreport.
     const HEADERS: [[&str; 2]; 8] = [
         ["jobid", "partition"],
         ["jobid", "state"],
@@ -164,13 +166,13 @@ fn is_slurm(line: &str) -> bool {
     RECORDS.iter().any(|start| line.starts_with(start)) || HEADERS.iter().any(|names| names.iter().all(has))
 }
 
-/// Returns the name of another kind of text that this seems to be.
+/// Returns the name of the other kind of text that this seems to be, if any.
 fn other(text: &[u8], first: &str) -> Option<&'static str> {
     if text.starts_with(b"#!") {
         return Some(SCRIPT);
     }
     if is_json(text, first) {
-        return Some("JSON that is no instance");
+        return Some("JSON that is not an instance");
     }
     // A command may begin with `<`, which redirects its input: `<a sort`.
     if first.starts_with("<?") || first.starts_with("<!") || first.starts_with('<') && first.ends_with('>') {
@@ -185,11 +187,11 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether a text is an array of JSON, or one of the lines inside of an object.
+/// Returns whether a text is a JSON array, or begins with a line from inside a JSON object.
 fn is_json(text: &[u8], first: &str) -> bool {
     if let Some(inner) = text.strip_prefix(b"[") {
         let inner = inner.trim_ascii_start();
-        // `[[ a = b ]]` is a test of a shell.
+        // `[[ a = b ]]` is a shell test.
         return matches!(inner.first(), None | Some(b'{' | b'"'))
             || inner.starts_with(b"[\"")
             || first.starts_with("[]");
@@ -198,7 +200,7 @@ fn is_json(text: &[u8], first: &str) -> bool {
     key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
-/// Whether a line is `---`, `key:` or `key: value`: no command has a word that ends with a colon.
+/// Returns whether a line is `---`, `key:` or `key: value`. No command has a word that ends with a colon.
 fn is_yaml(line: &str) -> bool {
     if line == "---" || line.starts_with("--- ") || line.starts_with("%YAML") || line.starts_with("- ") {
         return true;
@@ -208,7 +210,8 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Whether two lines or more have equally many commas, semicolons or tabs, between cells that are quoted or without blanks.
+/// Returns whether at least two lines have the same number of commas, semicolons or tabs, and the cells between them
+/// are quoted or contain no blanks.
 fn is_csv(text: &[u8], first: &str) -> bool {
     let lines: Vec<String> = content(text).take(3).collect();
     [',', ';', '\t'].iter().any(|&mark| {
@@ -220,7 +223,7 @@ fn is_csv(text: &[u8], first: &str) -> bool {
     })
 }
 
-/// Returns the reason why a text may be no list of commands, if there is one.
+/// Returns a reason to doubt that a text is a list of commands, if there is one.
 fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
     let word = first.split_whitespace().next()?;
     let cell = word.split(['|', ',', ';', '^', '~']).next().unwrap_or_default();
@@ -252,7 +255,7 @@ fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether a line consists of dashes, stars or equals signs, as below the header of a table.
+/// Returns whether a line consists of dashes, stars or equals signs, like the rule below a table header.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3 && line.chars().all(|c| "-=*+_| ".contains(c)) && line.contains(['-', '=', '*', '_'])
 }
@@ -310,7 +313,7 @@ mod tests {
             ("a b\n", Some("csv"), "CSV"),
             ("#!/bin/sh\nfor i in a; do\n", Some("sh"), "a script"),
             ("words in a book\n", Some("md"), "Markdown"),
-            ("words\n", Some("rs"), "the format is not known"),
+            ("words\n", Some("rs"), "the format is unknown"),
             ("a\0b", None, "no text"),
             ("\"name\",\"time of day\"\n\"a b\",\"3 h\"\n", Some("txt"), "CSV"),
             ("[{\"job_id\": 1}]\n", Some("txt"), "JSON"),
@@ -323,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Outputs of Slurm in each of the forms that people save, and other tables.
+    /// Checks the outputs of Slurm commands in each form that users save, and other tables.
     #[test]
     fn tables_are_not_taken_for_commands() {
         for (text, what) in [

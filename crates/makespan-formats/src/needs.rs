@@ -16,7 +16,8 @@ pub(crate) fn bytes(count: f64) -> Option<u64> {
     (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
 }
 
-/// Returns the bytes of an amount such as `2000M` or `1.5G`, in powers of 1024; without a letter in MiB.
+/// Returns the number of bytes of an amount such as `2000M` or `1.5G`. Units are powers of 1024, and an amount without
+/// a letter is in MiB.
 pub(crate) fn memory(text: &str) -> Option<u64> {
     let shift = match text.bytes().last()? {
         b'K' => 10,
@@ -92,19 +93,20 @@ impl Unstated {
         }
     }
 
-    /// What is to be said of each resource; `who` (in the singular) needs it, and `why` it is left out.
+    /// Returns a warning for each resource. `who` is the unit that needs the resource, in the singular, and `why` is
+    /// the reason why the need is ignored.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;
             let most = if &**resource == Resource::MEMORY { rounded(*most as f64) } else { most.to_string() };
-            format!("`{resource}` needed by {}, `{name}` the most, {most}; {why}", counted(count, who))
+            format!("`{resource}` needed by {}, at most {most} (`{name}`); {why}", counted(count, who))
         })
     }
 }
 
 /// Why needs of what the machines do not state are left out.
 pub(crate) const UNSTATED: &str =
-    "the machines state none, so that it is not planned (--platform FILE states what nodes have)";
+    "the machines state none, so this need is ignored (--platform FILE states the resources of nodes)";
 
 #[cfg(test)]
 mod tests {
@@ -127,7 +129,7 @@ mod tests {
         assert_eq!(kept, Needs::new([(Resource::GPUS, Need::whole(1))]).unwrap());
         unstated.kept(&needs, &platform, 1, "b");
         let remarks: Vec<String> = unstated.remarks("job", "so").collect();
-        assert_eq!(remarks, ["`memory` needed by 2 jobs, `a` the most, 3.00 GB; so"]);
+        assert_eq!(remarks, ["`memory` needed by 2 jobs, at most 3.00 GB (`a`); so"]);
         assert_eq!(unstated.kept(&kept, &platform, 1, "c"), kept);
     }
 }

@@ -1,61 +1,63 @@
-//! Impossible values in files of other programs: one rule for logs and workflows (docs/formats.md, "Impossible values").
+//! Impossible values in files of other programs. Logs and workflows share this rule (docs/formats.md, "Impossible
+//! values").
 //!
-//! A value is read, counted and reported once for its kind; a strict reading refuses the first one.
+//! Each value is replaced and counted, and each kind is reported once. A strict reading refuses the first impossible
+//! value.
 
 use makespan_core::{Estimate, Time, TimeError};
 
 use crate::guess::GUESS;
 use crate::scalar::exact_decimal;
 
-/// The largest size in bytes.
+/// Maximum size, in bytes.
 const MAX_BYTES: i128 = 1_000_000_000_000_000_000;
 
-/// Why a value is not taken as it stands.
+/// Reasons to replace a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// A run time is missing.
+    /// Missing run time.
     NoTime,
-    /// A run time is negative, or no time.
+    /// Negative or invalid run time.
     BrokenTime,
-    /// A run time exceeds 292 years.
+    /// Run time above 292 years.
     LongTime,
-    /// A run time is 0.
+    /// Run time of 0.
     ZeroTime,
-    /// A time limit is no time.
+    /// Invalid time limit.
     BrokenLimit,
-    /// A time limit exceeds 292 years.
+    /// Time limit above 292 years.
     LongLimit,
-    /// A size is missing.
+    /// Missing size.
     NoSize,
-    /// A size is negative, too large, or no whole number.
+    /// Size that is negative, too large or not whole.
     BrokenSize,
-    /// The time of a transfer is negative, too long, or not a valid time.
+    /// Transfer time that is negative, too long or invalid.
     BrokenTransfer,
-    /// An amount of a resource cannot be read.
+    /// Unreadable amount of a resource.
     BrokenAmount,
 }
 
 impl Oddity {
-    /// The value, what is wrong with it, and what stands in.
+    /// Returns the kind of value, its problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
-        const GUESSED: &str = "a guess of 60 s stands in";
-        const UNLIMITED: &str = "no limit holds";
-        const EMPTY: &str = "0 bytes stand in";
+        const GUESSED: &str = "a guess of 60 s is used instead";
+        const UNLIMITED: &str = "no limit applies";
+        const EMPTY: &str = "0 bytes are used instead";
         match self {
             Self::NoTime => ["run time", "missing", GUESSED],
-            Self::BrokenTime => ["run time", "negative or no time", GUESSED],
+            Self::BrokenTime => ["run time", "negative or invalid", GUESSED],
             Self::LongTime => ["run time", "above 292 years", GUESSED],
-            Self::ZeroTime => ["run time", "0 s", "one nanosecond stands in"],
+            Self::ZeroTime => ["run time", "0 s", "one nanosecond is used instead"],
             Self::BrokenLimit => ["time limit", "no time", UNLIMITED],
             Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
             Self::NoSize => ["size", "missing", EMPTY],
-            Self::BrokenSize => ["size", "no whole number of bytes from 0 to 10^18", EMPTY],
-            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s stand in"],
-            Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
+            Self::BrokenSize => ["size", "not a whole number of bytes from 0 to 10^18", EMPTY],
+            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or invalid", "0 s are used instead"],
+            Self::BrokenAmount => ["amount", "not a number", "the task is planned without this need"],
         }
     }
 
-    /// The sentence for `count` values.
+    /// Returns the warning for `count` values.
     fn sentence(self, count: usize, first: &str) -> String {
         let [value, wrong, instead] = self.words();
         match count {
@@ -65,7 +67,7 @@ impl Oddity {
     }
 }
 
-/// Reads a run time; `None` and an empty text are missing.
+/// Reads a run time. `None` and an empty text count as missing.
 pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None => Err(Oddity::NoTime),
@@ -76,7 +78,7 @@ pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
     }
 }
 
-/// Reads a time limit. A limit that is missing, negative or 0 is none, and nothing is odd about that.
+/// Reads a time limit. A missing, negative or zero limit means "no limit", which is not an error.
 pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None | Some(Ok(Time::ZERO) | Err(TimeError::Negative(_))) => Ok(None),
@@ -94,14 +96,14 @@ pub(crate) fn bytes(text: Option<&str>) -> Result<u64, Oddity> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or(Oddity::BrokenSize)
 }
 
-/// A number of values of one kind, and the first of them.
+/// The number of values of one kind, and the first of them.
 #[derive(Debug)]
 struct Found {
     oddity: Oddity,
     count: usize,
-    /// The task, file or edge, such as "task `a`".
+    /// Owner of the first value, such as "task `a`".
     first: String,
-    /// The value as it stands, if any.
+    /// The first value as written, if there is one.
     value: Option<String>,
 }
 
@@ -111,14 +113,14 @@ impl Found {
     }
 }
 
-/// The values of a file that cannot be, by kind, in the order in which the kinds were met.
+/// Impossible values of a file, by kind, in the order in which the kinds first occurred.
 #[derive(Debug, Default)]
 pub(crate) struct Odd {
     found: Vec<Found>,
 }
 
 impl Odd {
-    /// Counts a value of `owner`, such as "task `a`".
+    /// Counts an impossible value of `owner`, such as "task `a`".
     pub(crate) fn add(&mut self, oddity: Oddity, owner: impl FnOnce() -> String, value: Option<&str>) {
         match self.found.iter_mut().find(|found| found.oddity == oddity) {
             Some(found) => found.count += 1,
@@ -129,7 +131,7 @@ impl Odd {
         }
     }
 
-    /// The run time of `owner`, or a guess if it is missing or impossible.
+    /// Returns the run time of `owner`, or a guess if it is missing or impossible.
     pub(crate) fn run_time(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> (Time, Estimate) {
         match run_time(text) {
             Ok(time) => (time, Estimate::Stated),
@@ -140,7 +142,7 @@ impl Odd {
         }
     }
 
-    /// The bytes of `owner`: 0 if there is no number of bytes.
+    /// Returns the number of bytes of `owner`, or 0 if the number is missing or impossible.
     pub(crate) fn bytes(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> u64 {
         bytes(text).unwrap_or_else(|oddity| {
             self.add(oddity, owner, text);
@@ -148,7 +150,7 @@ impl Odd {
         })
     }
 
-    /// The time of a transfer of `owner`: 0 if it is no time.
+    /// Returns the transfer time of `owner`, or 0 if it is invalid.
     pub(crate) fn transfer(&mut self, text: &str, owner: impl FnOnce() -> String) -> Time {
         Time::parse(text).unwrap_or_else(|_| {
             self.add(Oddity::BrokenTransfer, owner, Some(text));
@@ -156,7 +158,7 @@ impl Odd {
         })
     }
 
-    /// A finite number of `owner`, if there is one.
+    /// Returns the amount of `owner` if it is a finite number.
     pub(crate) fn amount(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> Option<f64> {
         let text = text?;
         let amount = text.trim().parse().ok().filter(|amount: &f64| amount.is_finite());
@@ -166,18 +168,18 @@ impl Odd {
         amount
     }
 
-    /// Refuses the first value that is odd if the reading is strict.
+    /// Returns an error for the first impossible value if the reading is strict.
     pub(crate) fn refuse(&self, strict: bool) -> Result<(), String> {
         match self.found.first().filter(|_| strict) {
             Some(found) => {
                 let [value, wrong, _] = found.oddity.words();
-                Err(format!("{}: the {value} is {wrong}, which --strict refuses", found.first()))
+                Err(format!("{}: the {value} is {wrong}, which --strict does not allow", found.first()))
             }
             None => Ok(()),
         }
     }
 
-    /// Returns a sentence for each kind.
+    /// Returns a warning for each kind of value.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.found.iter().map(|found| found.oddity.sentence(found.count, &found.first()))
     }
@@ -229,10 +231,9 @@ mod tests {
         assert_eq!(odd.bytes(Some("-2"), || "file `g`".into()), 0);
         assert_eq!(odd.run_time(None, || "task `a`".into()), (GUESS, Estimate::Guessed));
         let remarks: Vec<String> = odd.remarks().collect();
-        let sizes =
-            "2 sizes are no whole number of bytes from 0 to 10^18 (the first: file `f`: `-1`); 0 bytes stand in";
-        assert_eq!(remarks, [sizes, "1 run time is missing (task `a`); a guess of 60 s stands in"]);
+        let sizes = "2 sizes are not a whole number of bytes from 0 to 10^18 (the first: file `f`: `-1`); 0 bytes are used instead";
+        assert_eq!(remarks, [sizes, "1 run time is missing (task `a`); a guess of 60 s is used instead"]);
         assert!(odd.refuse(false).is_ok());
-        assert!(odd.refuse(true).unwrap_err().starts_with("file `f`: `-1`: the size is no whole number of bytes"));
+        assert!(odd.refuse(true).unwrap_err().starts_with("file `f`: `-1`: the size is not a whole number of bytes"));
     }
 }

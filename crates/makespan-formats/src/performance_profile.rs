@@ -1,24 +1,27 @@
 //! Performance profiles of algorithms over many instances.
 //!
 //! Elizabeth D. Dolan and Jorge J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical Programming
-//! 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. There the measure is time; here it is any value that is to be small.
+//! 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper measures time; here any value works for which
+//! smaller is better.
 //!
-//! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s), and infinite where s failed.
+//! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s). It is
+//! infinite if s failed on p.
 //! The profile of s at a factor t is the share of the instances with r(p, s) <= t.
 
 use crate::plot::{Figure, Line, Point, Series};
 
-/// Of one algorithm: for which share of the instances it is within a factor of the best.
+/// Performance profile of one algorithm: for each factor, the share of instances where the algorithm is within this
+/// factor of the best result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerformanceProfile {
-    /// Its finite ratios, ascending.
+    /// Finite ratios to the best result, ascending.
     ratios: Vec<f64>,
-    /// How many instances there are, those where it failed among them.
+    /// Number of instances, including those where the algorithm failed.
     instances: usize,
 }
 
 impl PerformanceProfile {
-    /// The share of the instances, from 0 to 1, on which the value is at most this many times the best.
+    /// Returns the share of instances, from 0 to 1, on which the value is at most `factor` times the best value.
     pub fn share(&self, factor: f64) -> f64 {
         if self.instances == 0 {
             return 0.0;
@@ -26,7 +29,7 @@ impl PerformanceProfile {
         self.ratios.partition_point(|&ratio| ratio <= factor) as f64 / self.instances as f64
     }
 
-    /// The factors at which the share grows, each with the share there.
+    /// Returns the factors at which the share grows, each with its share.
     pub fn steps(&self) -> Vec<(f64, f64)> {
         let mut factors = self.ratios.clone();
         factors.dedup();
@@ -34,8 +37,9 @@ impl PerformanceProfile {
     }
 }
 
-/// The profiles of all algorithms. `values` has a row for each instance and a column for each algorithm, not negative, the less the
-/// better; `None` is a failure. An instance on which all failed counts for nobody.
+/// Returns the profiles of all algorithms. `values` has a row for each instance and a column for each algorithm. The
+/// values are not negative, and smaller is better; `None` is a failure. Instances on which all algorithms failed are
+/// left out.
 ///
 /// ```
 /// use makespan_formats::performance_profile::performance_profiles;
@@ -58,7 +62,7 @@ pub fn performance_profiles(values: &[Vec<Option<f64>>]) -> Vec<PerformanceProfi
     profiles
 }
 
-/// The profiles as a figure; `what` is compared.
+/// Returns the profiles as a figure. `what` names the compared value.
 pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> Figure {
     let largest = profiles.iter().filter_map(|profile| profile.ratios.last()).copied().fold(1.0, f64::max);
     let point = |(x, y): (f64, f64)| Point { x, y, low: y, high: y };

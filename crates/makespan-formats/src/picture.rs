@@ -1,4 +1,4 @@
-//! Pictures as SVG, PNG or PDF. Charts are drawn as SVG; PNG and PDF are converted from it.
+//! Pictures in SVG, PNG or PDF. Charts are drawn in SVG and then converted.
 //!
 //! PNG and PDF need the feature `pictures`, which is on by default.
 
@@ -47,8 +47,9 @@ impl PictureFormat {
 /// Writes a picture, given as SVG, in this format.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted, which is a defect of the code that drew it, or
-/// would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not [available](PictureFormat::is_available).
+/// Errors of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted, which is a defect of the
+/// drawing code, or if the picture would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not
+/// [available](PictureFormat::is_available).
 pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> io::Result<()> {
     match format {
         PictureFormat::Svg => out.write_all(svg.as_bytes()),

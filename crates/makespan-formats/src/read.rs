@@ -190,7 +190,7 @@ fn read_as_it_is(
     }
     if options.processors.is_some() {
         let problem = format!(
-            "a number of processors is for files that state no machines (logs, workflows, lists of commands, ETC matrices), and this file is \
+            "a number of processors is allowed only for files without machines (logs, workflows, lists of commands, ETC matrices); this file is \
              {format}; change its platform, or state another with --platform"
         );
         return Err(FormatError::content(name, Place::default(), problem));
@@ -234,7 +234,8 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     Ok(Replay { remarks, ..given(instance, format) })
 }
 
-/// For a workload of Batsim a platform with relative speeds, and the operations a second of speed 1.
+/// Returns the platform with relative speeds for a workload of Batsim, and the number of operations a second at speed
+/// 1.
 fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> Option<(Platform, f64, Option<String>)> {
     batsim::relative(platform.filter(|_| format == Format::Batsim)?, unit?)
 }
@@ -414,8 +415,9 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
             })
         }
         (Some(b'*'), _) => {
-            let problem =
-                format!("a line of `*` begins a project of PSPLIB, and none of its headings follows; {WANTED}");
+            let problem = format!(
+                "the text begins with a line of `*` like a project of PSPLIB, but has none of its headings; {WANTED}"
+            );
             Err(FormatError::content(name, Place::default(), problem))
         }
         _ if sacct::is_dump(text) => Ok(Format::Sacct),
@@ -450,8 +452,9 @@ fn is_plan(text: &[u8]) -> bool {
         && !has(b"\"platform\"")
 }
 
-/// Whether the first line begins with a number, or with several between commas, and either has the length of a record of SWF or has no
-/// second word that is something else: tables with job numbers are no logs.
+/// Returns whether the first line looks like a record of SWF. The line must begin with a number, or with several
+/// numbers between commas. It must also have the length of a record, or its second word must be a number or missing. A
+/// table that begins with job numbers is not a log.
 fn is_row_of_numbers(text: &[u8]) -> bool {
     let is_number = |word: &[u8]| {
         let word = std::str::from_utf8(word);

@@ -1,8 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A JSON number reaches the reader as its literal: `serde_json` presents the text of a value as a map with one private key, if it is
-//! asked for a raw value, and the text of a number in the same way (`arbitrary_precision`). A TOML float is the shortest decimal that
-//! denotes it. No time or weight passes through a float.
+//! A JSON number reaches the reader as its literal. `serde_json` presents it as a map with one private key, either
+//! because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is read as the
+//! shortest decimal that denotes it. So times and weights never pass through a float.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,15 +15,17 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 /// The key under which `serde_json` presents a number's literal.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// The name by which `serde_json` is asked for the text of a value, and the key under which it presents that. Other formats ignore it.
+/// Name that asks `serde_json` for the text of a value, and key under which `serde_json` presents this text. Other
+/// formats ignore it.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
 thread_local! {
-    /// Whether the entries of a list are read one by one.
+    /// True if the entries of a list are read one by one.
     static BY_ENTRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Until this is dropped, lists of JSON are read entry by entry: slower, and an error has the place of its entry.
+/// Guard that makes the reader take JSON lists entry by entry while it lives. This is slower, but an error then names
+/// the place of its entry.
 pub(crate) struct ByEntry(());
 
 impl ByEntry {
@@ -32,7 +34,7 @@ impl ByEntry {
         Self(())
     }
 
-    /// Whether one is alive on this thread.
+    /// Returns whether such a guard exists on this thread.
     pub(crate) fn is_asked() -> bool {
         BY_ENTRY.get()
     }
@@ -52,7 +54,7 @@ pub(crate) trait FromLiteral: Sized {
     /// Reads a literal; `quoted` when it was a text.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
 
-    /// Reads the text of a JSON list at once, if that is faster and each entry is plain.
+    /// Reads the whole text of a JSON list if this is faster and all entries are plain values.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -223,7 +225,7 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
     }
 }
 
-/// A key of a map: one of the two that mark a value of JSON, or any other.
+/// A map key: one of the two private keys of `serde_json`, or any other key.
 enum Key {
     Raw,
     Number,
@@ -254,7 +256,7 @@ impl Visitor<'_> for KeyVisitor {
     }
 }
 
-/// A scalar from the text of a JSON value. Numbers are read without an allocation.
+/// A scalar, read from the text of a JSON value. Numbers need no allocation.
 struct Raw<T>(Scalar<T>);
 
 impl<'de, T: FromLiteral> Deserialize<'de> for Raw<T> {
@@ -281,7 +283,7 @@ impl<T: FromLiteral> Visitor<'_> for RawVisitor<T> {
     }
 }
 
-/// Whether the text of a JSON value is a number.
+/// Returns whether the text of a JSON value is a number.
 pub(crate) fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }

@@ -26,7 +26,8 @@ pub(crate) struct Broken {
     pub problem: String,
 }
 
-/// The text with blanks in place of a declaration `<?xml ..?>` behind blank lines, where the parser takes none; places stay as they are.
+/// Replaces an XML declaration `<?xml ..?>` after blank lines with blanks, because the parser would refuse it. All
+/// positions stay the same.
 pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
     let before = text.len() - text.trim_start().len();
     let end = text[before..].find("?>").map(|end| before + end + 2);

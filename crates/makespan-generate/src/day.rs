@@ -1,30 +1,30 @@
-//! The daily cycle of arrivals.
+//! Daily cycle of arrivals.
 
 /// Half hours in a day.
 const SLOTS: usize = 48;
 /// Seconds in a half hour.
 const SLOT: f64 = 1800.0;
-/// Shape and scale, in half hours, of when jobs arrive in a day that begins at [`BEGIN`].
+/// Shape and scale, in half hours, of the gamma distribution of arrivals in a day that begins at [`BEGIN`].
 const SHAPE: f64 = 8.1737;
 const SCALE: f64 = 3.9631;
-/// The slot, from 1, with which the day of the distribution begins: early in the morning.
+/// Number of the half hour, from 1, at which the day of the distribution begins: early in the morning.
 const BEGIN: usize = 11;
 
-/// Arrivals one after the other, through days of busy and quiet half hours.
+/// Generates arrivals through days with busy and quiet half hours.
 ///
-/// A gap of the rush hours is worth points, one a half hour; a half hour costs as many points as its share of the day's
-/// jobs is above the mean, so that a gap lasts longer at night.
+/// Each gap has points, one for each half hour that it would take in the rush hours. A half hour uses up points in
+/// proportion to its share of the day's jobs, so a gap lasts longer at night.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
-    /// Points that are left in the present half hour.
+    /// Points that remain in the current half hour.
     points: f64,
-    /// Half hours that are over, in seconds.
+    /// End of the past half hours, in seconds.
     begun: f64,
 }
 
 impl Day {
-    /// A day from midnight.
+    /// Returns a day that begins at midnight.
     pub(super) fn new() -> Self {
         let mut cost = [0.0; SLOTS];
         for slot in BEGIN..BEGIN + SLOTS {
@@ -35,7 +35,7 @@ impl Day {
         Self { cost: cost.map(|cost| cost / mean), slot: 0, points: 0.0, begun: 0.0 }
     }
 
-    /// The instant of the next arrival, in seconds, a gap of so many rush-hour seconds later.
+    /// Returns the instant of the next arrival, in seconds. `gap` is the gap in seconds of the rush hours.
     pub(super) fn arrive(&mut self, gap: f64) -> f64 {
         self.points += gap / SLOT;
         while self.points > self.cost[self.slot] {
@@ -47,8 +47,8 @@ impl Day {
     }
 }
 
-/// The share of a gamma distribution of [`SHAPE`] and [`SCALE`] below `x`: its density integrated by Simpson's rule,
-/// without the constant factor, which [`Day::new`] divides out.
+/// Integrates the density of the gamma distribution with [`SHAPE`] and [`SCALE`] from 0 to `x`, by Simpson's rule. The
+/// constant factor is missing, because [`Day::new`] divides it out.
 fn below(x: f64) -> f64 {
     const STEPS: usize = 2000;
     let density = |x: f64| x.powf(SHAPE - 1.0) * (-x / SCALE).exp();
@@ -65,7 +65,7 @@ mod tests {
     fn a_day_of_points_is_a_day_and_noon_is_busier_than_night() {
         let mut day = Day::new();
         assert!((day.cost.iter().sum::<f64>() - 48.0).abs() < 1e-9);
-        // Noon and four in the night.
+        // Noon, and four o'clock at night.
         assert!(day.cost[24] > 1.5 && day.cost[8] < 0.6, "{:?}", day.cost);
         assert!((day.arrive(86_400.0) - 86_400.0).abs() < 1e-3);
         let first = day.arrive(60.0);

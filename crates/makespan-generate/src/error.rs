@@ -3,7 +3,7 @@
 use makespan_core::{InstanceError, ProfileError};
 use thiserror::Error;
 
-/// The reason why no instance can be drawn.
+/// Reason why no instance can be generated.
 #[derive(Debug, Error)]
 pub enum GenerateError {
     /// An option is out of range.
@@ -11,26 +11,26 @@ pub enum GenerateError {
     Option {
         /// Name of the option.
         name: &'static str,
-        /// The value that was given.
+        /// Value of the option.
         value: String,
-        /// The values that are accepted.
+        /// Values that are accepted.
         expected: &'static str,
     },
-    /// A word names no family.
+    /// A word is not the name of a family.
     #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),
-    /// The scheduler that states deadlines failed.
+    /// The scheduler that computes deadlines failed.
     #[error("{0}")]
     Algorithm(String),
-    /// The drawn jobs do not make an instance.
+    /// The generated jobs do not form an instance.
     #[error("the drawn jobs make no instance: {0}")]
     Instance(#[from] InstanceError),
-    /// A drawn profile was refused.
+    /// A generated profile is invalid.
     #[error("job `{job}` cannot be drawn: {source}")]
     Profile {
         /// Name of the job.
         job: String,
-        /// The rule that the profile breaks.
+        /// Rule that the profile breaks.
         source: ProfileError,
     },
 }

@@ -1,4 +1,4 @@
-//! Times of tasks on machines by the range-based method.
+//! Run times of tasks on machines by the range-based method.
 
 use std::str::FromStr;
 
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// How the machines of a matrix compare.
+/// Consistency of the machines in a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
-    /// A machine that is faster for one task is faster for all.
+    /// If a machine is faster for one task, it is faster for all tasks.
     Consistent,
-    /// The machines of even number are consistent among themselves.
+    /// The machines with even numbers are consistent among themselves.
     SemiConsistent,
-    /// Nothing follows.
+    /// The order of the machines differs from task to task.
     Inconsistent,
 }
 
 impl Consistency {
-    /// As in the names of the benchmark: `c`, `s` or `i`.
+    /// Returns the letter in the names of the benchmark: `c`, `s` or `i`.
     pub fn letter(self) -> char {
         match self {
             Self::Consistent => 'c',
@@ -46,31 +46,32 @@ impl FromStr for Consistency {
     }
 }
 
-/// A matrix of expected times.
+/// Options for a matrix of expected times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EtcOptions {
-    /// How many tasks; 512 in the benchmark.
+    /// Number of tasks; 512 in the benchmark.
     pub tasks: usize,
-    /// How many machines; 16 in the benchmark.
+    /// Number of machines; 16 in the benchmark.
     pub machines: u32,
-    /// How the machines compare.
+    /// Consistency of the machines.
     pub consistency: Consistency,
-    /// Whether tasks differ much (a range up to 3000) or little (up to 100).
+    /// True if tasks differ much (a range up to 3000), false if they differ little (up to 100).
     pub high_tasks: bool,
-    /// Whether machines differ much (a range up to 1000) or little (up to 10).
+    /// True if machines differ much (a range up to 1000), false if they differ little (up to 10).
     pub high_machines: bool,
-    /// The same seed gives the same matrix.
+    /// Seed; the same seed gives the same matrix.
     pub seed: u64,
 }
 
-/// Draws a matrix: the time of a task on a machine is a number of the task, uniform on its range from 1, times one of the pair,
-/// uniform on the range of machines from 1, in seconds, rounded to a microsecond. Consistent rows are sorted.
+/// Generates a matrix. The time of a task on a machine is the product of two random numbers, in seconds and rounded to
+/// a microsecond. One number belongs to the task, and is uniform from 1 to the range of tasks. The other belongs to the
+/// pair, and is uniform from 1 to the range of machines. Consistent rows are sorted.
 ///
-/// Source: T. D. Braun et al., JPDC 61, 2001, section 2, DOI 10.1006/jpdc.2000.1714. Each task is drawn from its own stream of the
-/// generator.
+/// Source: T. D. Braun et al., JPDC 61, 2001, section 2, DOI 10.1006/jpdc.2000.1714. Each task has its own random
+/// stream.
 ///
 /// # Errors
-/// [`GenerateError`] when there are no tasks or machines, or too many.
+/// [`GenerateError`] if there are no tasks or machines, or too many.
 pub fn etc(options: &EtcOptions) -> Result<Instance, GenerateError> {
     let wrong = |name, value: String, expected| GenerateError::Option { name, value, expected };
     if options.tasks == 0 {

@@ -1,4 +1,4 @@
-//! The four families of the paper.
+//! The four job families of the paper.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::parallelism::{self, Parallelism};
 use crate::GenerateError;
 
-/// How sequential times and speed-ups are drawn.
+/// Distribution of sequential times and speed-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -22,16 +22,16 @@ pub enum Family {
     Mixed,
     /// Sequential times uniform on [1, 10] s, Downey's speed-up law with drawn parameters.
     ///
-    /// The paper takes the model of Cirne and Berman (IPDPS 2001) but prints no constant of it. Ours is a choice:
+    /// The paper uses the model of Cirne and Berman (IPDPS 2001) but prints none of its constants. This crate uses
     /// Downey's law with the average parallelism log-uniform on [1, processors] and sigma uniform on [0, 2].
     Cirne,
 }
 
 impl Family {
-    /// Every family, in the order of the paper's figures.
+    /// All families, in the order of the paper's figures.
     pub const ALL: [Self; 4] = [Self::Weak, Self::High, Self::Mixed, Self::Cirne];
 
-    /// The word in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Weak => "weak",
@@ -41,7 +41,7 @@ impl Family {
         }
     }
 
-    /// The times of one job on 1, 2 .. `processors` processors.
+    /// Returns the random run times of one job on 1, 2 .. `processors` processors.
     pub(super) fn draw(self, processors: u32, random: &mut impl Rng) -> Vec<Time> {
         let uniform = |random: &mut _| RngExt::random_range(random, 1.0..=10.0);
         let exact = match self {

@@ -1,4 +1,4 @@
-//! Flows of tasks whose rate of arrival swings.
+//! Flows of tasks whose arrival rate oscillates.
 
 use makespan_core::{Instance, Job, Node, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
@@ -9,37 +9,39 @@ use std::f64::consts::TAU;
 use super::at_most;
 use crate::GenerateError;
 
-/// Sequential tasks for nodes of different speeds.
+/// Options for a flow of sequential tasks on nodes of different speeds.
 ///
-/// The model of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational
-/// Grid", section 5, which says only that sizes are random integers and that the rate swings; how is our choice.
+/// The model comes from W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput
+/// Computational Grid", section 5. The paper states only that sizes are random integers and that the rate oscillates.
+/// The distributions are our choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOptions {
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: usize,
-    /// Their mean size: sizes are integers, uniform from 1 to twice the mean less 1.
+    /// Mean size of a task. Sizes are integers, uniform from 1 to twice the mean less 1.
     pub mean_size: u32,
-    /// What the nodes compute in a second; one processor each.
+    /// Computing capacity of each node, in units of size a second. Each node has one processor.
     pub capacities: Vec<u32>,
-    /// The mean rate of arrival as a multiple of the balance line, at which the nodes can just do what arrives: the sum of the
-    /// capacities over the mean size.
+    /// Mean arrival rate, as a multiple of the balance line: the highest rate that the nodes can sustain, which is the
+    /// sum of the capacities over the mean size.
     pub rate: f64,
-    /// The rate swings by this part of its mean to either side, as a sine; from 0 to 1.
+    /// Amplitude of the rate as a share of its mean, from 0 to 1. The rate is a sine wave.
     pub swing: f64,
-    /// How many swings there are while the tasks arrive.
+    /// Number of oscillations while the tasks arrive.
     pub swings: f64,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl FlowOptions {
-    /// The paper's ten nodes and mean sizes; 4000 tasks at the balance line. The capacities are 1000, 2000 .. 10000.
+    /// Returns the paper's ten nodes with capacities 1000, 2000 .. 10000, and 4000 tasks of the given mean size at the
+    /// highest rate that the nodes can sustain.
     pub fn paper(mean_size: u32) -> Self {
         let capacities = (1..=10).map(|node| 1000 * node).collect();
         Self { tasks: 4000, mean_size, capacities, rate: 1.0, swing: 0.5, swings: 4.0, seed: 1 }
     }
 
-    /// Tasks a second.
+    /// Returns the mean arrival rate, in tasks a second.
     fn mean_rate(&self) -> f64 {
         let capacity: f64 = self.capacities.iter().map(|&capacity| f64::from(capacity)).sum();
         self.rate * capacity / f64::from(self.mean_size)
@@ -64,7 +66,7 @@ impl FlowOptions {
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        // With a longer period the instants of arrival would not be exact to a tick.
+        // With a longer period, arrival times would not be exact to a tick.
         if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
             return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
@@ -72,13 +74,14 @@ impl FlowOptions {
     }
 }
 
-/// Draws a flow: a Poisson process whose rate is `mean (1 + swing sin(2 pi t / period + phase))`, the phase drawn, too.
+/// Generates a flow: a Poisson process whose rate is `mean (1 + swing sin(2 pi t / period + phase))`, with a random
+/// phase.
 ///
-/// A size of `s` is a task of `s` seconds at speed 1, and a node's speed its capacity. Each task is drawn from its own stream, so
-/// the sizes do not depend on the rate.
+/// A size of `s` is a task of `s` seconds at speed 1, and the speed of a node is its capacity. Each task has its own
+/// random stream, so the sizes do not depend on the rate.
 ///
 /// # Errors
-/// [`GenerateError`] names the option that is out of range.
+/// [`GenerateError`] with the option that is out of range.
 pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     options.check()?;
     let digits = options.tasks.saturating_sub(1).to_string().len();
@@ -114,16 +117,16 @@ fn node((index, &capacity): (usize, &u32)) -> Node {
     Node { speed: f64::from(capacity), ..Node::new(format!("n{index}"), 1) }
 }
 
-/// A rate that swings.
+/// An oscillating rate.
 struct Swing {
     mean: f64,
-    /// As a part of the mean.
+    /// Amplitude, as a share of the mean.
     depth: f64,
     period: f64,
     phase: f64,
 }
 
-/// The stream of the phase, which no task has.
+/// Random stream of the phase, which no task uses.
 const PHASE: u64 = u64::MAX;
 
 impl Swing {
@@ -132,13 +135,13 @@ impl Swing {
         random.set_stream(PHASE);
         let phase = random.random_range(0.0..TAU);
         let mean = options.mean_rate();
-        // Without swings the period is not looked at.
+        // Without oscillations, the period is not used.
         let depth = if options.swings > 0.0 { options.swing } else { 0.0 };
         let period = options.tasks.max(1) as f64 / mean / f64::max(options.swings, f64::MIN_POSITIVE);
         Self { mean, depth, period, phase }
     }
 
-    /// How many tasks are expected until an instant: the integral of the rate.
+    /// Returns the expected number of arrivals until an instant: the integral of the rate.
     fn expected(&self, at: f64) -> f64 {
         if self.depth <= 0.0 {
             return self.mean * at;
@@ -147,14 +150,15 @@ impl Swing {
         self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
-    /// When so many are expected, by bisection: the integral is within one swing of the mean.
+    /// Returns the instant with this expected number of arrivals, by bisection. The integral differs from the mean by
+    /// at most one oscillation.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {
             return middle;
         }
         let (mut low, mut high) = (f64::max(middle - self.period, 0.0), middle + self.period);
-        // As exact as ticks are within 146 years.
+        // After 64 steps, instants within 146 years are exact to a tick.
         for _ in 0..64 {
             let half = f64::midpoint(low, high);
             if self.expected(half) < expected { low = half } else { high = half }
@@ -176,7 +180,7 @@ mod tests {
         for (rate, swing) in [(1.0, 0.5), (0.25, 0.0), (8.0, 1.0)] {
             let options = FlowOptions { rate, swing, ..FlowOptions::paper(5000) };
             let instance = flow(&options).unwrap();
-            // 4000 tasks of 5000 on 55000 a second.
+            // 4000 tasks of mean size 5000, on a total capacity of 55000 a second.
             let expected = 4000.0 * 5000.0 / 55_000.0 / rate;
             assert!((last(&instance) / expected - 1.0).abs() < 0.06, "{} is not {expected}", last(&instance));
             let sizes: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();

@@ -1,10 +1,10 @@
-//! Instances drawn at random.
+//! Random instances.
 //!
-//! The families of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
-//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job is drawn from its own stream of
-//! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets them arrive
-//! at a load; [`lublin`] draws logs of rigid jobs; [`flow`] tasks that arrive at a swinging rate;
-//! [`project`] activities that share resources. [`with_needs`] gives any of them memory and GPUs.
+//! The families are those of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling
+//! jobs on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random
+//! stream, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets the jobs
+//! arrive at a given load. [`lublin`] generates logs of rigid jobs, [`flow`] tasks with an oscillating arrival rate,
+//! and [`project`] activities that share resources. [`with_needs`] adds memory and GPUs to any of these instances.
 
 mod day;
 mod error;
@@ -39,12 +39,12 @@ pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
-/// Entries of all tables of times, 8 bytes each.
+/// Maximum number of entries in all tables of times, with 8 bytes each.
 const MAX_ENTRIES: u64 = 50_000_000;
-/// Jobs, tasks or nodes of one instance.
+/// Maximum number of jobs, tasks or nodes of an instance.
 const MAX_PARTS: u64 = 1_000_000;
 
-/// Refuses what would not fit in the memory of any machine.
+/// Refuses numbers that would not fit in the memory of any machine.
 fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());
@@ -52,27 +52,28 @@ fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     Err(GenerateError::Option { name, value: value.to_string(), expected: "it must be at most 1000000" })
 }
 
-/// Moldable jobs on a flat cluster.
+/// Options for moldable jobs on a flat cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoldableOptions {
-    /// How times and speed-ups are drawn.
+    /// Distribution of times and speed-ups.
     pub family: Family,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// How many processors; each job has a time on each number of them.
+    /// Number of processors. Each job has a time on each number of processors.
     pub processors: u32,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Jobs released a second on average, as a Poisson process; all are released at 0 without it.
+    /// Mean number of jobs released a second, as a Poisson process. Without it, all jobs are released at 0.
     pub arrival_rate: Option<f64>,
 }
 
-/// Draws an instance.
+/// Generates an instance.
 ///
-/// Weights are uniform on [1, 10]. With arrivals, the gaps between releases are exponential, the first one included.
+/// Weights are uniform on [1, 10]. With arrivals, the gaps between releases are exponential, including the gap before
+/// the first job.
 ///
 /// # Errors
-/// [`GenerateError`] when the platform has no processor, the rate is not positive, or the tables would not fit in memory.
+/// [`GenerateError`] if the platform has no processor, the rate is not positive, or the tables would not fit in memory.
 pub fn generate(options: &MoldableOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {

@@ -1,18 +1,19 @@
-//! The workload model of Lublin and Feitelson.
+//! Workload model of Lublin and Feitelson.
 //!
 //! U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid jobs",
-//! Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. The parameters
-//! are those of the whole sample, without a distinction of batch and interactive jobs, as its authors' program has them.
+//! Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. The parameters are
+//! those of the whole sample, as in the authors' program, without a distinction between batch and interactive jobs.
 //!
-//! *Size.* Serial with probability 0.244; otherwise 2^u processors, u two-stage uniform on [0.8, h - 2.5] (with
-//! probability 0.86) and [h - 2.5, h], h the logarithm of the number of processors to base 2. With probability 0.576 u is
-//! rounded to a whole number, which makes the size a power of two. *Run time.* e^x s, x hyper-gamma:
-//! gamma(4.2, 0.94) with probability 0.78 - 0.0054 size, else gamma(312, 0.03); drawn again above e^12 s. *Arrivals.* Gaps
-//! of e^x s in the rush hours, x gamma(10.23 * 1.0225, 0.4871), drawn again above e^13 s, stretched in each half hour of the
-//! day by how few jobs come in it, which is gamma(8.1737, 3.9631).
+//! *Size.* A job is serial with probability 0.244. Otherwise it has 2^u processors. With h the logarithm of the number
+//! of processors to base 2, u is uniform on [0.8, h - 2.5] with probability 0.86, and uniform on [h - 2.5, h]
+//! otherwise. With probability 0.576, u is rounded to a whole number, which makes the size a power of two. *Run time.*
+//! e^x s, where x is gamma(4.2, 0.94) with probability 0.78 - 0.0054 size, and gamma(312, 0.03) otherwise. Run times
+//! above e^12 s are redrawn. *Arrivals.* In the rush hours, gaps are e^x s with x gamma(10.23 * 1.0225, 0.4871); gaps
+//! above e^13 s are redrawn. In other half hours of the day, gaps are stretched according to the arrival rate, which is
+//! gamma(8.1737, 3.9631).
 //!
-//! Beyond 361 processors the probability of a short run time would be negative for the largest jobs; as in the authors'
-//! program it is zero there, though the model was fitted to machines of up to 1152 processors only.
+//! Beyond 361 processors, the probability of a short run time would be negative for the largest jobs. It is then zero,
+//! as in the authors' program. The model was fitted only to machines of up to 1152 processors.
 
 use makespan_core::{Actual, Instance, InstanceError, Job, Platform, Profile, Time};
 use rand::{Rng, RngExt, SeedableRng};
@@ -23,15 +24,15 @@ use super::day::Day;
 use super::requests::Requests;
 use crate::GenerateError;
 
-/// Jobs of a log; twice as many would need more than 1 GiB.
+/// Maximum number of jobs of a log; twice as many would need more than 1 GiB.
 const MAX_JOBS: usize = 2_000_000;
 /// Probability of a job on one processor.
 const SERIAL: f64 = 0.244;
-/// Probability of a job whose size was rounded to a power of two.
+/// Probability of a size that is rounded to a power of two.
 const POWER_OF_TWO: f64 = 0.576;
-/// Logarithm (base 2) of the smallest parallel size; below 1 so that two processors are not too rare.
+/// Logarithm (base 2) of the smallest parallel size. It is below 1 so that jobs on two processors are not too rare.
 const LOWEST: f64 = 0.8;
-/// How far below the logarithm of the machine the two uniform stages meet.
+/// Distance from the logarithm of the machine's size down to the border of the two uniform stages.
 const BEND: f64 = 2.5;
 /// Probability of the lower stage.
 const LOWER: f64 = 0.86;
@@ -39,53 +40,53 @@ const LOWER: f64 = 0.86;
 const SHORT: (f64, f64) = (4.2, 0.94);
 /// Shape and scale of the logarithms of long run times.
 const LONG: (f64, f64) = (312.0, 0.03);
-/// The probability of a short run time is this times the size plus [`INTERCEPT`].
+/// Slope of the probability of a short run time: this value times the size plus [`INTERCEPT`].
 const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time: about two days.
 const LONGEST: f64 = 12.0;
-/// Shape and scale of the logarithms of gaps in the rush hours; the shape includes the factor to all hours.
+/// Shape and scale of the logarithms of gaps in the rush hours. The shape includes the factor for all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
 /// Logarithm of the longest gap: about five days.
 const LONGEST_GAP: f64 = 13.0;
 
-/// A log by the model.
+/// Options for a log of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LublinOptions {
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Processors of the machine, at least 8: the two stages need room.
+    /// Number of processors of the machine. It must be at least 8, because the two stages need room.
     pub processors: u32,
-    /// The same seed gives the same log.
+    /// Seed; the same seed gives the same log.
     pub seed: u64,
-    /// Offered load: work over processors times the span of arrivals. Arrivals are stretched or pressed together to meet it;
-    /// they are as the model has them when it is left out.
+    /// Offered load: work over processors times the span of arrivals. Arrivals are stretched or compressed to reach it.
+    /// Without it, arrivals follow the model.
     pub load: Option<f64>,
-    /// How far users ask for more than they need; requests are the run times when it is left out.
+    /// Distribution of requested times. Without it, users request exactly the run times.
     pub requests: Option<Requests>,
 }
 
-/// A log that was drawn: an instance with what users asked for, and what really happens.
+/// A generated log: an instance with the requested times, and the actual run times.
 #[derive(Clone, Debug)]
 pub struct DrawnLog {
-    /// Machines and rigid jobs, by submit time. The times are the requests, which are also the walltimes; without requests
-    /// they are the run times, and there are no walltimes.
+    /// Machines and rigid jobs, by submit time. The times are the requested times, which are also the walltimes.
+    /// Without requests, the times are the run times, and there are no walltimes.
     pub instance: Instance,
-    /// How long the jobs really run.
+    /// Actual run times of the jobs.
     pub actual: Actual,
 }
 
-/// One job before it has a request.
+/// A job without a requested time.
 struct Drawn {
     submit: f64,
     run: f64,
     size: u32,
 }
 
-/// Draws a log.
+/// Generates a log.
 ///
 /// # Errors
-/// [`GenerateError`] when there are no jobs or fewer than 8 processors, or the load is not positive.
+/// [`GenerateError`] if there are no jobs or fewer than 8 processors, or the load is not positive.
 ///
 /// ```
 /// use makespan_generate::{LublinOptions, lublin};
@@ -122,7 +123,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     let mut real = Vec::with_capacity(drawn.len());
     for (index, Drawn { submit, run, size }) in drawn.iter().enumerate() {
         let name = (index + 1).to_string();
-        // A log counts whole seconds; one that is shorter would not be in it.
+        // A log counts whole seconds, so a shorter job would have no run time.
         let run = Time::from_seconds((*run as i64).max(1));
         let request = options.requests.map_or(run, |requests| requests.draw(run, random));
         let profile =
@@ -145,7 +146,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     Ok(DrawnLog { instance, actual })
 }
 
-/// Moves arrivals so that the work is `load` times what the machine could do until the last one.
+/// Scales arrivals so that the work is `load` times the capacity of the machine until the last arrival.
 fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     let work: f64 = jobs.iter().map(|job| job.run * f64::from(job.size)).sum();
     let (first, last) = (jobs[0].submit, jobs[jobs.len() - 1].submit);
@@ -156,7 +157,7 @@ fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     }
 }
 
-/// The distributions of sizes, run times and gaps on a machine.
+/// Distributions of sizes, run times and gaps for a machine.
 struct Model {
     processors: u32,
     short: Gamma<f64>,
@@ -180,7 +181,7 @@ impl Model {
         let (low, high) = if random.random::<f64>() <= LOWER { (LOWEST, bend) } else { (bend, high) };
         let exponent = low + (high - low) * random.random::<f64>();
         let exponent = if kind <= SERIAL + POWER_OF_TWO { exponent.round() } else { exponent };
-        // Rounding goes beyond a machine whose size is no power of two.
+        // If the size of the machine is not a power of two, rounding can exceed it.
         (exponent.exp2().round() as u32).min(self.processors)
     }
 
@@ -196,7 +197,7 @@ impl Model {
     }
 }
 
-/// A value that is drawn again while it is above `most`.
+/// Returns a random value. Values above `most` are redrawn.
 fn limited(gamma: &Gamma<f64>, most: f64, random: &mut impl Rng) -> f64 {
     loop {
         let value = gamma.sample(random);

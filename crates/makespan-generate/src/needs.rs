@@ -1,4 +1,4 @@
-//! Memory and GPUs for instances that were drawn without.
+//! Adds needs of memory and GPUs to generated instances.
 
 use makespan_core::{Graph, Instance, Job, NamedTask, Need, Needs, Node, Platform, Resource, Resources, Task, Work};
 use rand::{Rng, RngExt, SeedableRng};
@@ -6,34 +6,37 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::GenerateError;
 
-/// Of the memory of a processor the least and the most that a task asks for on each of its processors.
+/// Minimum and maximum memory of a task for each of its processors, as shares of the memory for a processor of the
+/// node.
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
-/// How probable it is that a task asks for GPUs.
+/// Probability that a task needs GPUs.
 const GPU_TASKS: f64 = 0.25;
-/// Amounts of memory are multiples of this: 1 MiB.
+/// Granularity of memory: 1 MiB.
 const STEP: u64 = 1 << 20;
-/// Streams of the generator that no job's times are drawn from: those of needs begin here.
+/// First random stream for needs. The times of jobs use lower streams.
 const STREAMS: u64 = 1 << 62;
-/// What machines have besides processors, and with it what tasks need.
+/// Resources of machines besides processors, and the needs of tasks.
 ///
-/// *Memory.* Each node has so much for each of its processors. A task asks for the memory of a processor times a factor that is
-/// log-uniform on [1/16, 2] for each of its processors; half of those that are moldable ask instead for that times a number that is
-/// log-uniform on [1, most processors], as a whole, however many they get. *GPUs.* There are so many in all, dealt to the nodes in turn. A quarter of
-/// the tasks ask for 1, 2, 4 .. of them, each power of two up to the most of a node alike. What would fit nowhere is cut to what fits.
+/// *Memory.* Each node has this amount for each of its processors. A task requests the memory of a processor times a
+/// factor for each of its processors. The factor is log-uniform on [1/16, 2]. Half of the moldable tasks instead
+/// request a total that does not depend on their processors: this amount times a number that is log-uniform on [1,
+/// maximum processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks requests 1, 2,
+/// 4 .. GPUs, each power of two up to the GPUs of the largest node with equal probability. Needs that would fit on no
+/// node are reduced until they fit.
 ///
-/// These are choices of ours: published models of workloads draw no needs besides processors.
+/// These are our choices, because published workload models contain only processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsOptions {
-    /// Bytes of memory for each processor.
+    /// Memory in bytes for each processor.
     pub memory: Option<u64>,
-    /// GPUs in all.
+    /// Total number of GPUs.
     pub gpus: Option<u32>,
 }
 
-/// The instance with resources and needs. Those of job 7 of a seed are the same whatever the number of jobs.
+/// Returns the instance with resources and needs. The needs of job 7 of a seed do not depend on the number of jobs.
 ///
 /// # Errors
-/// [`GenerateError`] when there is more of something than can be counted.
+/// [`GenerateError`] if an amount is too large.
 pub fn with_needs(instance: Instance, options: NeedsOptions, seed: u64) -> Result<Instance, GenerateError> {
     if options == NeedsOptions::default() {
         return Ok(instance);
@@ -68,7 +71,7 @@ fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, GenerateErr
     Ok(job)
 }
 
-/// The platform with these resources on its nodes.
+/// Returns the platform with these resources on its nodes.
 fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, GenerateError> {
     let nodes = platform.nodes();
     let computing = nodes.iter().filter(|node| node.processors > 0).count().max(1) as u32;
@@ -99,14 +102,14 @@ fn refused(problem: String) -> GenerateError {
     GenerateError::Option { name: "resources", value: problem, expected }
 }
 
-/// What a platform has, to draw from.
+/// Maximum resources of a platform, from which needs are generated.
 struct Most {
-    /// Bytes for each processor.
+    /// Memory in bytes for each processor.
     memory: Option<u64>,
     gpus: bool,
-    /// The most GPUs of a node.
+    /// GPUs of the node with the most GPUs.
     gpus_of_node: u32,
-    /// Of the largest node.
+    /// Processors of the largest node.
     node: u32,
     processors: u32,
 }
@@ -123,7 +126,8 @@ impl Most {
         }
     }
 
-    /// What a task needs; as many figures are drawn for each, so that what one gets does not depend on another.
+    /// Returns random needs of a task. The number of random values is the same for each task, so needs do not depend on
+    /// each other.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());
@@ -135,7 +139,7 @@ impl Most {
         Needs::new(memory.into_iter().chain(gpus)).map_err(|error| refused(error.to_string()))
     }
 
-    /// `memory` is that of a processor, and the figures are uniform on [0, 1).
+    /// Returns the memory need of a task. `memory` is the memory of a processor, and `figures` are uniform on [0, 1).
     fn memory(&self, memory: u64, task: &Task, figures: [f64; 3]) -> Need {
         let [factor, whole, width] = figures;
         let each = memory as f64 * MEMORY.0 * (MEMORY.1 / MEMORY.0).powf(factor);
@@ -145,7 +149,7 @@ impl Most {
         };
         let fewest = task.profile.min_processors();
         let most = task.profile.max_processors().min(self.processors);
-        // The memory of its own processors is always there, and on one node that of the others, too.
+        // The memory of its own processors is always available, and on a single node also the memory of the others.
         if most > fewest && whole < 0.5 {
             let width = f64::from(most).powf(width);
             return Need::whole(steps(each * width, memory.saturating_mul(most.max(self.node).into())));

@@ -1,10 +1,10 @@
-//! From a sequential time to the times on every number of processors.
+//! Derives the times on each number of processors from a sequential time.
 
 use makespan_core::{SpeedupLaw, Time};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 
-/// How well a job uses more processors, in the paper's recursive model.
+/// Scalability of a job in the paper's recursive model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parallelism {
     /// Speed-up close to 1: X ~ N(0.9, 0.2).
@@ -13,12 +13,14 @@ pub(super) enum Parallelism {
     High,
 }
 
-/// The paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`, X drawn anew for each step and redrawn outside [0, 1].
+/// Returns the times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. X is a new random value for each step,
+/// and redrawn outside [0, 1].
+/// redrawn outside [0, 1].
 ///
-/// The formula is taken as printed, j being the number of processors after the step, so that X = 1 is no speed-up and
-/// X = 0 the steepest, nearly linear one. (With j before the step, X = 0 would be exactly linear, but the makespan ratios of
-/// the highly parallel jobs then come out about 0.1 lower.) The printed labels are swapped: X near 0.9 gives almost no
-/// speed-up, hence the *weakly* parallel jobs.
+/// The formula is used as printed, with j the number of processors after the step. So X = 1 means no speed-up, and X =
+/// 0 means the steepest, nearly linear speed-up. With j before the step, X = 0 would be exactly linear, but the
+/// makespan ratios of the highly parallel jobs would be about 0.1 lower. The printed labels are swapped: X near 0.9
+/// gives almost no speed-up, so it belongs to the *weakly* parallel jobs.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
         Parallelism::Weak => 0.9,
@@ -34,14 +36,16 @@ pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u
     times
 }
 
-/// Downey's law with average parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]: our choice.
+/// Returns the times of Downey's law with average parallelism log-uniform on [1, processors] and sigma uniform on [0,
+/// 2]. The distributions are our choice.
 pub(super) fn downey(sequential: f64, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0)).max(1.0);
     let law = SpeedupLaw::Downey { parallelism, sigma: random.random_range(0.0..=2.0) };
     (1..=processors).map(|count| sequential * law.time_fraction(count)).collect()
 }
 
-/// A gaussian, redrawn until it is at least a millisecond: the paper's small jobs would else be negative now and then.
+/// Returns a Gaussian value, redrawn until it is at least a millisecond. Otherwise some of the paper's small jobs would
+/// have negative times.
 pub(super) fn positive_gaussian(mean: f64, deviation: f64, random: &mut impl Rng) -> f64 {
     redrawn(mean, deviation, random, |value| value >= 1e-3)
 }
@@ -56,10 +60,10 @@ fn redrawn(mean: f64, deviation: f64, random: &mut impl Rng, accept: impl Fn(f64
     }
 }
 
-/// Whole ticks, such that times never grow and work never falls from one allotment to the next.
+/// Rounds times to whole ticks, so that times never grow and work never falls from one allotment to the next.
 ///
-/// Nearest ticks alone would let the work of a linear speed-up fall by up to half a tick a processor, and the
-/// guarantee of the dual approximation rests on `k t(k) >= (k-1) t(k-1)` exactly.
+/// Rounding to the nearest tick could lower the work of a linear speed-up by up to half a tick a processor. But the
+/// guarantee of the dual approximation needs `k t(k) >= (k-1) t(k-1)` exactly.
 pub(super) fn rounded(exact: &[f64]) -> Vec<Time> {
     let mut times: Vec<Time> = Vec::with_capacity(exact.len());
     for (index, &seconds) in exact.iter().enumerate() {

@@ -8,30 +8,30 @@ use rand_distr::{Distribution, Exp1};
 use super::{Family, MoldableOptions, generate};
 use crate::GenerateError;
 
-/// The stream of the gaps, which no job has.
+/// Random stream of the gaps, which no job uses.
 const GAPS: u64 = u64::MAX;
 
-/// Moldable jobs on a flat cluster, arriving as a Poisson process.
+/// Options for moldable jobs on a flat cluster that arrive as a Poisson process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoissonOptions {
-    /// How times and speed-ups are drawn.
+    /// Distribution of times and speed-ups.
     pub family: Family,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// How many processors.
+    /// Number of processors.
     pub processors: u32,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Offered load: the work that arrives in a second on average, over the processors. The work of a job is its time on
-    /// one processor, the least that it can need; a policy that gives it more makes more work of it.
+    /// Offered load: the mean work that arrives in a second, over the processors. The work of a job is its time on one
+    /// processor, which is its minimum; on more processors the work of a job can be larger.
     pub load: f64,
 }
 
-/// Draws the jobs of [`generate`] and lets them arrive with exponential gaps, of which the mean is the mean work of these very
-/// jobs over the processors and the load.
+/// Generates the jobs of [`generate`], and lets them arrive with exponential gaps. The mean gap is the mean work of
+/// these jobs over the product of processors and load.
 ///
 /// # Errors
-/// [`GenerateError`] as [`generate`] does, or when the load is not positive.
+/// The errors of [`generate`], or a load that is not positive.
 pub fn poisson(options: &PoissonOptions) -> Result<Instance, GenerateError> {
     let PoissonOptions { family, jobs, processors, seed, load } = *options;
     let wrong = || GenerateError::Option {
@@ -71,7 +71,7 @@ mod tests {
             let work: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             let last = instance.jobs().last().unwrap().release.seconds();
             let offered = work / (16.0 * last);
-            // The deviation of the sum of 4000 exponential gaps is 1.6 %.
+            // The standard deviation of the sum of 4000 exponential gaps is 1.6 %.
             assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
             assert_eq!(poisson(&options).unwrap().all_submitted(), instance.all_submitted());
             let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();

@@ -1,13 +1,16 @@
 //! Projects whose activities wait for each other and share resources.
 //!
-//! After R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of resource-constrained project
-//! scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693: their three figures say how hard a project is.
-//! *Network complexity*: edges that no others imply, an activity, the begin and the end of the project counted among both. *Resource
-//! factor*: of how many of all resources an activity in a mode needs some, as a share. *Resource strength*: how much there is of a resource,
-//! from 0, the least with which the project can be done, to 1, with which nobody ever waits for it.
+//! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
+//! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
+//! Three parameters determine the difficulty of a project. *Network complexity* is the number of edges, without
+//! redundant ones, over the number of activities, where both counts include the begin and the end of the project.
+//! *Resource factor* is the share of the resources that an activity needs in a mode. *Resource strength* is the amount
+//! of a resource, from 0, the minimum for which the project is feasible, to 1, where no activity ever waits for the
+//! resource.
 //!
-//! Times, needs and limits are those of PSPLIB: durations and needs from 1 to 10, three activities at the begin and at the end, at most three
-//! successors and three predecessors. What is drawn in which order is ours, so that instances of theirs do not come again.
+//! Times, needs and limits are those of PSPLIB: durations and needs from 1 to 10, three first and three last
+//! activities, and at most three successors and three predecessors. The order of the random values is our choice, so
+//! the instances of PSPLIB are not reproduced.
 
 mod network;
 #[cfg(test)]
@@ -20,34 +23,35 @@ use rand_chacha::ChaCha8Rng;
 use crate::GenerateError;
 use network::Network;
 
-/// Most activities of a project.
+/// Maximum number of activities of a project.
 const MOST: usize = 1000;
-/// Most periods of an activity, and the most that it needs of a resource in a period.
+/// Maximum number of periods of an activity, and maximum need of a resource in a period.
 const LONGEST: u64 = 10;
 
-/// A project: one compound job of activities on one processor each, with modes as allotments.
+/// Options for a project: one compound job whose activities have one processor each, and modes as allotments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectOptions {
-    /// How many activities, without a begin and an end.
+    /// Number of activities, without the begin and the end.
     pub activities: usize,
-    /// Modes of each activity, from 1 to 10, each of another duration: the faster, the more it needs.
+    /// Modes of each activity, from 1 to 10. Each mode has another duration, and a faster mode needs more.
     pub modes: usize,
-    /// Resources that come back.
+    /// Number of resources that become free again.
     pub renewable: usize,
-    /// Resources that are used up.
+    /// Number of resources that are used up.
     pub nonrenewable: usize,
-    /// Edges an activity.
+    /// Average number of edges for each activity.
     pub complexity: f64,
-    /// The share of resources that an activity needs.
+    /// Share of the resources that an activity needs.
     pub factor: f64,
-    /// How much there is of each resource, from 0 to 1.
+    /// Amount of each resource, from 0 (minimum) to 1 (never scarce).
     pub strength: f64,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl Default for ProjectOptions {
-    /// 30 activities of one mode, four resources, of which each needs about half, half as strong as could be.
+    /// Returns options for 30 activities of one mode and four resources. An activity needs about half of the resources,
+    /// and their strength is 0.5.
     fn default() -> Self {
         Self {
             activities: 30,
@@ -62,17 +66,17 @@ impl Default for ProjectOptions {
     }
 }
 
-/// An activity: its durations fall from mode to mode, and its needs of each resource do not.
+/// An activity. From mode to mode its durations fall, and its needs of each resource do not fall.
 struct Activity {
     durations: Vec<u64>,
-    /// Of each resource, by mode.
+    /// Needs of each resource, by mode.
     needs: Vec<Vec<u64>>,
 }
 
-/// Draws a project.
+/// Generates a project.
 ///
 /// # Errors
-/// [`GenerateError`] when a figure is out of its range.
+/// [`GenerateError`] if an option is out of its range.
 pub fn project(options: &ProjectOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
@@ -103,7 +107,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
         );
     }
     if renewable + nonrenewable > 100 {
-        let expected = "renewable and nonrenewable ones must be at most 100 together";
+        let expected = "there may be at most 100 renewable and nonrenewable resources together";
         return wrong("number of resources", (renewable + nonrenewable).to_string(), expected);
     }
     if !(1.0..=3.0).contains(&complexity) {
@@ -119,7 +123,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // Of all pairs of an activity and a resource as many as the factor says.
+    // The factor determines the number of pairs of an activity and a resource that it needs.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -146,12 +150,12 @@ fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity
     (0..options.activities).map(|at| draw(&asks[at * resources..(at + 1) * resources])).collect()
 }
 
-/// How much there is of each resource: renewable ones first.
+/// Returns the amount of each resource, renewable ones first.
 fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity]) -> Vec<u64> {
     let between =
         |(least, most): (u64, u64)| least + (options.strength * most.saturating_sub(least) as f64).round() as u64;
     let renewable = |at: usize| {
-        // In its slowest mode an activity needs the least.
+        // An activity needs the least in its slowest mode.
         let least = activities.iter().map(|activity| activity.needs[at][0]).max().unwrap_or(0);
         (least, peak(network, activities, at).max(least))
     };
@@ -163,10 +167,10 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     (0..options.renewable).map(renewable).chain(used_up.map(nonrenewable)).map(between).collect()
 }
 
-/// The most of a resource that is held at once if each activity starts as early as the edges allow, in the mode that needs the most
-/// of it.
+/// Returns the largest amount of a resource in use if each activity starts as early as the edges allow, in the mode
+/// that needs the most of this resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
-    // Of several modes that need as much the slowest.
+    // If several modes need this amount, the slowest one counts.
     let mode = |activity: &Activity| {
         activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
     };
@@ -180,7 +184,7 @@ fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
             starts[to] = starts[to].max(starts[at] + duration);
         }
     }
-    // What ends at an instant is free for what starts then.
+    // A resource that is released at an instant is available to activities that start at this instant.
     changes.sort_unstable();
     let (mut held, mut most) = (0, 0);
     for (_, change) in changes {
@@ -210,13 +214,13 @@ fn graph(options: &ProjectOptions, network: &Network, activities: &[Activity]) -
     Graph::new(tasks, network.edges().map(edge).collect()).map_err(|error| error.to_string())
 }
 
-/// The names of the resources, renewable ones first.
+/// Returns the names of the resources, renewable ones first.
 fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
     let renewable = (1..=options.renewable).map(|number| format!("R{number}"));
     renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
 }
 
-/// So many processors that they are never scarce.
+/// Returns a platform with enough processors for all activities.
 fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
     let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
     let (licences, consumables) = stocks.split_at(options.renewable);

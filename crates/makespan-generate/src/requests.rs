@@ -1,4 +1,4 @@
-//! What users ask for.
+//! Requested run times of users.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,38 +8,39 @@ use rand::{Rng, RngExt};
 
 use crate::GenerateError;
 
-/// Five minutes, to which requests are rounded up.
+/// Five minutes: requests are rounded up to a multiple of this.
 const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
 
-/// How far users ask for more time than their jobs take: the run time times a factor that is uniform on [1, `factor`], rounded
-/// up to five minutes, as people write round times.
+/// Distribution of requested times: the run time times a factor that is uniform on [1, `factor`], rounded up to five
+/// minutes, because users write round times.
 ///
-/// The simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil, "Utilization and predictability in
-/// scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests cluster on fewer
-/// values and tell less than such factors do (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime
-/// estimates", JSSPP 2005, DOI `10.1007/11605300_1`); a factor flatters policies that use requests.
+/// This is the simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil, "Utilization and
+/// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests
+/// have fewer different values and contain less information than such factors (D. Tsafrir, Y. Etsion, D. G. Feitelson,
+/// "Modeling user runtime estimates", JSSPP 2005, DOI `10.1007/11605300_1`). So this model favours policies that use
+/// requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requests {
     factor: f64,
 }
 
 impl Requests {
-    /// Requests of up to `factor` times the run time.
+    /// Returns requests of up to `factor` times the run time.
     ///
     /// # Errors
-    /// [`GenerateError`] when the factor is not from 1 to 1000.
+    /// [`GenerateError`] if the factor is not from 1 to 1000.
     pub fn up_to(factor: f64) -> Result<Self, GenerateError> {
         if (1.0..=1000.0).contains(&factor) {
             return Ok(Self { factor });
         }
-        let expected = "it must be from 1 to 1000: how many times their run time users ask for at most";
+        let expected = "it must be from 1 to 1000: the maximum ratio of the requested time to the run time";
         Err(GenerateError::Option { name: "requests", value: factor.to_string(), expected })
     }
 
-    /// The request for a run time, never below it.
+    /// Returns a random request for a run time, which is never below the run time.
     pub(super) fn draw(self, run: Time, random: &mut impl Rng) -> Time {
         let factor = 1.0 + (self.factor - 1.0) * random.random::<f64>();
-        // The float saturates, and the whole sum is refused with the instance.
+        // The conversion saturates, and the instance then refuses the total.
         let wanted = ((run.ticks() as f64 * factor).ceil() as i64).max(run.ticks());
         let steps = wanted / STEP + i64::from(wanted % STEP > 0);
         Time::from_ticks(steps.saturating_mul(STEP))

@@ -9,7 +9,7 @@ fn sequential(instance: &Instance) -> Vec<f64> {
     instance.simple_jobs().map(|job| job.profile().time(1).seconds()).collect()
 }
 
-/// Speed-ups on all processors.
+/// Returns the speed-ups of the jobs on all processors.
 fn speedups(instance: &Instance) -> Vec<f64> {
     let speedup = |profile: &Profile| profile.time(1).seconds() / profile.time(50).seconds();
     instance.simple_jobs().map(|job| speedup(job.profile())).collect()
@@ -53,10 +53,11 @@ fn the_samples_have_the_means_of_their_distributions() {
     for family in [Family::Weak, Family::High, Family::Cirne] {
         close(&sequential(&generate(&options(family, 2000)).unwrap()), 5.3, 5.7);
     }
-    // 0.7 x 1.03 + 0.3 x 10.3, the redrawing of negative values included.
+    // The expected mean is 0.7 x 1.03 + 0.3 x 10.3, because negative values are redrawn.
     close(&sequential(&generate(&options(Family::Mixed, 2000)).unwrap()), 3.4, 4.2);
     close(&speedups(&generate(&options(Family::Weak, 500)).unwrap()), 1.0, 3.0);
-    // X has mean 0.2 after redrawing: exp(0.8 (1/2.6 + 1/3.6 + .. + 1/50.6)) is 12.9, where X = 0 throughout gives 25.5.
+    // X has mean 0.2 after redrawing, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 + .. + 1/50.6)) is 12.9. With X =
+    // 0 it would be 25.5.
     close(&speedups(&generate(&options(Family::High, 500)).unwrap()), 11.5, 14.5);
 }
 

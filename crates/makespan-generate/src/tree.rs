@@ -1,7 +1,8 @@
 //! Trees of machines with bags of tasks.
 //!
-//! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
-//! for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), sections 5.1.2 and 5.1.3.
+//! Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
+//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), sections 5.1.2 and
+//! 5.1.3.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,72 +18,72 @@ use serde::{Deserialize, Serialize};
 use super::at_most;
 use crate::GenerateError;
 
-/// Speeds in millions of operations a second: an old Pentium Pro and an Athlon.
+/// Speeds in millions of operations a second, from an old Pentium Pro to an Athlon.
 const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 /// Bandwidths as printed: 110 kb/s to 7 Mb/s.
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
-/// Latencies in seconds, where there are any.
+/// Latencies in seconds, if links have latencies.
 const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
-/// Bytes of every task. With bandwidths and ratios given this sets the unit of time, and how much latencies weigh.
+/// Bytes of each task. Together with the bandwidths and ratios, this sets the unit of time and the weight of latencies.
 pub const DATA: u64 = 1_000_000;
-/// Bytes that `SimGrid` of those years let be under way at most (`SG_TCP_CTE_GAMMA`): a flow has at most this over twice
-/// the latency of its link. H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596,
-/// 2002).
+/// Maximum number of bytes in transit in `SimGrid` at that time (`SG_TCP_CTE_GAMMA`). It limits the bandwidth of a flow
+/// to this number over twice the latency of its link. H. Casanova and L. Marchal, "A network model for simulation of
+/// grid application" (INRIA RR-4596, 2002).
 const WINDOW: f64 = 20_000.0;
-/// The least ratio of bytes to operations: the product of two 3500 x 3500 matrices.
+/// Smallest ratio of bytes to operations: the product of two 3500 x 3500 matrices.
 pub const LEAST_RATIO: f64 = 0.001;
-/// The largest: the sum of two such matrices.
+/// Largest ratio of bytes to operations: the sum of two such matrices.
 pub const LARGEST_RATIO: f64 = 4.6;
 
-/// How the paper's "kb/s" and "Mb/s" are read.
+/// Meaning of the paper's "kb/s" and "Mb/s".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// As bits.
+    /// Bits a second.
     Bits,
-    /// As bytes.
+    /// Bytes a second.
     Bytes,
 }
 
-/// What the latencies of links, 6 ms to 10 s, do.
+/// Effect of the latencies of links, 6 ms to 10 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Latency {
-    /// There are none.
+    /// Links have no latency.
     None,
-    /// Every transfer takes the latency of its link besides.
+    /// Every transfer also takes the latency of its link.
     Plain,
-    /// So it does, and the bandwidth is at most 20,000 bytes over twice the latency, as in the paper's simulator: "latency
-    /// is a limiting factor as well as the link capacity" (section 5.1.2).
+    /// Every transfer takes the latency of its link, and the bandwidth is at most 20,000 bytes over twice the latency.
+    /// The paper's simulator does so: "latency is a limiting factor as well as the link capacity" (section 5.1.2).
     Window,
 }
 
-/// A tree and its applications.
+/// Options for a tree and its applications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeOptions {
-    /// How many nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// The most children of a node.
+    /// Maximum number of children of a node.
     pub degree: usize,
-    /// How many applications.
+    /// Number of applications.
     pub applications: usize,
-    /// Bytes an operation of the most communication-intensive application; the first has [`LEAST_RATIO`], and those
-    /// between are evenly spaced.
+    /// Ratio of bytes to operations of the most communication-intensive application. The first application has
+    /// [`LEAST_RATIO`], and the ratios between them are evenly spaced.
     pub largest_ratio: f64,
-    /// Tasks of each application.
+    /// Number of tasks of each application.
     pub tasks: u64,
-    /// How bandwidths are read.
+    /// Unit of bandwidths.
     pub unit: Unit,
-    /// What latencies do.
+    /// Effect of latencies.
     pub latency: Latency,
-    /// Bytes a task.
+    /// Bytes of each task.
     pub data: u64,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl Unit {
-    /// Both.
+    /// All units.
     pub const ALL: [Self; 2] = [Self::Bytes, Self::Bits];
 }
 
@@ -96,7 +97,7 @@ impl fmt::Display for Unit {
 }
 
 impl Latency {
-    /// All readings.
+    /// All effects of latencies.
     pub const ALL: [Self; 3] = [Self::None, Self::Plain, Self::Window];
 }
 
@@ -134,15 +135,15 @@ impl FromStr for Unit {
     }
 }
 
-/// Draws an instance.
+/// Generates an instance.
 ///
-/// The tree grows breadth first, each node in turn getting 1 to `degree` children, uniformly, until there are enough. Speeds
-/// are uniform, bandwidths and latencies log-uniform in the paper's ranges (their distribution is not printed). The
-/// machines do not depend on the applications, nor on the unit but for the factor of eight. Work is counted in millions of
-/// operations; all weights are 1.
+/// The tree grows breadth first: each node in turn gets 1 to `degree` children, uniformly, until there are enough
+/// nodes. Speeds are uniform. Bandwidths and latencies are log-uniform in the paper's ranges, because the paper does
+/// not print their distribution. The machines do not depend on the applications; the unit only changes bandwidths by
+/// the factor eight. Work is counted in millions of operations, and all weights are 1.
 ///
 /// # Errors
-/// [`GenerateError`] when an option draws nothing.
+/// [`GenerateError`] if an option is out of its range.
 pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let parents = parents(options);
@@ -152,7 +153,7 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        // Rounded to what a measurement would print, which keeps exact throughputs short.
+        // Rounding to the precision of a measurement keeps exact throughputs short.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {
@@ -186,7 +187,7 @@ fn application(options: &TreeOptions, at: usize) -> Result<Job, GenerateError> {
     Ok(Job::new(name, profile).with_weight(Weight::ONE).with_count(count).with_data(options.data))
 }
 
-/// The parent of each node.
+/// Returns the parent of each node.
 fn parents(options: &TreeOptions) -> Vec<Option<usize>> {
     let mut stream = stream(options.seed, 0);
     let (mut parents, mut open) = (vec![None], VecDeque::from([0]));
@@ -264,7 +265,7 @@ mod tests {
         assert!(nodes.iter().filter_map(|node| node.link).all(|link| (110e3..=7e6).contains(&link.bandwidth)));
         let degree = |at| nodes.iter().filter(|node| node.parent == Some(at)).count();
         assert!((0..50).all(|at| degree(at) <= 5));
-        // Breadth first: parents never go back.
+        // In breadth-first order, the parents of consecutive nodes never go back.
         assert!(nodes.windows(2).all(|pair| pair[0].parent <= pair[1].parent));
         let problem = TreeProblem::new(&instance).unwrap();
         let ratios = problem.applications().iter().map(|one| makespan_core::tree::float_of(&one.ratio()) / 1e6);

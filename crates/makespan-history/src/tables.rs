@@ -1,20 +1,21 @@
-//! Tables of a database, and how older ones become them.
+//! Tables of a database, and migration from older versions.
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 /// What a database is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A database of the application, of this version; 0 if it is empty.
+    /// A database of this application, with its version; 0 if it is empty.
     Ours(i64),
     /// Another program's.
     Foreign,
 }
 
-/// Asks a database what it is. The `application` is the number in the header by which a program knows its databases.
+/// Returns which program a database belongs to. `application` is the number in the file header that identifies the
+/// program.
 ///
 /// # Errors
-/// Those of the database.
+/// The errors of the database.
 pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (stated, version) = (number("application_id")?, number("user_version")?);
@@ -26,12 +27,12 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     })
 }
 
-/// Takes the steps that are missing, all or none, and returns what the database was before. Step `k` makes version `k + 1` of version
-/// `k`. A database of another program or of a later version is left as it is. Of two processes that come at once the second waits, and
-/// finds nothing to do.
+/// Applies the missing migration steps in one transaction, and returns the state of the database before. Step `k`
+/// converts version `k` to version `k + 1`. A database of another program or of a later version is not changed. If two
+/// processes migrate at once, the second waits and then finds nothing to do.
 ///
 /// # Errors
-/// Those of the database.
+/// The errors of the database.
 pub fn migrate(connection: &mut Connection, application: i64, steps: &[&str]) -> Result<Kind, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = kind(&transaction, application)?;

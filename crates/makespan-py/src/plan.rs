@@ -77,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// The objective at which the algorithm aims, if it is one.
+    /// Objective that the algorithm minimises, if there is exactly one.
     #[getter]
     fn minimised(&self) -> Option<&'static str> {
         match makespan::minimised(&self.planned.algorithm) {

@@ -35,7 +35,7 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// The spec of the algorithm that is meant.
+    /// Returns the spec of the algorithm that these options select.
     fn spec(&self, py: Python<'_>, instance: &makespan::Instance) -> PyResult<String> {
         let objective = self.objective.as_deref().map(|name| objective(py, name)).transpose()?;
         let wishes = makespan::Wishes {

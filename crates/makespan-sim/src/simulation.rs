@@ -1,4 +1,4 @@
-//! The result of a simulation.
+//! Result of a simulation.
 
 use makespan_core::{TaskId, Trace, Unavailable};
 

@@ -74,8 +74,9 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
-/// The objectives at which the plans of an algorithm aim, by its spec: `optimise[objective=makespan]`, and weighted completion if
-/// `optimise` names no objective. None of a front, which holds plans for several, and of an unknown name.
+/// Returns the objectives at which an algorithm's plans aim. `spec` is its spec, such as
+/// `optimise[objective=makespan]`; `optimise` without an objective aims at weighted completion. The result is empty for
+/// a Pareto front, which holds plans for several objectives, and for an unknown name.
 pub fn minimised(spec: &str) -> &'static [Objective] {
     let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
     if name != "optimise" {

@@ -275,10 +275,11 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`] and searches about ten times as long if that may prove more, within the time limit if there is one.
+/// Proves the bounds of [`bound`]. It then searches about ten times as long if this may prove more, within the time
+/// limit if there is one.
 ///
 /// # Errors
-/// As [`bound`].
+/// The errors of [`bound`].
 pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Result<Vec<Bound>, PlanError> {
     if TreeProblem::is_meant(instance) {
         return bound(instance);

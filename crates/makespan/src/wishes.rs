@@ -1,11 +1,11 @@
-//! Options of a plan, and the spec that they mean.
+//! Options of a plan, and their translation to a spec.
 
 use makespan_core::Instance;
 use thiserror::Error;
 
 use crate::{STEADY_STATE, catalogue, default_algorithm};
 
-/// The wishes of a user about a plan: an algorithm, or the default one, and the aim of its search.
+/// A user's options for a plan: the algorithm, and the objective and limits of its search.
 ///
 /// ```
 /// use makespan::{Instance, Job, Platform, Profile, Time, Wishes};
@@ -18,35 +18,35 @@ use crate::{STEADY_STATE, catalogue, default_algorithm};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// A spec; the algorithm that is meant for the instance if it is missing.
+    /// Spec of the algorithm. If it is missing, the default algorithm for the instance is used.
     pub algorithm: Option<String>,
-    /// The name of an objective, or `pareto`.
+    /// Name of an objective, or `pareto`.
     pub objective: Option<String>,
-    /// How long the search may take, such as `10s`.
+    /// Time limit of the search, such as `10s`.
     pub time_limit: Option<String>,
-    /// How many times the proven bound the makespan may be.
+    /// Maximum makespan, as a multiple of the proven bound.
     pub makespan_at_most: Option<String>,
 }
 
-/// An option that does not go with the algorithm.
+/// An option that the algorithm does not accept.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
-    /// The algorithm has no such parameter.
+    /// The algorithm does not have this parameter.
     #[error("`{algorithm}` takes no {option}; leave it out, or plan by {able}")]
     NotTaken {
-        /// Its name.
+        /// Name of the algorithm.
         algorithm: String,
         /// The option.
         option: String,
-        /// The algorithms that have it.
+        /// Algorithms that have this parameter.
         able: String,
     },
-    /// The spec states the parameter as well.
-    #[error("`{spec}` states {key} and so does the argument {option}; give one of them")]
+    /// Both the spec and an option state the parameter.
+    #[error("both `{spec}` and the argument {option} state {key}; give one of them")]
     Twice {
         /// The spec.
         spec: String,
-        /// The parameter.
+        /// Name of the parameter.
         key: &'static str,
         /// The option.
         option: String,
@@ -54,11 +54,12 @@ pub enum WishError {
 }
 
 impl Wishes {
-    /// Returns the spec of the algorithm with its parameters. The default algorithm minimises the makespan of graphs, whose last task is
-    /// waited for, and on machines that differ, where it searches for nothing else.
+    /// Returns the spec of the algorithm with its parameters. For graphs and on machines of different speeds, the
+    /// default objective is the makespan: users wait for the last task of a graph, and the search for such machines
+    /// supports no other objective.
     ///
     /// # Errors
-    /// [`WishError`] names the option that the algorithm does not take, or that the spec states as well.
+    /// [`WishError`], if the algorithm does not take an option, or the spec already states it.
     pub fn spec(&self, instance: &Instance) -> Result<String, WishError> {
         let Self { algorithm, objective, time_limit, makespan_at_most } = self;
         let spec = algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance));
@@ -88,7 +89,8 @@ impl Wishes {
     }
 }
 
-/// Checks whether the algorithm has the parameter, and whether the spec leaves it open. An unknown algorithm is refused later.
+/// Refuses a parameter that the algorithm does not have, or that the spec already states. An unknown algorithm is
+/// refused later.
 fn check(spec: &str, name: &str, stated: &str, key: &'static str) -> Result<(), WishError> {
     let option = key.replace('-', "_");
     let has = |entry: &&crate::Entry| entry.parameters.iter().any(|parameter| parameter.name == key);

@@ -37,7 +37,7 @@ pub struct Entry<K = OfScheduler> {
 /// What a scheduler has besides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
-    /// The objectives at which its plans aim; of `optimise` those among which its parameter chooses.
+    /// Objectives that its plans aim at. For `optimise`, these are the objectives that its parameter can select.
     pub minimises: &'static [Objective],
     /// What is proved.
     pub guarantee: &'static str,

@@ -19,26 +19,28 @@ const AHEAD: usize = 256;
 /// A millionth.
 const UNIT: i128 = 1_000_000;
 
-/// Replaces guesses by the median of what has ended, and refines what was learned before.
+/// Replaces guesses by the median of the tasks that have ended, and refines run times that were learned before.
 ///
-/// Each task has *kinds*, from the most specific one to the most general: its command and its template, say, or its user. All tasks
-/// are of one last kind together.
+/// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
+/// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) takes the median of the tasks that have ended of the first of its kinds of which any has. Times are compared as on
-///   the fewest processors of each task, by its own speed-up as far as that is known or guessed.
-/// * A task whose time was learned before ([`Estimate::Learned`]) takes its own time, longer or shorter by the median of the ratios
-///   between what the tasks of its kind that were learned, too, took and what was expected of them. Only ends after its estimate was made count: an
-///   estimate contains what ended before. What was known before counts as as many ratios of one as it rests on runs, and at
-///   most nine.
+/// * A task whose time is a guess ([`Estimate::Guessed`]) takes a median. The median is taken over the first of its kinds
+///   in which tasks have ended. Times are compared on the fewest processors of each task, by the known or guessed
+///   speed-up of the task.
+/// * A task whose time was learned before ([`Estimate::Learned`]) takes its own time, multiplied by a median ratio. The
+///   ratios are those of the actual to the expected time of learned tasks of its kind. Only ends after the estimate was
+///   made count, because the estimate contains the earlier ends. In the median, the earlier runs behind the estimate
+///   count as ratios of one, at most nine of them.
 /// * A task whose time is stated keeps it.
 ///
-/// The latest 50 ends of a kind count, as in the history. Estimates are replaced at the first end, and then when a median
-/// has moved by more than a tenth. No estimate is longer than the walltime.
+/// Only the latest 50 ends of a kind count, as in the history. Estimates are replaced at the first end, and later when
+/// a median has moved by more than a tenth. No estimate is longer than the walltime.
 ///
-/// Source: Makespan, by the rules of the history (docs/history.md); of the users of a log, D. Tsafrir, Y. Etsion and D. Feitelson, IEEE Trans.
-/// Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the last two. Complexity: an end costs
-/// the same whatever has ended before; where estimates are replaced, the number of tasks of the kind that are released and have not ended, and some hundred.
-/// Tasks that are to be released much later are told when they come.
+/// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, D. Tsafrir, Y. Etsion and
+/// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the
+/// last two run times. Complexity: the cost of an end does not depend on the number of earlier ends. If estimates are
+/// replaced, the cost is proportional to the number of released and unfinished tasks of the kind, plus some hundred.
+/// Tasks that are released much later get their estimate at their release.
 ///
 /// ```
 /// use makespan_algos::estimate::Medians;
@@ -76,7 +78,7 @@ struct Own {
     estimate: Estimate,
     walltime: Option<Time>,
     release: Time,
-    /// The instant at which its estimate was made.
+    /// Instant at which the estimate was made.
     made: Time,
     /// How many equal tasks have not ended with success.
     left: u64,
@@ -107,8 +109,8 @@ impl Medians {
         medians
     }
 
-    /// Takes in the tasks that have come since, behind those that were there, with the instants at which their estimates were `made`. Returns
-    /// what is known of their times.
+    /// Adds the tasks that have arrived since the last call, with the instants when their estimates were `made`.
+    /// Returns their known run times.
     pub fn grow(
         &mut self,
         instance: &Instance,

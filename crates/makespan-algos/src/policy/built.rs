@@ -1,4 +1,4 @@
-//! The policy that a line of the catalogue builds.
+//! Policy built from an entry of the catalogue.
 
 use makespan_core::{Instance, Policy, Unsupported};
 

@@ -127,10 +127,10 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Extends the beliefs that have expired, and takes in repairs. Returns whether anything changed.
+    /// Extends the expired beliefs about ends, and adds repaired processors. Returns whether anything changed.
     ///
-    /// Tasks in `ending`, which is sorted, end at this instant, but the policy has not seen their ends yet: their beliefs are those of
-    /// the instant before. A belief therefore depends on the present alone, not on the last event.
+    /// The tasks in the sorted list `ending` end at this instant, but the policy has not seen their ends yet. They keep
+    /// the beliefs of the instant before. So a belief depends only on the present, not on the last event.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);

@@ -112,9 +112,9 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// Extends each expired belief by a quarter, again and again, and returns whether any had expired.
+    /// Extends each expired belief by a quarter until it lies in the future. Returns whether any belief had expired.
     ///
-    /// A task that ends now has the belief of the instant before, until its end is seen.
+    /// A task that ends now keeps the belief of the instant before until the policy sees its end.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
@@ -259,7 +259,8 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     queue.iter().map(|place| place.task).collect()
 }
 
-/// Job 0 outlives its estimate. An unrelated arrival before its end must not change which job starts at its end.
+/// Job 0 runs longer than its estimate. An unrelated arrival before its end must not change which job starts at its
+/// end.
 #[test]
 fn an_unrelated_event_does_not_change_a_schedule() {
     for passes in ["event", "instant"] {

@@ -130,8 +130,8 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the criterion of cost gives: long tasks fill processors up to a deadline, but short schedules may be
-    /// better utilised.
+    /// Returns the variants for the criterion of cost. These use long tasks to fill processors up to a deadline, but
+    /// short schedules sometimes have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -140,8 +140,8 @@ impl CriticalJobs {
     }
 }
 
-/// Returns the utilisation of a variant in parts of 10^9: busy time over the open time from the first release to its end, as
-/// [`makespan_core::Metrics::utilisation`].
+/// Returns the utilisation of a variant in parts of 10^9: the busy time over the open time from the first release to
+/// its end. [`makespan_core::Metrics::utilisation`] has the same definition.
 fn utilisation(instance: &Instance, variant: &Variant) -> i128 {
     let open = instance.availability().open_area(instance.first_release(), variant.finish);
     if open > 0 { variant.busy.saturating_mul(1_000_000_000) / open } else { 0 }
@@ -179,7 +179,8 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns the plans for all shares of the time, with the remarks of the last one: the deadline itself, whose plan is usually chosen.
+    /// Returns the plans for all shares of the time. The remarks are those of the last share, which is the whole time
+    /// up to the deadline and is usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {
@@ -233,7 +234,7 @@ impl<'a> Planner<'a> {
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
-                "no chain plan was found that meets the deadlines, stated or assumed, of {} of bags; HEFT's places are taken",
+                "no chain plan meets the stated or assumed deadlines of {} of bags; HEFT's places are taken",
                 counted(unnamed, "task")
             ));
         }

@@ -123,7 +123,7 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
         context.remarks.push(format!(
-            "{parallel} of {} can run on several processors and get one each; take {INSTEAD} to give them more",
+            "{parallel} of {} can run on several processors but get one each; use {INSTEAD} to give them more",
             counted(instance.tasks(), "task")
         ));
     }

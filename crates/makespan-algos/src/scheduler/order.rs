@@ -1,4 +1,4 @@
-//! The order of a list.
+//! Order of a list schedule.
 
 use std::fmt;
 use std::str::FromStr;

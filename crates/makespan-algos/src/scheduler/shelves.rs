@@ -26,9 +26,10 @@ use crate::kernel::{batches, list, shelves};
 /// Guarantee (makespan), for monotone tasks and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
 /// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some tasks
 /// have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as much with release dates,
-/// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors, and none if some job is
-/// not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors: such plans have been 1.53 times the optimum.
-/// A flat cluster is one node of k = m processors: the ratio is 2 - 2/k for m a power of two, and twice the ratio of the next lower
+/// and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee with unavailable
+/// processors, or if some job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors: such
+/// A flat cluster is one node of k = m processors. The ratio is 2 - 2/k if m is a power of two, and otherwise twice the
+/// ratio of the next lower power. So [`super::DualApproximation`] has a better guarantee on a flat cluster.
 /// power for other m, so [`super::DualApproximation`] promises more there.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
@@ -97,7 +98,8 @@ impl Scheduler for Shelves {
             }
         }
         if left > 0 {
-            let remark = format!("on top of the shelves: {}, because not all jobs are monotone", counted(left, "job"));
+            let remark =
+                format!("placed on top of the shelves, because not all jobs are monotone: {}", counted(left, "job"));
             context.remarks.push(remark);
         }
         Ok(schedule.into())

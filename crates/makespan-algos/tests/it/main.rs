@@ -1,4 +1,4 @@
-//! The integration tests of this crate: one program, which links once.
+//! Integration tests of this crate, as one program that links only once.
 
 mod catalogue;
 mod flow;
@@ -15,7 +15,8 @@ mod published;
 mod shelves;
 mod trees;
 
-/// Returns the number of cases of a property: all of them in `./check long`, a quarter in `./check`, which takes 20 minutes at most.
+/// Returns the number of test cases of a property. `./check long` runs all of them; `./check`, which may take at most
+/// 20 minutes, runs a quarter.
 fn cases(all: u32) -> u32 {
     if std::env::var_os("MAKESPAN_LONG").is_some() { all } else { all.div_ceil(4) }
 }

@@ -146,19 +146,20 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// The bounds on the makespan by what is held, beside the longest path: at most one of each kind for each of what can be held.
+/// Returns bounds on the makespan from resources and processors in use, and from the longest path. There is at most one
+/// bound of each kind for each commodity.
 ///
-/// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
-/// at most 200 and fewer for many; each path takes O(n^2) more where area arcs between n tasks are looked at. Then
-/// deductions from a deadline, for at most `work` steps. The longest path and the first windows of each commodity do not depend on the
-/// clock; flows and deductions end with it.
+/// Complexity: O(r + e) for r ways to run tasks and e edges, times the number of windows (at most 1024, fewer for many
+/// tasks) and of paths (at most 200, fewer for many tasks). Each path takes O(n^2) more if area arcs between n tasks
+/// are checked. Then deductions from a deadline follow, for at most `work` steps. The longest path and the first
+/// windows of each commodity do not depend on the clock; flows and deductions stop when its time is over.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // A part of the time is for deductions. Windows are cheap: those of every commodity come before the flows, and the longest window
-    // of each counts whatever the clock says.
+    // Part of the time is kept for deductions. Windows are cheap, so the windows of all commodities are checked before
+    // the flows. The longest window of each commodity is checked even after the time limit.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

@@ -8,9 +8,9 @@ use miette::{Result, miette};
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct FailureOptions {
-    /// Try a job that failed or reached its walltime again, up to so many times
+    /// Retry a job that failed or reached its walltime, up to this number of times
     ///
-    /// One that was killed for memory gets twice the memory
+    /// A job that was killed for lack of memory gets twice the memory
     #[arg(
         help_heading = "Failures and resuming",
         long,
@@ -19,35 +19,35 @@ pub struct FailureOptions {
         allow_negative_numbers = true
     )]
     pub retry: u32,
-    /// When a job has failed for good, go on with all that does not wait for it [default]
+    /// After a job has failed for good, continue with all jobs that do not depend on it [default]
     #[arg(help_heading = "Failures and resuming", long, conflicts_with = "fail_fast")]
     pub keep_going: bool,
-    /// When a job has failed for good, start no other: the run ends when the running jobs have ended
+    /// After a job has failed for good, start no other job; the run ends when the running jobs have ended
     #[arg(help_heading = "Failures and resuming", long)]
     pub fail_fast: bool,
-    /// End each job that states no walltime after so long, such as 90s or 2h
+    /// Time limit of each job without a walltime, such as 90s or 2h
     #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Kill a job that uses more memory than it states
+    /// Kill a job that uses more memory than it requests
     ///
-    /// By control groups (cgroup v2); a message says if there are none
+    /// Uses control groups (cgroup v2); without them, a message says so
     #[arg(help_heading = "Failures and resuming", long)]
     pub limit_memory: bool,
-    /// Continue an interrupted run; without --folder the latest one of this instance
+    /// Continue an interrupted run; without --folder, the latest run of this instance
     ///
-    /// Jobs that have succeeded and do the same as then are not run again, whatever else was edited. Of makefiles and workflows of
-    /// Snakemake it runs what make or Snakemake would run now
+    /// Jobs that succeeded do not run again, unless their commands were edited. For makefiles and workflows of
+    /// Snakemake, the jobs are those that make or Snakemake would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
     /// With --resume, run jobs that did not succeed again
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub retry_failed: bool,
-    /// With --resume, where the journal is damaged go on with what is certain
+    /// With --resume, continue from the undamaged part of a damaged journal
     ///
-    /// The damaged one is kept
+    /// The damaged journal is kept
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub recover: bool,
-    /// Print one line at the end, for programs, and errors
+    /// Print only errors, and one line for programs at the end
     #[arg(help_heading = "Failures and resuming", long, short)]
     pub quiet: bool,
 }

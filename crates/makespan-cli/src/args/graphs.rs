@@ -37,7 +37,7 @@ pub struct GenerateGraphsOptions {
     /// Least and most bytes of an edge
     #[arg(long, value_delimiter = ',', default_value = "1000000,20000000", value_name = "FROM,TO")]
     pub data: Vec<u64>,
-    /// Most processors of a task; with 1, every task is sequential
+    /// Maximum number of processors of a task; with 1, all tasks are sequential
     #[arg(long, default_value_t = 1, value_name = "PROCESSORS", allow_negative_numbers = true)]
     pub parallel: u32,
     /// Speed-ups of parallel tasks: downey (average parallelism log-uniform from 1 to --parallel, sigma uniform on [0, 2]) or amdahl (serial
@@ -59,9 +59,9 @@ pub struct GenerateGraphsOptions {
     /// Seconds between the releases of two jobs on average; all at 0 when left out
     #[arg(long, allow_negative_numbers = true)]
     pub gap: Option<f64>,
-    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone
+    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for the job alone
     ///
-    /// No deadlines when left out
+    /// Without this option, there are no deadlines
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub deadline: Option<f64>,
     #[command(flatten)]

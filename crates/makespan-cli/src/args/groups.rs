@@ -1,4 +1,4 @@
-//! The list of commands, in groups.
+//! List of commands in the help, in groups.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::Command;
 
-/// The commands by what they are for. The hidden ones, which the program starts itself, are in none.
+/// Commands by purpose. Hidden commands, which only the program itself starts, are in no group.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["run", "profile", "history"]),
     ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"]),
@@ -16,10 +16,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["compare", "generate", "algorithms"]),
 ];
 
-/// The commands about this program.
+/// Commands about this program.
 const OWN: (&str, &[&str]) = ("This program", &["completions", "setup", "help"]);
 
-/// Returns the template of the help.
+/// Returns the template of the help text.
 pub fn template() -> String {
     let all = Command::augment_subcommands(clap::Command::new("makespan"));
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();

@@ -41,9 +41,9 @@ pub struct HistoryFilter {
     /// The history [default: ~/.local/share/makespan/history.sqlite, or where the environment says; docs/history.md]
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
-    /// Records of commands like this, such as 'gzip *'
+    /// Only records whose command matches this pattern, such as 'gzip *'
     ///
-    /// * stands for any text, ? for any character
+    /// * matches any text, and ? matches any character
     #[arg(long, value_name = "PATTERN")]
     pub command: Option<String>,
     /// Records of this machine

@@ -10,15 +10,15 @@ pub const QUEUE: &str = "queue:";
 /// On which machines an instance is planned or played, where the file is not to say.
 #[derive(Args)]
 pub struct MachineOptions {
-    /// Number of processors, instead of those of the file or of this machine
+    /// Number of processors; replaces the number of the file or of this machine
     ///
-    /// Processors of a log's platform, of the machine for a list of commands, machines of an ETC matrix that is one column, or nodes of one processor
-    /// for a workflow
+    /// For a log: the processors of its platform. For a list of commands: the processors of the machine. For an ETC
+    /// matrix in one column: the number of machines. For a workflow: nodes with one processor each
     #[arg(help_heading = "Machines", long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
-    /// Machines instead of those of the file, such as 16x8 (nodes by processors) or a file
+    /// Machines that replace those of the file, such as 16x8 (nodes by processors) or a file
     ///
-    /// A native file, or a `SimGrid` platform. A workflow has no machines of its own
+    /// The file is a native file or a `SimGrid` platform. A workflow states no machines itself
     #[arg(
         help_heading = "Machines",
         long,
@@ -29,8 +29,9 @@ pub struct MachineOptions {
     pub platform: Option<PathBuf>,
     /// Machines of a cluster: slurm, a partition of it, or a folder with saved output of Slurm
     ///
-    /// The nodes of this job inside one (`SLURM_JOB_ID`), else those of a partition that take jobs, as if they were empty. To simulate,
-    /// without a file: the queue of the cluster with what runs
+    /// Within a Slurm job (`SLURM_JOB_ID`), these are the nodes of the job. Otherwise these are the nodes of the
+    /// partition that accept jobs, planned as if they were empty. `simulate` without a file reads the queue of the
+    /// cluster with its running jobs
     #[arg(help_heading = "Machines", long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
@@ -43,9 +44,9 @@ pub struct MachineOptions {
         allow_hyphen_values = true
     )]
     pub bandwidth: Option<String>,
-    /// Node that holds the files that come from outside a workflow
+    /// Node that holds the input files of a workflow
     ///
-    /// Without it these files are everywhere at once
+    /// Without this option, all nodes have these files from the beginning
     #[arg(help_heading = "Machines", hide_short_help = true, long, value_name = "NODE")]
     pub stage_in: Option<String>,
 }

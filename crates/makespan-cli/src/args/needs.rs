@@ -8,13 +8,13 @@ use makespan_generate::NeedsOptions;
 pub struct NeedsArguments {
     /// Memory of each node for each of its processors, such as 4GiB
     ///
-    /// Tasks then ask for 1/16 to 2 times that for each of their processors (log-uniform); half of the moldable ones for that times 1 to
-    /// their most processors (log-uniform), as a whole
+    /// Tasks then request 1/16 to 2 times this amount for each of their processors (log-uniform). Half of the moldable
+    /// tasks instead request a total of this amount times 1 to their maximum number of processors (log-uniform)
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_hyphen_values = true)]
     pub memory: Option<u64>,
-    /// GPUs in all, dealt to the nodes in turn
+    /// Total number of GPUs, distributed over the nodes in turn
     ///
-    /// A quarter of the tasks then asks for 1, 2, 4 .. up to the most of a node, each alike
+    /// A quarter of the tasks then requests 1, 2, 4 .. GPUs, up to the GPUs of the largest node, with equal probability
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub gpus: Option<u32>,
 }

@@ -18,9 +18,9 @@ pub struct GenerateProjectOptions {
     /// Resources that are used up (consumables N1, N2 ..)
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub nonrenewable: usize,
-    /// Network complexity: edges an activity, none of which others imply
+    /// Network complexity: average number of edges for each activity, without redundant edges
     ///
-    /// PSPLIB has 1.5, 1.8 and 2.1
+    /// PSPLIB uses 1.5, 1.8 and 2.1
     #[arg(long, default_value_t = 1.5, value_name = "EDGES", allow_negative_numbers = true)]
     pub complexity: f64,
     /// Resource factor: the share of all resources that an activity needs

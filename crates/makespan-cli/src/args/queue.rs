@@ -1,4 +1,4 @@
-//! The arguments of `makespan queue`.
+//! Arguments of `makespan queue`.
 
 use std::path::PathBuf;
 
@@ -14,22 +14,22 @@ pub struct QueueOptions {
     #[arg(long, value_name = "slurm|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
-    /// Of a cluster: this job alone, with all that is known of its start, such as 123 or `123_4`
+    /// For a cluster: show one job with the details of its predicted start, such as 123 or `123_4`
     #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
-    /// Of a cluster: again every so many seconds, at least 5
+    /// For a cluster: repeat every SECONDS seconds, at least 5
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30")]
     pub watch: Option<u64>,
-    /// Of a cluster: write the queue as a page, too
+    /// For a cluster: also write the queue as a page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Of saved outputs: their instant, such as 2026-11-22T02:04:10 [default: as they say]
+    /// Instant of saved outputs, such as 2026-11-22T02:04:10 [default: the instant that they state]
     #[arg(long, value_name = "TIME", requires = "from")]
     pub at: Option<String>,
-    /// Of --from slurm: learn run times from jobs of so many days, which its accounts are asked for [default: 7]
+    /// With --from slurm, days of accounting history to learn run times from [default: 7]
     #[arg(long, value_name = "DAYS")]
     pub past: Option<u32>,
-    /// Source of the run times of a cluster [default: learned]
+    /// Source of run times for jobs of a cluster [default: learned]
     #[arg(long, value_enum)]
     pub times: Option<KnownTimes>,
     /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]

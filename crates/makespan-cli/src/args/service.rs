@@ -37,8 +37,8 @@ pub struct SubmitOptions {
     /// - is standard input
     #[arg(required_unless_present = "command")]
     pub file: Option<PathBuf>,
-    /// One command, as in `run`: one string is a shell command, several words are a program with its arguments. With {} in it and ::: and
-    /// arguments behind it, a command for each argument
+    /// One command, as in `run`: a single string is a shell command; several words are a program with its arguments. If
+    /// it contains {} and ::: with arguments follows, the service gets one command for each argument
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "file")]
     pub command: Vec<String>,
     /// Processors that the command needs [default: 1]
@@ -56,9 +56,9 @@ pub struct SubmitOptions {
     /// GPUs that the command needs
     #[arg(long, value_name = "N", conflicts_with = "file")]
     pub gpus: Option<u64>,
-    /// Another resource that the command needs, such as a licence of `serve --licence`: matlab=1
+    /// Another resource that the command needs, such as a licence from `serve --licence`: matlab=1
     ///
-    /// May be stated several times
+    /// May be given several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "file")]
     pub resource: Vec<String>,
     /// What the job is called
@@ -209,10 +209,10 @@ impl From<RoleName> for Role {
 /// A service.
 #[derive(Args)]
 pub struct ServeOptions {
-    /// Keep jobs, their output and the tokens in this folder [default: that of `MAKESPAN_STORE`, or makespan/service in the data folder of
-    /// this user]
+    /// Folder for jobs, their output and the tokens [default: the value of `MAKESPAN_STORE`, or makespan/service in the
+    /// data folder of this user]
     ///
-    /// With --on slurm one that all nodes share
+    /// With --on slurm, all nodes must share this folder
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     #[command(flatten)]
@@ -223,9 +223,10 @@ pub struct ServeOptions {
     /// Accept more processors than there are cores
     #[arg(long, requires = "processors")]
     pub oversubscribe: bool,
-    /// What belongs to no machine and is held by so many jobs at once, such as matlab=2
+    /// Licence or other resource of no particular machine, with the number of jobs that can hold it at once, such as
+    /// matlab=2
     ///
-    /// May be stated several times
+    /// May be given several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "on")]
     pub licence: Vec<String>,
     /// Limit each job to the memory that it states, where control groups may be made (cgroup v2)
@@ -243,9 +244,9 @@ pub struct ServeOptions {
 /// Where `serve` listens.
 #[derive(Args)]
 pub struct ServeHttpOptions {
-    /// Where to listen, several with commas
+    /// Addresses to listen on, separated by commas
     ///
-    /// Other addresses than those of this machine alone need TLS or a proxy
+    /// Addresses that other machines can reach need TLS or a proxy
     #[arg(long, value_name = "ADDRESS:PORT", value_delimiter = ',', default_value = "127.0.0.1:8321")]
     pub listen: Vec<std::net::SocketAddr>,
     /// Encrypt with this certificate, in PEM with those that lead to a known one

@@ -10,10 +10,10 @@ use super::{Format, MachineOptions, QUEUE, TreeRules};
 
 #[derive(Args)]
 pub struct SimulateOptions {
-    /// Log or instance, such as SWF, sacct, Batsim or native; without it --from names a queue
+    /// Log or instance, such as SWF, sacct, Batsim or native; without a file, --from names a queue
     ///
-    /// SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
-    /// PSPLIB; also .gz and .bz2
+    /// Formats are SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax,
+    /// .stg, .dot, .xml) or a project of PSPLIB. Each may also be compressed (.gz or .bz2)
     #[arg(
         required = false,
         required_unless_present = "from",
@@ -28,18 +28,18 @@ pub struct SimulateOptions {
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
-    /// Replace times that nobody states by the median of jobs that have ended
+    /// Replace run times that no user stated with the median of completed jobs
     #[arg(hide_short_help = true, long, value_enum, value_name = "FROM")]
     pub learn: Option<Teachers>,
-    /// Let real times differ from the estimates by a random factor of this standard deviation
+    /// Multiply each estimated time by a random factor with this standard deviation to get the real time
     ///
-    /// Each task takes its estimate times a factor of its own, log-normal of mean 1, drawn from --seed; policies know estimates alone. For
+    /// Each task has its own factor, log-normal with mean 1, drawn with --seed. Policies know only the estimates. For
     /// instances and clairvoyant logs
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub deviation: Option<f64>,
-    /// Make the jobs of a log moldable by this law, such as amdahl:0.05
+    /// Make the jobs of a log moldable with this speed-up law, such as amdahl:0.05
     ///
-    /// linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
+    /// Laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
     #[arg(hide_short_help = true, long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
     /// Queues of an SWF log by number, highest priority first, such as 3,1
@@ -47,7 +47,7 @@ pub struct SimulateOptions {
     /// For policies with queues=priority
     #[arg(hide_short_help = true, long, value_name = "NUMBERS", value_delimiter = ',', allow_negative_numbers = true)]
     pub queues: Vec<u32>,
-    /// Operations a second of a processor of speed 1, for Batsim [default: 1e9]
+    /// Operations a second on a processor of speed 1, for Batsim [default: 1e9]
     #[arg(hide_short_help = true, long, value_name = "PER SECOND", allow_negative_numbers = true)]
     pub flops: Option<f64>,
     /// Seed of every random choice
@@ -56,21 +56,21 @@ pub struct SimulateOptions {
     /// End a job that reaches its walltime
     #[arg(long)]
     pub kill_at_walltime: bool,
-    /// Refuse a file of which something would be ignored, skipped or changed
+    /// Refuse files of which a part would be ignored, skipped or changed
     #[arg(long)]
     pub strict: bool,
     /// Policies simulated at the same time [default: all cores]
     ///
-    /// The output does not depend on it
+    /// This number does not change the output
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
-    /// What if: a scenario beside others and what was logged, such as 'nodes=+20'
+    /// Compare with a what-if scenario, such as 'nodes=+20'
     ///
-    /// Words are now, 'nodes=+20', 'policy=conservative', 'without user=ann', 'load=1.2' or 'estimates=clairvoyant', or several of these;
-    /// the option is given once for each scenario
+    /// A scenario is one or several of: now, 'nodes=+20', 'policy=conservative', 'without user=ann', 'load=1.2',
+    /// 'estimates=clairvoyant'. Give the option once for each scenario
     #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
     pub scenarios: Vec<String>,
-    /// Say which jobs would have started earlier on another number of processors
+    /// List jobs that would have started earlier on another number of processors
     #[arg(long)]
     pub sizes: bool,
     #[command(flatten)]
@@ -99,12 +99,12 @@ impl SimulateOptions {
 /// Failures of nodes.
 #[derive(Args)]
 pub struct Breakdowns {
-    /// Failures and repairs of nodes: a CSV file, or a model
+    /// Failures and repairs of nodes: a CSV file or a model
     ///
-    /// A model is such as model:mtbf=30d,mttr=4h,shape=0.7,processors=16
+    /// Example of a model: model:mtbf=30d,mttr=4h,shape=0.7,processors=16
     #[arg(long, value_name = "FILE|model:..")]
     pub failures: Option<String>,
-    /// How often a job is queued again after failures before it counts as failed [default: 1000]
+    /// Number of times that a job is requeued after node failures before it counts as failed [default: 1000]
     #[arg(hide_short_help = true, long, value_name = "TIMES", requires = "failures", allow_negative_numbers = true)]
     pub requeue: Option<u32>,
 }
@@ -113,30 +113,31 @@ pub struct Breakdowns {
 /// `out.csv`.
 #[derive(Args)]
 pub struct SimulationOutputs {
-    /// Write the executions as CSV in the columns of Batsim and evalys
+    /// Write the jobs as CSV in the columns of Batsim and evalys
     ///
-    /// With several policies to a file for each, out.POLICY.csv
+    /// With several policies, each gets its own file, out.POLICY.csv
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
-    /// Write what happened as an SWF log; out.POLICY.swf with several policies
+    /// Write the simulated schedule as an SWF log; out.POLICY.swf with several policies
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
-    /// Write what a policy tells of its plans, such as collisions, as CSV
+    /// Write details about a policy's plans, such as collisions, as CSV
     ///
-    /// With several policies to a file for each, out.POLICY.csv
+    /// With several policies, each gets its own file, out.POLICY.csv
     #[arg(help_heading = "Files that are written", hide_short_help = true, long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
     /// Write a Gantt chart of the policies as a picture: .svg, .png or .pdf
     ///
-    /// All charts have one time axis. May be given several times
+    /// All charts share one time axis. May be given several times
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.svg")]
     pub gantt: Vec<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Write names into CSV as they are
+    /// Write names into CSV unchanged
     ///
-    /// Names that a spreadsheet takes for formulas (they begin with = + - or @) are otherwise written behind an apostrophe
+    /// Without this option, names that a spreadsheet reads as formulas (they begin with = + - or @) get an apostrophe
+    /// in front
     #[arg(help_heading = "Files that are written", hide_short_help = true, long)]
     pub raw_names: bool,
 }
@@ -147,10 +148,10 @@ pub struct StartQuestion {
     /// Say when this job is expected to start, which jobs hold it back, and when it did start
     #[arg(long, value_name = "JOB")]
     pub start_time_of: Option<String>,
-    /// Instant of that question, such as 36h or 1996-10-01T12:30 [default: when the job was submitted]
+    /// Instant for --start-time-of, such as 36h or 1996-10-01T12:30 [default: the submission of the job]
     ///
-    /// A time of the log, or a date if the log says when it began. For a job that waited when the log was written, the default is that
-    /// instant
+    /// A time of the log, or a date if the log states its begin. The default for a job that was waiting when the log
+    /// was written is the end of the log
     #[arg(long, value_name = "TIME", requires = "start_time_of", allow_hyphen_values = true)]
     pub at: Option<String>,
 }

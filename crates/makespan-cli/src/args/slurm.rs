@@ -14,17 +14,17 @@ pub enum On {
 
 #[derive(Args, Clone)]
 pub struct SlurmOptions {
-    /// Run elsewhere than on this machine; the folder of the run is then one that all nodes share
+    /// Run on a cluster instead of this machine; all nodes must share the folder of the run
     ///
-    /// In an allocation of Slurm, on its nodes
+    /// Within an allocation of Slurm, the run uses the nodes of the allocation
     #[arg(help_heading = "Slurm", long, value_name = "ENGINE", value_enum)]
     pub on: Option<On>,
     /// With --on slurm, nodes of a pilot [default: 1]
     #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,
-    /// With --on slurm, for how long a pilot has its nodes, such as 90m, 2h or 1-12:00:00 [default: that of the partition]
+    /// With --on slurm, time limit of a pilot, such as 90m, 2h or 1-12:00:00 [default: the limit of the partition]
     ///
-    /// With --on slurm:jobs, a job that states no walltime
+    /// With --on slurm:jobs, time limit of a job without a walltime
     #[arg(help_heading = "Slurm", long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
     /// With --on slurm, who pays
@@ -33,15 +33,15 @@ pub struct SlurmOptions {
     /// With --on slurm, the partition
     #[arg(help_heading = "Slurm", long, value_name = "PARTITION", requires = "on")]
     pub partition: Option<String>,
-    /// With --on slurm, an option for sbatch, such as --slurm='--qos=long'
+    /// With --on slurm, an extra option for sbatch, such as --slurm='--qos=long'
     ///
     /// May be given several times
     #[arg(help_heading = "Slurm", long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
     pub slurm: Vec<String>,
     /// With --on slurm, pilots such as 2x4nodes,1h, or auto:8nodes,2h
     ///
-    /// How many, of how many nodes, for how long; several with + between them. With auto as many as the plan is worth: in the example at
-    /// most 8 nodes on all pilots together, each for at most 2 h
+    /// Each entry states the number of pilots, the nodes of each, and their time limit; + separates entries. auto
+    /// chooses pilots that fit the plan: in the example, at most 8 nodes on all pilots together, for at most 2 h each
     #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }

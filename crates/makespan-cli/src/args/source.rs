@@ -19,38 +19,39 @@ pub const STANDARD_INPUT: &str = "-";
 pub struct SourceOptions {
     /// A list of shell commands, one a line, or any instance whose jobs have commands; - is standard input
     ///
-    /// Native JSON or TOML, DOT, XML of compound jobs, makefiles and Snakefiles
+    /// An instance is native JSON or TOML, DOT, XML of compound jobs, a makefile or a Snakefile
     #[arg(required_unless_present = "template")]
     pub instance: Option<PathBuf>,
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
     ///
-    /// A command of several words is a program with its arguments, without a shell. Several ::: make all combinations; {} is the argument,
-    /// {.} without its ending, {/} without folders, {//} its folder, {/.} without both, {#} the number of the command, {1} {2} .. those of
-    /// one source. Behind a makefile it is a goal: run Makefile -- clean
+    /// Several words without quotes are a program with its arguments, started without a shell. With several :::, a
+    /// command runs for each combination of arguments. {} is the argument, {.} the argument without its ending, {/}
+    /// without its folder, {//} only its folder, {/.} without both, {#} the number of the command, and {1} {2} .. the
+    /// arguments of the first, second .. source. After a makefile, the word is a goal: run Makefile -- clean
     #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
     pub template: Vec<String>,
-    /// Arguments from a file, one a line; - is standard input
+    /// Read arguments from a file, one a line; - is standard input
     ///
-    /// Several are sources behind those of :::
+    /// May be given several times. Each file is one more source of arguments, after the sources of :::
     #[arg(long, value_name = "FILE")]
     pub args_from: Vec<PathBuf>,
     /// Arguments in files end with a NUL byte, as `find -print0` writes them
     #[arg(short = '0', long, requires = "args_from")]
     pub null: bool,
-    /// Read the file as a list of shell commands, whatever it looks like
+    /// Read the file as a list of shell commands, without looking at its content
     #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
     pub format: Option<InputFormat>,
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
-    /// Refuse a file of which something would be ignored, skipped or changed, and warnings of make
+    /// Refuse files of which a part would be ignored, skipped or changed, and warnings of make
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]
     pub machines: MachineOptions,
 }
 
-/// Returns a word of the command line as a text; names of files need not be UTF-8.
+/// Converts a word of the command line to text. File names need not be UTF-8.
 fn word(word: OsString) -> String {
     text_of_bytes(word.into_vec())
 }

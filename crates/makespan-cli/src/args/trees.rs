@@ -28,7 +28,7 @@ pub struct GenerateTreeOptions {
     pub unit: Unit,
     /// Give links the paper's latencies, 6 ms to 10 s [default: none; without a value: plain]
     ///
-    /// `window` also limits bandwidths to 20,000 bytes over twice the latency, as the paper's simulator did
+    /// `window` also limits each bandwidth to 20,000 bytes divided by twice the latency, as in the paper's simulator
     #[arg(long, value_name = "READING", num_args = 0..=1, default_value = "none", default_missing_value = "plain", hide_default_value = true)]
     pub latency: Latency,
     /// Bytes of each task
@@ -45,7 +45,7 @@ pub struct GenerateTreeOptions {
 /// How a tree of machines is simulated.
 #[derive(Args)]
 pub struct TreeRules {
-    /// Tasks that wait at a node other than the root [default: 10]
+    /// Maximum number of tasks that wait at a node other than the root [default: 10]
     #[arg(
         help_heading = "Bags of tasks on a tree",
         hide_short_help = true,
@@ -54,7 +54,7 @@ pub struct TreeRules {
         allow_negative_numbers = true
     )]
     pub buffer: Option<u32>,
-    /// Sends of a node at the same time, which share its port [default: 1]
+    /// Maximum number of simultaneous sends of a node, which share its port [default: 1]
     #[arg(
         help_heading = "Bags of tasks on a tree",
         hide_short_help = true,
@@ -63,12 +63,12 @@ pub struct TreeRules {
         allow_negative_numbers = true
     )]
     pub sends: Option<u32>,
-    /// Requests take the latency of their link, instead of no time
+    /// Let requests take the latency of their link instead of no time
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long)]
     pub slow_requests: bool,
-    /// A change of a node during the run, such as 90s:n3:bandwidth=7kbit/s
+    /// Change a node during the run, such as 90s:n3:bandwidth=7kbit/s
     ///
-    /// Or 2min:n3:speed=0.5, or 1h:n3:removed
+    /// Other changes are 2min:n3:speed=0.5 and 1h:n3:removed
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long, value_name = "TIME:NODE:WHAT")]
     pub change: Vec<String>,
 }
@@ -76,9 +76,10 @@ pub struct TreeRules {
 /// How the steady state of a tree is made a schedule.
 #[derive(Args)]
 pub struct PeriodOptions {
-    /// About how long a period is, in which every node does whole tasks
+    /// Approximate length of the period, in which each node computes whole tasks
     ///
-    /// By default it suits the tasks that there are: the exact period if it is short, else one of 1000 tasks of the lightest job
+    /// The default depends on the tasks: the exact period if it is short, otherwise a period with 1000 tasks of the
+    /// lightest job
     #[arg(
         help_heading = "Bags of tasks on a tree",
         hide_short_help = true,
@@ -87,7 +88,7 @@ pub struct PeriodOptions {
         allow_hyphen_values = true
     )]
     pub period: Option<String>,
-    /// Write every transfer and computation of the periodic schedule of all tasks as CSV
+    /// Write all transfers and computations of the periodic schedule as CSV
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long, value_name = "FILE.csv")]
     pub unroll: Option<PathBuf>,
 }

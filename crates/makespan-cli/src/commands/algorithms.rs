@@ -29,10 +29,10 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The algorithms and policies that most people need.
+/// Algorithms and policies that most users need.
 const NEEDED: [&str; 8] = ["optimise", "demt", "dual", "heft", "steady-state", "easy", "conservative", "slurm"];
 
-/// A line for each of the algorithms that most people need.
+/// Returns a line for each algorithm that most users need.
 fn needed() -> String {
     let mut text = "Algorithms, for plan:\n\n".to_owned();
     let line = |name: &str, summary: &str| wrapped(&format!("  {name:<13}"), 15, summary);
@@ -42,7 +42,7 @@ fn needed() -> String {
     text += "\nPolicies, for simulate:\n\n";
     policies().iter().filter(|entry| is_needed(entry.name)).for_each(|entry| text += &line(entry.name, entry.summary));
     let others = makespan::catalogue().len() + policies().len() + heuristics().len() - NEEDED.len();
-    text + &format!("\nIn full: makespan algorithms NAME. With the {others} others: makespan algorithms --all\n")
+    text + &format!("\nDetails: makespan algorithms NAME. All, including {others} more: makespan algorithms --all\n")
 }
 
 /// What is listed of each catalogue.

@@ -79,13 +79,13 @@ fn reached(instance: &Instance) -> Result<String> {
     stated.map_or_else(|| Ok("nothing".into()), |file| Ok(decimal_text(&file.fair_throughput)))
 }
 
-/// Returns the reason for a bound on the jobs with early deadlines.
+/// Explains a bound that considers only the jobs with early deadlines.
 fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueBy) -> String {
     let speaks = proof.objectives().contains(&DueBy::objective(objective));
     let objective = if speaks { objective } else { Objective::MaxLateness };
     let part = DueBy::part(instance, *due, objective);
     let inner = why(&part, DueBy::objective(objective), proof);
-    format!("the jobs with deadlines up to {due} s by themselves: {inner}")
+    format!("the jobs with deadlines up to {due} s alone: {inner}")
 }
 
 /// A proof in one sentence.
@@ -134,7 +134,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::DueBy(due_by) => of_due(instance, objective, due_by),
         Proof::LastJob(LastJob { proof }) => {
-            format!("some job ends last, and {}", why(instance, Objective::Makespan, proof))
+            format!("the bound holds for the job that ends last: {}", why(instance, Objective::Makespan, proof))
         }
         Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()

@@ -147,8 +147,8 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
-/// Plans the instance by an algorithm. With one instance only algorithms that the user did not name may be left out; over several
-/// it is counted who planned how many.
+/// Plans the instance with an algorithm. For one instance, only algorithms that the user did not name may fail. For
+/// several instances, a failure is counted.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();
     match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {

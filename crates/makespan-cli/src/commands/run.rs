@@ -66,7 +66,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
     Ok(place_of(options)?.platform().map(Platform::processors))
 }
 
-/// Carries a run out, and prints its outcome unless it is a part of something.
+/// Executes a run. Prints its outcome unless the run is part of another command.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let mut place = place_of(options)?;
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
@@ -103,21 +103,21 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     session.ended(&begun, trace, &watch)
 }
 
-/// A run, from its source to its end.
+/// A run from its source to its end.
 struct Session<'a> {
     options: &'a RunOptions,
     instance: Instance,
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,
-    /// Whether the history gave times that no file states.
+    /// True if the history supplied run times that the file does not state.
     learned: bool,
-    /// Whether the folder is still to be chosen.
+    /// True if the folder is not yet chosen.
     is_new: bool,
 }
 
 impl<'a> Session<'a> {
-    /// The instance with what is known of its times, how it is executed, and what records its times. A run that cannot be is refused before anything is printed
+    /// Returns the session, and the memory that records run times. An invalid run is refused before anything is printed
     /// or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source) -> Result<(Self, Memory)> {
         let Source { loaded, oversubscribed } = source;
@@ -158,12 +158,12 @@ impl<'a> Session<'a> {
         Ok((Self { options, instance, decider, execution, remarks, learned, is_new }, memory))
     }
 
-    /// The plan with which an earlier session began, if one did.
+    /// Returns the plan of an earlier session, if there is one.
     fn earlier(&self) -> Option<Begun> {
         self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
     }
 
-    /// The plan, which the place can carry out.
+    /// Returns a plan that the place can execute.
     fn planned(&self, place: &dyn Place) -> Result<Begun> {
         let planned = match self.earlier() {
             Some(begun) => begun,
@@ -173,7 +173,8 @@ impl<'a> Session<'a> {
         Ok(planned)
     }
 
-    /// The plan with which the run begins, which is in its folder then. Another session may have begun it meanwhile.
+    /// Returns the plan of the run and writes it to the folder. If another session began this run in the meantime, the
+    /// plan of that session is returned.
     fn begun(&self, planned: Begun) -> Result<Begun> {
         match self.earlier() {
             Some(begun) => Ok(begun),
@@ -184,7 +185,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether only the last line is printed.
+    /// Returns whether only the last line is printed.
     fn is_silent(&self) -> bool {
         self.options.failures.quiet || self.options.is_part
     }

@@ -135,8 +135,8 @@ fn last_round(store: &Path) -> Option<PathBuf> {
 fn announced(url: &str, store: &Path, engine: &str, platform: &Platform, user: &str) -> String {
     let store = store.display().to_string();
     format!(
-        "the service is at {url}\nits token is in {}/token\nit runs jobs on {engine}, {}, as the user {user}: whoever has a \
-         token that submits runs any command as {user}\n",
+        "the service is at {url}\nits token is in {}/token\nit runs jobs on {engine}, {}, as the user {user}: anyone with a \
+         token for submitting can run any command as {user}\n",
         shown(&store),
         counted(platform.processors(), "processor")
     )

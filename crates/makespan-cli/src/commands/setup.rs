@@ -1,4 +1,4 @@
-//! `makespan setup`, `makespan completions`, and the setup of another program
+//! Commands `makespan setup` and `makespan completions`, also used by another program of the workspace.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,8 +14,8 @@ use miette::{Result, miette};
 use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
-/// Shells that load completions from a folder for data: the folder, and the beginning and end of the name of the file around
-/// the name of the program.
+/// Shells that load completions from a data folder: the shell, its folder, and the text before and after the program
+/// name in the file name.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),
@@ -38,7 +38,7 @@ pub fn completions(program: &Command, shell: Shell) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the manual pages and completions of a program to where other programs look for them, or removes them.
+/// Installs or removes the manual pages and completions of a program.
 pub fn setup(program: &Command, options: &SetupOptions) -> Result<ExitCode> {
     let share = match &options.prefix {
         Some(prefix) => {
@@ -96,7 +96,8 @@ fn completion(program: &Command, shell: Shell) -> Vec<u8> {
     text
 }
 
-/// Returns a page for the program and one for each of its commands that is not hidden: names and contents.
+/// Returns the names and contents of manual pages: one page for the program, and one for each command that is not
+/// hidden.
 fn manual(program: &Command) -> Result<Vec<(String, Vec<u8>)>> {
     let mut program = program.clone().disable_help_subcommand(true);
     program.build();

@@ -1,4 +1,4 @@
-//! The licences, bans and sources of all packages, by `deny.toml` in the root of the project.
+//! Checks the licences, bans and sources of all packages against `deny.toml` in the root of the project.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::language::root;
 
-/// Returns the table `[licenses] allow`, and the names in `[bans] deny`.
+/// Returns the licences in `[licenses] allow`, and the names in `[bans] deny`.
 fn rules() -> (BTreeSet<String>, BTreeSet<String>) {
     let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let rules: toml::Table = toml::from_str(&text).unwrap();
@@ -16,7 +16,7 @@ fn rules() -> (BTreeSet<String>, BTreeSet<String>) {
     (allowed, denied)
 }
 
-/// Returns whether an expression of SPDX holds if these licences may be used. Old packages write `/` for OR.
+/// Returns whether these licences satisfy an SPDX expression. Old packages write `/` for OR.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = expression.split_whitespace().collect();

@@ -1,10 +1,10 @@
-//! Gives back memory while a list is used up.
+//! Frees memory while a list is consumed.
 
-/// Entries after which memory is given back.
+/// Number of entries after which memory is freed.
 const STEP: usize = 1 << 16;
 
-/// The entries of a list in their order. Their memory is given back on the way, not at the end: a list of a million jobs that becomes
-/// another list does not need the room of both.
+/// Returns the entries of a list in their order, and frees their memory on the way. So when a list of a million jobs is
+/// converted to another list, memory never holds both lists in full.
 ///
 /// ```
 /// assert!(makespan_core::emptied(vec![3, 1, 2]).eq([3, 1, 2]));
@@ -14,7 +14,7 @@ pub fn emptied<T>(mut list: Vec<T>) -> impl ExactSizeIterator<Item = T> {
     Emptied(list)
 }
 
-/// From the last entry to the first.
+/// Returns the entries from the last to the first.
 struct Emptied<T>(Vec<T>);
 
 impl<T> Iterator for Emptied<T> {

@@ -101,7 +101,7 @@ pub enum PlatformError {
     /// More resources than are told apart.
     #[error("there are {0} resources; at most 1024 are supported")]
     TooManyResources(usize),
-    /// More nodes with resources than are planned.
+    /// Too many nodes with resources.
     #[error("the platform has {0} nodes with resources; at most 1048576 are supported")]
     TooManyEquipped(usize),
     /// A link between all nodes of a tree, which has its own.
@@ -113,7 +113,7 @@ impl Platform {
     /// Most processors that a platform may have.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Most nodes of a platform whose nodes have resources: plans keep the free amounts of each.
+    /// Maximum number of nodes if nodes have resources, because plans store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// A flat homogeneous cluster, one node.
@@ -303,12 +303,13 @@ impl Platform {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
 
-    /// Returns the position of the node of a name. Equal nodes, which are stored once, are not listed for it; the time is then constant, else linear.
+    /// Returns the position of the node with this name. This takes constant time for equal nodes that are stored once,
+    /// and linear time otherwise.
     pub fn position_of(&self, name: &str) -> Option<usize> {
         self.list.position(name)
     }
 
-    /// Checks whether the nodes are equal ones that are stored once, with the names `n0`, `n1` ...
+    /// Returns whether all nodes are equal and stored only once, with the names `n0`, `n1` ...
     pub fn is_cluster(&self) -> bool {
         self.list.is_stored_once()
     }

@@ -1,4 +1,4 @@
-//! Some job ends last.
+//! Bound from the job that ends last.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,16 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion, tot
 use crate::model::{Instance, Job, JobId};
 use crate::schedule::{Objective, mean};
 
-/// Some job ends when the schedule ends, at the proven bound on the makespan or later; every other job ends after its longest path.
+/// Bound from the last job: it ends at the proven bound on the makespan or later, and every other job ends after its
+/// longest path or later.
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In any schedule some
 /// job `l` ends at `M` or later, so the sum of the weighted ends is at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the least
-/// of these sums over all jobs `l` that can be last: a job for which another one waits is not, since that one ends later. The other
-/// objectives follow in the same way; a job without a deadline is never late.
+/// of these sums over all jobs `l` that can be last. A job for which another job waits cannot be last. Bounds on the
+/// other objectives follow in the same way. A job without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
-    /// A proof of a bound on the makespan of the instance.
+    /// Proof of a bound on the makespan of the instance.
     pub proof: Box<Proof>,
 }
 
@@ -72,7 +73,7 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job. Single tasks on equal processors need no list of the nodes.
+/// Returns the earliest end of each job. For single tasks on equal processors, the list of nodes is not built.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
@@ -82,7 +83,7 @@ fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     instance.ids().map(|id| (id, i128::from(soonest_completion(instance, id).ticks()))).collect()
 }
 
-/// Returns how late a job is that ends at an instant, in ticks.
+/// Returns the lateness of a job that ends at `end`, in ticks.
 fn lateness(instance: &Instance, id: JobId, end: i128) -> i128 {
     instance.job(id).deadline.map_or(0, |deadline| (end - i128::from(deadline.ticks())).max(0))
 }
@@ -97,7 +98,8 @@ mod tests {
         Time::from_seconds(seconds)
     }
 
-    /// One processor; two jobs of 4 s and 6 s with weights 1 and 3, and a deadline of 5 s for the second.
+    /// Returns an instance with one processor and two jobs of 4 s and 6 s, with weights 1 and 3. The second job has a
+    /// deadline of 5 s.
     fn instance() -> Instance {
         let job = |name: &str, time: i64, weight: u64| {
             let weight = Weight::from_millionths(weight * 1_000_000).unwrap();
@@ -107,7 +109,7 @@ mod tests {
         Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
     }
 
-    /// No schedule ends within 10 s less a tick, by the area.
+    /// Returns a proof by area that the makespan is at least 10 s.
     fn ten_seconds() -> LastJob {
         let deadline = s(10) - Time::TICK;
         let selection = Selection::Price(0);
@@ -121,10 +123,11 @@ mod tests {
         let ticks = |seconds: i64| i128::from(s(seconds).ticks());
         let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
         assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
-        // 1 * 4 + 3 * 6, and 6 s more of the job of weight 1, or 4 s more of the job of weight 3.
+        // The first part is 1 * 4 + 3 * 6. If the job of weight 1 is last, it ends 6 s later; if the job of weight 3 is
+        // last, it ends 4 s later.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
-        // Job a is 1 s late if it is last; job b is 1 s late at least.
+        // If job a is last, it is 1 s late. Job b is always at least 1 s late.
         assert_eq!(value(Objective::MaxLateness), ticks(1));
         assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
     }

@@ -203,7 +203,7 @@ impl MachinePrices {
     fn sold(&self, instance: &Instance, closed: &Closed, end: i64) -> Result<i128, CertificateError> {
         let length = i128::from(end - instance.first_release().ticks());
         let each = self.prices.iter().zip(instance.platform().nodes()).enumerate().map(|(node, (&price, of))| {
-            // Among millions of nodes most have no price.
+            // If there are millions of nodes, most of them have no price.
             if price == 0 {
                 return Some(0);
             }

@@ -113,7 +113,7 @@ pub enum Proof {
     Deductions(Deductions),
     /// What is proved of the jobs of early deadlines.
     DueBy(DueBy),
-    /// Some job ends last, at a proven bound on the makespan.
+    /// Bound from the job that ends last.
     LastJob(LastJob),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),
@@ -143,7 +143,7 @@ impl Proof {
             Self::PathFlow(_) => "chains of tasks and what they hold",
             Self::Deductions(_) => "deductions that rule out an earlier end",
             Self::DueBy(_) => "the jobs with early deadlines",
-            Self::LastJob(_) => "the bound on the makespan, at which some job ends",
+            Self::LastJob(_) => "the bound on the makespan, which the last job reaches",
             Self::CostPrices(_) => "what every task costs at least",
             Self::TreePrices(_) => "prices of the nodes and links of the tree",
         }

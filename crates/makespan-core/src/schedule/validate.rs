@@ -19,7 +19,7 @@ pub enum Violation {
     #[error("job `{0}` is not placed")]
     Missing(String),
     /// A bag or a compound job of which not every task has a placement.
-    #[error("of the tasks of job `{job}`, {missing} of {tasks} have no place, the first is {first}")]
+    #[error("job `{job}`: {missing} of {tasks} tasks not placed, the first is {first}")]
     MissingTasks {
         /// The job.
         job: String,

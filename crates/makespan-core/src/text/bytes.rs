@@ -1,14 +1,15 @@
-//! Bytes that are not UTF-8 within texts: names of files and arguments of programs are bytes on Linux.
+//! Stores bytes that are not UTF-8 in texts, because file names and program arguments are bytes on Linux.
 //!
-//! A byte of 0x80 or more that belongs to no UTF-8 character becomes one of the last 128 characters of Unicode's private use area, U+10FF80 to
-//! U+10FFFF. These characters themselves are written byte by byte, so every sequence of bytes comes back as it was.
+//! A byte of 0x80 or more outside a UTF-8 character becomes one of the last 128 characters of Unicode's private use
+//! area, U+10FF80 to U+10FFFF. If the input contains such a character, its bytes are converted one by one. So every
+//! sequence of bytes survives the conversion.
 
 use std::borrow::Cow;
 
-/// The character of byte 0x80.
+/// Character that represents byte 0x80.
 const FIRST: u32 = 0x0010_FF80;
 
-/// Returns a text that holds these bytes. Plain UTF-8 is not copied.
+/// Returns a text that represents these bytes. Plain UTF-8 is not copied.
 ///
 /// ```
 /// use makespan_core::{bytes_of_text, text_of_bytes};
@@ -18,7 +19,7 @@ const FIRST: u32 = 0x0010_FF80;
 /// assert_eq!(bytes_of_text(&text).as_ref(), b"caf\xe9.txt");
 /// ```
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
-    // The characters of bytes, and no others before them, begin with this byte.
+    // First byte of the characters that represent bytes. Earlier characters do not begin with this byte.
     const LEAD: u8 = 0xF4;
     let bytes = match String::from_utf8(bytes) {
         Ok(text) if !text.as_bytes().contains(&LEAD) => return text,
@@ -39,7 +40,7 @@ pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     text
 }
 
-/// Returns the bytes that a text of [`text_of_bytes`] holds.
+/// Returns the bytes that a text from [`text_of_bytes`] represents.
 pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
     if !text.contains(|c| byte_of(c).is_some()) {
         return Cow::Borrowed(text.as_bytes());
@@ -54,7 +55,7 @@ pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// Returns the byte for which a character stands, if it is one of [`text_of_bytes`].
+/// Returns the byte that a character represents, if the character comes from [`text_of_bytes`].
 pub fn byte_of(c: char) -> Option<u8> {
     u32::from(c)
         .checked_sub(FIRST)

@@ -1,8 +1,8 @@
-//! Counts in sentences.
+//! Numbers with nouns for sentences.
 
 use std::fmt::Display;
 
-/// Returns a count with its noun, in the plural unless the count is 1.
+/// Returns a number with its noun. The noun is in the plural unless the number is 1.
 ///
 /// ```
 /// use makespan_core::counted;

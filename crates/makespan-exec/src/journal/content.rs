@@ -13,7 +13,7 @@ use crate::status::{Status, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
-/// The largest number of edits of an instance after which statuses from before the first edit count as statuses of the run.
+/// Maximum number of edits of an instance after which a status from before the first edit still belongs to the run.
 const MOST_EDITS: i64 = 1_000_000;
 
 /// How every journal begins.
@@ -53,7 +53,7 @@ impl Found {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
             Err(error) if how.resume && how.recover && error.is_damage() => {
-                // Nothing in the journal of another run is of this one.
+                // Records in the journal of another run say nothing about this run.
                 let is_own = !matches!(error, JournalError::OtherRun { .. });
                 let own = lines(&bytes).filter(|_| is_own);
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
@@ -138,7 +138,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
-    // A session that was killed may have left one, and another name of that file elsewhere keeps its content.
+    // A killed session may have left this file. Removing it, instead of overwriting it, keeps the content of a hard
+    // link elsewhere.
     let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;
@@ -227,8 +228,8 @@ impl Statuses {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
-    /// Checks that the statuses are not all of another run than the journal. The origin of a run moves by one nanosecond with each edit of its
-    /// instance.
+    /// Returns an error if all statuses belong to another run than the journal. Each edit of the instance moves the
+    /// origin of the run by one nanosecond.
     fn are_of_run(&self, path: &Path, origin: i64, files: &Files) -> Result<(), JournalError> {
         let own = origin - MOST_EDITS..=origin;
         if self.of_tasks().any(|status| own.contains(&status.claim.run)) {

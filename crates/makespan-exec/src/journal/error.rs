@@ -71,7 +71,7 @@ pub enum JournalError {
     },
     /// A version that this program does not know.
     #[error(
-        "{path} has version {version}; this program reads version {}: go on with the program that began the run, or choose \
+        "{path} has version {version}; this program reads version {}: continue with the program that started the run, or choose \
          another folder",
         super::VERSION
     )]
@@ -87,23 +87,25 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// A file that belongs to no run, under a name that a run writes.
-    #[error("{path} {what} and belongs to no run, so it is not overwritten; name another folder, or move it away")]
+    /// A file that does not belong to the run but has a name that the run would write.
+    #[error(
+        "{path} {what} and belongs to no run, so it is not overwritten; choose another folder, or move the file away"
+    )]
     Stranger {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The kind of the file: "is there", or "is a symbolic link".
+        /// State of the file: "exists", or "is a symbolic link".
         what: &'static str,
     },
-    /// The journal of another run of the instance is in the folder.
+    /// The journal in this folder belongs to another run of the instance.
     #[error(
-        "{status} is of another run of this instance than {path}; put the journal of this folder back, or resume the other run in its \
-         own folder. `--resume --recover` goes on with what the status files of this folder tell"
+        "{status} and {path} belong to different runs of this instance; restore the journal of this folder, or resume the other run in its \
+         own folder. `--resume --recover` continues from the status files of this folder"
     )]
     OtherRun {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// A status file of the run that the folder belongs to.
+        /// A status file of the run to which the folder belongs.
         status: PathBuf,
     },
     /// A line that is no record, or not the one that is due.
@@ -151,7 +153,7 @@ impl JournalError {
     /// Returns the error for a file that belongs to no run.
     pub(crate) fn stranger(path: &Path) -> Self {
         let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
-        let what = if is_link { "is a symbolic link" } else { "is there" };
+        let what = if is_link { "is a symbolic link" } else { "exists" };
         Self::Stranger { path: path.to_owned(), what }
     }
 

@@ -39,7 +39,7 @@ pub use crate::tasks::TaskList;
 use content::Found;
 use strangers::{MARK, has_mark};
 
-/// The version of the records.
+/// Version of the records.
 pub const VERSION: u32 = 7;
 
 /// How long a lock is waited for.
@@ -167,7 +167,7 @@ impl Journal {
         Self::check_beside(folder, instance, how, &[])
     }
 
-    /// [`Journal::check`], where a new run also writes files of these names.
+    /// Works like [`Journal::check`], for a new run that also writes files with these names.
     pub(crate) fn check_beside(
         folder: &Path,
         instance: &Instance,
@@ -183,7 +183,7 @@ impl Journal {
         if Self::inspect(&files, instance, how)? { strangers::check(&files, results, is_own) } else { Ok(()) }
     }
 
-    /// Checks the journal for a caller who holds the lock. Returns whether there is no record of a run yet.
+    /// Checks the journal while the caller holds the lock. Returns whether the journal has no records yet.
     pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<bool, JournalError> {
         Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
@@ -294,7 +294,8 @@ fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
     Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
-/// Locks the folder of a run by this file. Returns also whether an earlier session made the file; a new one gets the mark of a run.
+/// Locks the folder of a run with this file. Also returns whether an earlier session made the file. A new file gets the
+/// mark of a run.
 pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
     let (mut file, is_new) = match created(path) {
@@ -305,7 +306,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            // A lock on a full disk stays empty, as the locks of earlier versions are.
+            // If the disk is full, the new lock stays empty. Locks of earlier versions are empty as well.
             Ok(()) if is_new => {
                 let _ = file.write_all(MARK.as_bytes());
                 return Ok((file, false));

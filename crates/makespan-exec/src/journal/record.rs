@@ -22,12 +22,12 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
-    /// Tasks have come, behind those that were there. Runs that do not grow lack it.
+    /// New tasks arrived; they follow the existing tasks. Only runs with arriving jobs have this record.
     Grown {
         /// Those that are new.
         list: TaskList,
     },
-    /// What tells the tasks of the instance from those of an edited one.
+    /// Data that distinguish the tasks of this instance from those of an edited instance.
     Tasks {
         /// The tasks, by number.
         list: TaskList,
@@ -57,11 +57,11 @@ pub enum Record {
         pid: i32,
         /// When that process started, in clock ticks after boot.
         pid_start: u64,
-        /// The GPUs that it holds, numbered through the platform. If the platform states none, it is left out.
+        /// GPUs of the task, numbered across the platform. The field is missing if the platform states no GPUs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gpus: Option<Vec<u64>>,
     },
-    /// A task that was handed over has begun; its start was until then that of its submission.
+    /// A submitted task started. Until this record, the time of the submission counts as its start.
     Begun {
         /// Which task.
         #[serde(rename = "job")]
@@ -117,7 +117,7 @@ pub enum Record {
         /// What.
         entry: LogEntry,
     },
-    /// Estimated times were replaced by what has ended.
+    /// Estimated times were replaced, based on tasks that ended.
     Estimated {
         /// When.
         at: Time,
@@ -144,7 +144,7 @@ pub enum Cause {
     Walltime,
     /// The run was stopped, or resumed after a death that the task survived.
     Stop,
-    /// Somebody took the task back.
+    /// The user cancelled the task.
     Cancel,
 }
 

@@ -1,4 +1,4 @@
-//! Files of somebody else in the folder of a run that is to begin.
+//! Checks a folder for files of other programs before a run starts there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,24 +9,24 @@ use super::JournalError;
 use crate::files::{Files, JOURNAL, STATUS};
 use crate::storage::{Disk, Storage};
 
-/// The content of a lock that a session made, by which the folder of a run is known.
+/// Content of a lock that a session made. It marks the folder of a run.
 pub(crate) const MARK: &str = "makespan run\n";
 
-/// Checks whether a session of a run made this lock.
+/// Returns whether a session of a run made this lock.
 pub fn is_lock_of_a_run(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && has_mark(path).unwrap_or(false)
 }
 
-/// Checks whether the content of a lock is what a session writes.
+/// Returns whether a lock has the content that a session writes.
 pub(crate) fn has_mark(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.len() == MARK.len() as u64 && fs::read(path)? == MARK.as_bytes())
 }
 
-/// Refuses a folder that holds a file under a name that a new run writes. A session that was killed before it wrote its journal may have
-/// left its lock and `results`, but no output and no status.
+/// Refuses a folder with a file that a new run would overwrite. A session that was killed before it wrote its journal
+/// may leave its lock and the files in `results`, but no output and no status.
 ///
 /// # Errors
-/// [`JournalError::Stranger`] names the file.
+/// [`JournalError::Stranger`] with the path of the file.
 pub(crate) fn check(files: &Files, results: &[String], is_own: bool) -> Result<(), JournalError> {
     let folder = files.folder();
     let fail = |source| JournalError::Io { path: folder.to_owned(), source };
@@ -50,7 +50,7 @@ pub(crate) fn check(files: &Files, results: &[String], is_own: bool) -> Result<(
     }
 }
 
-/// Checks whether a path names a folder, which is no link, with nothing in it.
+/// Returns whether a path is an empty folder and not a link.
 fn is_empty_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
         && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())

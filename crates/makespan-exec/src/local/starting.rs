@@ -72,7 +72,8 @@ impl Local {
         Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
     }
 
-    /// Makes empty outputs in the folder of the run. The outputs of an earlier attempt are lost. An error comes with the name of its file.
+    /// Creates empty outputs in the folder of the run, and deletes the outputs of an earlier attempt. An error includes
+    /// the name of the file.
     fn empty<'a>(&self, files: &'a TaskFiles) -> Result<(), (&'a str, io::Error)> {
         let folder = self.folder.path();
         let empty = |name: &'a String| {

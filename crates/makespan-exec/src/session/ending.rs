@@ -13,7 +13,7 @@ use crate::status::{EndedBy, Status};
 /// The status of what SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
-/// The statuses of a shell or of `env` whose program was not started.
+/// Exit statuses of a shell or of `env` if it could not start the program.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// How long an end that looks like a stop waits for the request to stop.
@@ -181,7 +181,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns what a shell or `env` wrote about a program that it could not start.
+    /// Returns the error text of a shell or of `env` that could not start a program.
     fn not_found(&self, task: TaskId, status: i32) -> Option<String> {
         NOT_STARTED.contains(&status).then_some(())?;
         let [_, errors] = self.files.of(task, 1).outputs;

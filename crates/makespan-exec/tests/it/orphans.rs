@@ -20,7 +20,7 @@ fn no_child_that_is_born_during_a_stop_outlives_its_job() {
     for attempt in 0..TRIES {
         let temporary = tempfile::tempdir().unwrap();
         let log = temporary.path().join("log");
-        // `&&`: a sleep may be signalled before its shell, which must not write then.
+        // `&&` prevents a late line if the signal reaches the sleep before its shell.
         let script = format!(
             "echo begun >>{log}; i=0; while [ $i -lt 150 ]; do (sleep 2 && echo late >>{log}) & i=$((i+1)); done; wait",
             log = log.display()

@@ -1,4 +1,4 @@
-//! Profiles of Batsim, and the times that they take.
+//! Profiles of Batsim and their run times.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::figure::{Figure, FromFigure, figure};
 use crate::odd::{Oddity, run_time};
 use crate::suggest::nearest;
 
-/// Compositions within compositions that are read.
+/// Maximum depth of compositions within compositions.
 const DEEPEST: usize = 20;
 
-/// Profiles that compositions may name in all, each as often as it is reached.
+/// Maximum number of profiles in a composition. A profile counts each time that a composition repeats it.
 const MAX_PARTS: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -27,18 +27,18 @@ pub(super) struct ProfileEntry {
     #[serde(default)]
     com: Amount,
     generation_strategy: Option<String>,
-    /// The names of the profiles of a composition, one after the other.
+    /// Names of the profiles of a composition, in their order.
     #[serde(default)]
     seq: Vec<String>,
     #[serde(default)]
     repeat: Figure,
 }
 
-/// A number, or the largest one of a list.
+/// A number, or the largest number of a list.
 #[derive(Clone, Copy, Default)]
 struct Amount {
     most: f64,
-    /// Whether a value is negative, too large, or no number.
+    /// True if a value is negative, too large or not a number.
     is_broken: bool,
 }
 
@@ -69,25 +69,25 @@ fn amount(value: f64) -> Amount {
     }
 }
 
-/// The time that a profile takes, and whether it communicates.
+/// The run time of a profile, and whether the profile communicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Took {
-    /// `None` if it is not known.
+    /// Run time; `None` if it is unknown.
     pub time: Option<Time>,
     pub communicates: bool,
 }
 
-/// Profiles, and the floating-point operations a second of a processor.
+/// The profiles of a workload, and the number of floating-point operations a second of a processor.
 pub(super) struct Times<'a> {
     pub profiles: &'a BTreeMap<String, ProfileEntry>,
     pub speed: f64,
 }
 
 impl Times<'_> {
-    /// The time that the named profile takes on the given processors.
+    /// Returns the run time of the named profile on `processors` processors.
     ///
     /// # Errors
-    /// When there is no such profile, or compositions name each other.
+    /// No profile has this name, or compositions contain each other.
     pub(super) fn of(&self, label: &str, processors: u32) -> Result<Took, String> {
         self.part(label, processors, 0, &mut MAX_PARTS.clone())
     }
@@ -100,7 +100,7 @@ impl Times<'_> {
         })?;
         *left = left.saturating_sub(1);
         if depth > DEEPEST || *left == 0 {
-            return Err(format!("profile `{label}` is within more than {DEEPEST} compositions, or part of itself"));
+            return Err(format!("profile `{label}` is nested in more than {DEEPEST} compositions, or contains itself"));
         }
         let operations = profile.cpu.most;
         match profile.kind.as_str() {
@@ -132,15 +132,14 @@ impl Times<'_> {
         }
     }
 
-    /// The time that a given count of operations takes on each processor.
+    /// Returns the run time of `operations` floating-point operations on each processor.
     fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
-        // A computation takes some time.
         let time = time.map(|time| if operations > 0.0 { time.max(Time::TICK) } else { time });
         Took { time, communicates: profile.com.most > 0.0 || profile.com.is_broken }
     }
 
-    /// The times of the parts of a composition, as often as it is repeated.
+    /// Returns the run time of a composition: the sum over its parts, times the number of repetitions.
     fn composed(
         &self,
         profile: &ProfileEntry,

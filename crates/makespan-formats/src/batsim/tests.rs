@@ -129,10 +129,10 @@ fn times_of_profiles_are_known_or_guesses() {
     let own = r#""a": {"type": "composed", "seq": ["a"]}"#;
     let error =
         read(&workload(own, r#"{"id": "a", "subtime": 0, "res": 2, "profile": "a"}"#), &ReplayOptions::default());
-    assert!(error.unwrap_err().contains("part of itself"));
+    assert!(error.unwrap_err().contains("contains itself"));
 }
 
-/// On a platform of `SimGrid` the time of operations depends on the speeds of hosts; a delay takes as long as it states.
+/// On a platform of `SimGrid`, the host's speed changes the time of operations but not the time of a delay.
 #[test]
 fn a_workload_runs_on_a_platform_of_simgrid() {
     let xml = "<platform version='4.1'><zone id='z'><host id='a' speed='100Mf'/><host id='b' speed='100Mf'/></zone></platform>";

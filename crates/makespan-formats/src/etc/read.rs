@@ -162,7 +162,7 @@ impl Reader<'_> {
         if let Some(tasks) = layout.tasks.filter(|&tasks| self.jobs.len() == tasks) {
             let machines = layout.machines;
             return Err(self.wrong(&format!(
-                "there are more times than the {} on {} of the first line have",
+                "the matrix has more times than the first line announces ({} on {})",
                 counted(tasks, "task"),
                 counted(machines, "machine")
             )));
@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
         let remarks = self.zeros.first().map(|line| {
             let count = self.zeros.len();
-            format!("times of 0, below the digits printed: {count} (first at line {line}); each is planned as one nanosecond")
+            format!("times that are printed as 0: {count} (first at line {line}); each is planned as one nanosecond")
         });
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, Place::default(), problem);
         let platform = Platform::cluster(u32::try_from(machines).unwrap_or(u32::MAX), 1).map_err(|e| wrong(&e))?;
@@ -212,7 +212,7 @@ fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {
         Some(tasks) => format!(
-            "the first line states {} on {}, and {have} times follow; give one for each pair (a matrix of two or three machines needs such a \
+            "the first line announces {} on {}, but {have} times follow; give one time for each pair (a matrix of two or three machines needs such a \
              line before it)",
             counted(tasks, "task"),
             counted(machines, "machine")

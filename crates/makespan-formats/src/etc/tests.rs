@@ -89,7 +89,7 @@ fn a_time_below_the_printed_digits_is_one_tick() {
     let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &Options::default()).unwrap();
     assert_eq!(instance.time_on(TaskId(0), 0), Some(Time::TICK));
     assert_eq!(instance.time_on(TaskId(1), 1), Some(Time::TICK));
-    let expect = "times of 0, below the digits printed: 2 (first at line 2); each is planned as one nanosecond";
+    let expect = "times that are printed as 0: 2 (first at line 2); each is planned as one nanosecond";
     assert_eq!(remarks, [expect]);
     let strict = Options { strict: true, ..Options::default() };
     let refused = read_etc("a", &mut text.as_bytes(), &strict).unwrap_err().to_string();

@@ -82,7 +82,7 @@ fn what_is_no_graph_is_refused() {
     let twice = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#).unwrap_err();
     assert!(twice.contains("jobs[0].tasks: two tasks are named `a`; names must be unique"), "{twice}");
     let error = json(r#"{"name": "j", "tasks": [{"name": "a", "time": 1, "processors": 9}]}"#).unwrap_err();
-    assert!(error.contains("job `j/a` needs at least 9 processors and the platform has 3"), "{error}");
+    assert!(error.contains("job `j/a` needs at least 9 processors, but the platform has 3"), "{error}");
     let error = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 0}]}"#).unwrap_err();
     assert!(error.contains("jobs[0].tasks[0]: task `a`") && error.contains("must be positive"), "{error}");
     let error = json(&with(r#"{"from": "first", "to": "b", "data": 0.5}"#)).unwrap_err();

@@ -108,7 +108,7 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns the number of nodes that each of its tasks names which has times on nodes.
+    /// Returns, for each task with times on nodes, the number of nodes that it names.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
     }
@@ -160,7 +160,7 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
     let position = |node: &String| {
         let unknown =
-            || format!("`time_on` names `{node}`, which is no node of the platform; {}", positions.hint(node));
+            || format!("`time_on` names `{node}`, but the platform has no such node; {}", positions.hint(node));
         positions.get(node).ok_or_else(unknown)
     };
     let known = nodes.iter().map(position).collect::<Result<Vec<usize>, String>>()?;

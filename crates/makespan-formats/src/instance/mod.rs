@@ -68,24 +68,25 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
     joined(file, platform, jobs, unavailable)
 }
 
-/// Machines of a file.
+/// The machines of a file.
 #[derive(Clone, Debug)]
 pub struct ReadMachines {
-    /// The machines and when processors are unavailable; it has no jobs.
+    /// The machines, and the times when processors are unavailable. This instance has no jobs.
     pub instance: Instance,
-    /// Parts that were ignored or read differently, one sentence each.
+    /// Warnings about parts that were ignored or changed, one sentence each.
     pub remarks: Vec<String>,
-    /// The reason for which the network of the file was ignored, with its place: then data cannot be sent.
+    /// Reason why the network of the file was ignored, with its place. Without a network, no data can be sent.
     pub lost_network: Option<String>,
-    /// Floating-point operations of a unit of work, where the file states speeds in them.
+    /// Floating-point operations in a unit of work, if the file states speeds in operations a second.
     pub unit_flops: Option<f64>,
 }
 
-/// Floating-point operations of a unit of work of a platform of `SimGrid`.
+/// Floating-point operations in a unit of work, for platforms of `SimGrid`.
 const SIMGRID_UNIT: f64 = 1e6;
 
-/// Reads a file for its machines alone: the platform of a native file and when processors are unavailable (its jobs, if there
-/// are any, are left out), or a platform of `SimGrid`. The file may be compressed. `strict` refuses a file of which a part is ignored.
+/// Reads only the machines of a file. The file is a native instance or a platform of `SimGrid`, and it may be
+/// compressed. From a native instance, this takes the platform and the times when processors are unavailable, and
+/// ignores the jobs. With `strict`, a platform of which a part would be ignored is an error.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -95,10 +96,10 @@ pub fn read_machines(path: &Path, strict: bool) -> Result<ReadMachines, FormatEr
     machines_of(file, &name, strict)
 }
 
-/// Reads machines from the bytes of a file, as [`read_machines`] does.
+/// Reads machines from the bytes of a file, in the same way as [`read_machines`].
 ///
 /// # Errors
-/// As [`read_machines`].
+/// The errors of [`read_machines`].
 pub fn parse_machines(bytes: &[u8], file_name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
     machines_of(bytes, file_name, strict)
 }
@@ -114,7 +115,11 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
         Some(b'<') => {
             let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, text)?;
             if let Some(remark) = remarks.first().filter(|_| strict) {
-                return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")));
+                return Err(FormatError::content(
+                    name,
+                    Place::default(),
+                    format!("{remark}; --strict does not allow this"),
+                ));
             }
             let instance = joined(name, platform, Vec::new(), Vec::new())?;
             let lost_network = lost.map(|lost| format!("{name}: {lost}"));
@@ -128,10 +133,10 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
     Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
-/// Reads the machines of a file, as [`read_machines`] does, without what is remarked.
+/// Reads the machines of a file in the same way as [`read_machines`], without the warnings.
 ///
 /// # Errors
-/// As [`read_machines`].
+/// The errors of [`read_machines`].
 pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
     read_machines(path, false).map(|machines| machines.instance)
 }

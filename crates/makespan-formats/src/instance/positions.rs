@@ -1,4 +1,4 @@
-//! The positions of nodes by name, for tasks that state a time for each node.
+//! Positions of nodes by name, for tasks that state a time for each node.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// The largest number of times that are kept for nodes, 128 MiB of them, unless a file states a quarter of them one by one. A task with times
-/// on nodes keeps one for each node of the platform.
+/// Maximum number of times on nodes that are kept (128 MiB). A file may exceed it if it states at least a quarter of
+/// the times explicitly. A task with times on nodes keeps one time for each node of the platform.
 const MOST: usize = 1 << 24;
 
-/// The number of names among which a similar one is looked for.
+/// Number of names that are searched for a similar one.
 const COMPARED: usize = 1000;
 
-/// The positions of nodes by name. Equal nodes that are stored once are not listed.
+/// Positions of nodes by name. A platform of equal nodes has no list: their names contain their numbers.
 #[derive(Debug, Default)]
 pub(super) enum Positions<'a> {
     #[default]
@@ -23,16 +23,17 @@ pub(super) enum Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// Returns the positions of the nodes of a platform, for a number of tasks with times on them, which name nodes `stated` times in all.
+    /// Returns the positions of the nodes of a platform. `tasks` is the number of tasks with times on nodes, and
+    /// `stated` the number of times that they state in total.
     ///
     /// # Errors
-    /// A sentence, if the times would take too much memory.
+    /// A sentence, if the times would need too much memory.
     pub fn new(platform: &'a Platform, tasks: usize, stated: usize) -> Result<Self, String> {
         let nodes = platform.node_count();
         let most = MOST.max(4 * stated);
         if nodes.saturating_mul(tasks) > most {
             return Err(format!(
-                "`time_on` keeps a time for each node: {tasks} tasks times {nodes} nodes are more than {most} times; state fewer nodes, or `time` \
+                "`time_on` keeps a time for each task and node: {tasks} tasks on {nodes} nodes need more than {most} times; state fewer nodes, or `time` \
                  with the `speed` of each node"
             ));
         }
@@ -43,7 +44,6 @@ impl<'a> Positions<'a> {
         Ok(Self::Listed(platform, names.collect()))
     }
 
-    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         match self {
             Self::None => 0,
@@ -52,7 +52,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Returns the position of a node.
+    /// Returns the position of the node with this name.
     pub fn get(&self, name: &str) -> Option<usize> {
         match self {
             Self::None => None,
@@ -61,7 +61,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Returns what helps somebody who wrote an unknown name.
+    /// Returns a hint for an unknown node name, such as the most similar name.
     pub fn hint(&self, name: &str) -> String {
         match self {
             Self::None => "the platform has no nodes".to_owned(),

@@ -127,12 +127,12 @@ pub(super) enum OneOrMany<T, M> {
     Many(Vec<M>),
 }
 
-/// An entry of a list.
+/// A type that can be an entry of a list.
 pub(super) trait Entry: DeserializeOwned {
-    /// Whether the text of a whole JSON list is taken first.
+    /// True if a reader should first take the whole JSON list as text.
     const AT_ONCE: bool = false;
 
-    /// Reads the text of a JSON list, if each entry is plain.
+    /// Reads the text of a JSON list if all its entries are plain values.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -156,7 +156,7 @@ impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
     }
 }
 
-/// The same from the text of a JSON value.
+/// [`OneOrMany`], read from the text of a JSON value.
 struct RawOneOrMany<T, M>(OneOrMany<T, M>);
 
 impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {

@@ -1,4 +1,4 @@
-//! A problem of a list of commands, and its place.
+//! A problem in a list of commands, with its place.
 
 use crate::error::Place;
 

@@ -1,6 +1,7 @@
 //! Converts SVG to PNG and PDF.
 //!
-//! Text is set in `DejaVu Sans`, which is compiled in, so that a picture looks the same on every machine. A PDF keeps text as text.
+//! The font is `DejaVu Sans`, which is compiled into the program, so a picture looks the same on every machine. A PDF
+//! keeps its text as text.
 //! The same SVG makes the same bytes.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Writes histograms as pictures.
+//! Histograms as pictures.
 
 use std::io::{self, Write};
 

@@ -38,7 +38,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns one of the forms by its beginning, or else by the ending of the name.
+/// Detects the format of PSPLIB from the beginning of the text, or else from the ending of the file name.
 pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     match text.first()? {
         b'*' if progen::is_project(text) => Some(Format::ProGen),

@@ -53,7 +53,7 @@ const PRECEDENCE: &str = "PRECEDENCE RELATIONS";
 const REQUESTS: &str = "REQUESTS/DURATIONS";
 const AVAILABILITIES: &str = "RESOURCEAVAILABILITIES";
 
-/// Whether a text begins as `ProGen` writes it: lines of `*` around headings that only a project has.
+/// Returns whether a text begins like the output of `ProGen`: lines of `*` around headings that only projects have.
 pub(super) fn is_project(text: &[u8]) -> bool {
     const HEADINGS: [&str; 5] =
         ["file with basedata", "projects", "jobs (incl", "project information", "precedence relations"];
@@ -159,7 +159,7 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     Ok(())
 }
 
-/// Reads the successors of each activity, and returns how many modes each is to have.
+/// Reads the successors of each activity. Returns the announced number of modes of each activity.
 fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<Vec<u64>, Wrong> {
     let mut announced = Vec::new();
     lines.heading(PRECEDENCE)?;
@@ -195,13 +195,13 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     }
 }
 
-/// Refuses an activity that has another number of modes than it announces.
+/// Refuses an activity whose number of modes differs from the announced number.
 fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
     let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
     match project.activities.iter().zip(announced).find(differs) {
         Some((Activity { name, line, modes, .. }, stated)) => {
             let problem =
-                format!("activity `{name}` announces {}, and {} follow", counted(*stated, "mode"), modes.len());
+                format!("activity `{name}` announces {}, but {} follow", counted(*stated, "mode"), modes.len());
             Err(Wrong::at(*line, problem))
         }
         None => Ok(()),

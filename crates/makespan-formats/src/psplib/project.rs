@@ -303,8 +303,8 @@ fn periods(count: u64) -> Result<Time, String> {
 fn said(platform: &Platform) -> impl Iterator<Item = String> {
     let processors = platform.processors();
     std::iter::once(format!(
-        "a period is planned as a second, on {}: as many as all activities can hold at once, so that only \
-         the resources of the file are scarce",
+        "a period is planned as a second, on {}, which is enough for all activities at once, so only \
+         the resources of the file limit the plan",
         counted(processors, "processor")
     ))
 }
@@ -312,12 +312,13 @@ fn said(platform: &Platform) -> impl Iterator<Item = String> {
 impl LeftOut {
     fn remarks(self) -> impl Iterator<Item = String> {
         let Self { ends, between, modes } = self;
-        let ends = (ends > 0)
-            .then(|| format!("activities without duration at the ends of the project, left out: {ends}; they stand for its begin and end"));
+        let ends = (ends > 0).then(|| {
+            format!("activities without duration that mark the begin and the end of the project are left out: {ends}")
+        });
         let first = between.first().cloned();
         let between = first.map(|first| {
             format!(
-                "activities without duration, left out: {} (such as `{first}`); jobs that wait for them wait for what they wait for",
+                "activities without duration are left out: {} (such as `{first}`); their successors wait for their predecessors",
                 between.len()
             )
         });

@@ -1,4 +1,4 @@
-//! The options of a reading.
+//! Options for reading a file.
 
 use makespan_core::{Link, Platform};
 
@@ -13,20 +13,20 @@ pub struct ReadOptions {
     pub processors: Option<u32>,
     /// The machines, instead of those of the file; a workflow has none of its own.
     pub platform: Option<Platform>,
-    /// Floating-point operations of a unit of work of `platform`, as in [`crate::ReplayOptions`].
+    /// Floating-point operations in a unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,
     /// The link between any two of the nodes that `processors` makes for a workflow.
     pub network: Option<Link>,
     /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
     /// files are there at once.
     pub storage: Option<String>,
-    /// A trace of Nextflow, with the tasks and times of the processes in its graph in DOT.
+    /// Trace of Nextflow, with the tasks and run times of the processes in its DOT graph.
     pub trace: Option<NextflowTrace>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
-    /// Refuses a log of which a record would be skipped or changed, and any other file with a value that cannot be.
+    /// True to refuse a log of which a record would be skipped or changed, and any other file with an impossible value.
     pub strict: bool,
     /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
     /// platform. Of its memory and GPUs a list has what its commands need.
@@ -35,7 +35,7 @@ pub struct ReadOptions {
     pub workflows_on_machine: bool,
     /// Whether a native file that states a placement keeps it on the machines of `platform`.
     pub keeps_placement: bool,
-    /// Whether a text may be a list of commands.
+    /// Rule for reading a text as a list of commands.
     pub lists: Lists,
     /// Most decompressed bytes.
     pub max_bytes: u64,

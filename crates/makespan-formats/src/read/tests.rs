@@ -64,7 +64,7 @@ fn a_line_of_stars_is_no_project_without_its_headings() {
     for name in ["sdiag", "sdiag.txt", "sdiag.list"] {
         let error = parse_instance(text.as_bytes(), name, &ReadOptions::default()).unwrap_err().to_string();
         assert!(
-            error.contains("a line of `*` begins a project of PSPLIB, and none of its headings follows"),
+            error.contains("the text begins with a line of `*` like a project of PSPLIB, but has none of its headings"),
             "{error}"
         );
     }

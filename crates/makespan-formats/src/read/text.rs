@@ -1,4 +1,4 @@
-//! The whole text of a file, with a limit on the length of its lines.
+//! Reads the whole text of a file, with a limit on the length of its lines.
 
 use std::io::BufRead;
 
@@ -10,12 +10,12 @@ use crate::input::Input;
 
 use super::{MARK, without_mark};
 
-/// The longest line of a list, in bytes: a command has at most 131,071, and a comment may stand behind it.
+/// Maximum length of a line in a list, in bytes. A command has at most 131,071 bytes, and a comment may follow it.
 const LIST: usize = 1 << 20;
-/// The longest line of a graph or an XML file, in bytes.
+/// Maximum length of a line in a graph or an XML file, in bytes.
 const GRAPH: usize = 64 << 20;
 
-/// Returns the longest line of a format whose readers keep many times the length of a line, if it has a limit.
+/// Returns the maximum line length of a format whose readers need many times the memory of a line.
 fn longest_line(format: Format) -> Option<usize> {
     match format {
         Format::List => Some(LIST),
@@ -26,7 +26,7 @@ fn longest_line(format: Format) -> Option<usize> {
     }
 }
 
-/// Reads all of a file that is one text, held once. A line that is too long ends the reading before the line is kept.
+/// Reads a whole file into one text. If a line is too long, the reading stops before it keeps the line.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
     let mut lines = longest_line(format).map(|most| Lines { most, line: 1, length: 0 });
@@ -48,7 +48,7 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         bytes.drain(..MARK.len());
     }
     if format == Format::List {
-        // Names of files in commands need not be UTF-8.
+        // File names in commands need not be UTF-8.
         return Ok(text_of_bytes(bytes));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -58,11 +58,11 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
     })
 }
 
-/// Looks for lines that are too long.
+/// Checks for lines that are too long.
 struct Lines {
     most: usize,
     line: usize,
-    /// The length of the line so far.
+    /// Bytes of the current line so far.
     length: usize,
 }
 
@@ -83,7 +83,7 @@ impl Lines {
     fn too_long(&self, name: &str, format: Format) -> FormatError {
         let most = self.most;
         let problem = format!(
-            "the line is longer than {most} bytes, the most that a line of {format} may have; break it into lines"
+            "a line of {format} may have at most {most} bytes, and this line is longer; break it into several lines"
         );
         FormatError::content(name, Place::line(self.line), problem)
     }

@@ -71,8 +71,8 @@ pub struct ReplayOptions {
     pub queues: Vec<u32>,
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
-    /// Floating-point operations of a unit of work of `platform`, where it states speeds in them, as `SimGrid` does: then a
-    /// workload of Batsim takes its times on these speeds instead of `flops`.
+    /// Floating-point operations in a unit of work of `platform`, if the platform states speeds in operations a second,
+    /// as `SimGrid` does. A workload of Batsim then takes its run times from these speeds instead of `flops`.
     pub unit_flops: Option<f64>,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,

@@ -26,7 +26,7 @@ pub(crate) struct Record {
     /// How long it really ran.
     pub run: Time,
     pub processors: u32,
-    /// Whether `run` is a guess.
+    /// True if `run` is a guess.
     pub is_guess: bool,
     /// The time that its user asked for.
     pub requested: Option<Time>,
@@ -130,7 +130,7 @@ impl Logged {
         if let Some(&first) = measured.first() {
             let (count, place) = (measured.len(), report.unit.told(first));
             remarks.push(format!(
-                "{} (the first at {place}) without a request for memory: the average use stands in",
+                "{} (the first at {place}) without a request for memory; the average use is taken instead",
                 counted(count, "job")
             ));
         }
@@ -232,12 +232,12 @@ impl Record {
     }
 }
 
-/// Marks the times of a job as guesses.
+/// Marks the run times of a job as guesses.
 pub(crate) fn mark_guess(job: &mut Job) {
     job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
 }
 
-/// The guess for a run time that a log lacks: a minute, or the requested time if that is shorter.
+/// Returns a guess for a missing run time: a minute, or the requested time if it is shorter.
 pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
     requested.map_or(GUESS, |requested| requested.min(GUESS))
 }

@@ -104,7 +104,7 @@ fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
     assert!(read(&format!("; MaxProcs: 8\n{}", record([1, 0, 1, 4, -1, 1])), &clairvoyant).is_ok());
 }
 
-/// A field that cannot be is read by one rule, counted, and refused by a strict reading.
+/// Impossible fields are read by one rule, counted, and refused by a strict reading.
 #[test]
 fn fields_that_cannot_be_cost_no_record() {
     let record = "2 10 990 100 1 -1 -1 1 200 -1 1 1 1 -1 -1 -1 -1 -1";
@@ -183,7 +183,9 @@ fn a_native_instance_happens_as_estimated() {
     assert_eq!(read(text, &platform).unwrap().instance.processors(), 9, "as it is planned");
     let processors = ReplayOptions { processors: Some(9), ..ReplayOptions::default() };
     assert!(
-        read(text, &processors).unwrap_err().contains("a number of processors is for files that state no machines")
+        read(text, &processors)
+            .unwrap_err()
+            .contains("a number of processors is allowed only for files without machines")
     );
     let both = ReplayOptions { processors: Some(9), ..platform };
     assert!(read(&log(), &both).unwrap_err().contains("state one"));

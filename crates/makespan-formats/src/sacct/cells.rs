@@ -1,4 +1,4 @@
-//! Splits lines into cells, and finds the cell with the name of the job.
+//! Splits lines into cells, and reads the names of jobs and array tasks.
 
 use super::columns::Columns;
 use super::submitted::numbers;
@@ -8,7 +8,8 @@ use crate::anomaly::Anomaly;
 /// More parts of an array than one record may stand for.
 const MAX_PARTS: usize = 100_000;
 
-/// The cells of a line, one for each column. `None` if the line has more, and no column of free text that can hold the `|`.
+/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells and no column of
+/// free text can contain the extra `|`.
 pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
@@ -19,7 +20,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
         return Some(cells);
     }
     let excess = cells.len() - columns.count;
-    // Cells are parts of the line.
+    // All cells are slices of `line`.
     let begin = |cell: &str| cell.as_ptr() as usize - line.as_ptr() as usize;
     let merged = |&free: &usize| {
         let (before, behind) = (&cells[..free], &cells[free + excess + 1..]);
@@ -38,7 +39,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
     readings.all(|other| used(&other) == used(&first)).then_some(first)
 }
 
-/// Whether the cells of the columns that a record needs can be values of these.
+/// Returns whether the required columns contain valid values.
 fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
     let has_number = cells[columns.job].starts_with(|first: char| first.is_ascii_digit());
     let instants = [Some(columns.submit), columns.start, columns.end];
@@ -48,7 +49,8 @@ fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
         && columns.state.is_none_or(|column| cells[column].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// Whether a name is that of a step, such as `100.batch`, `101_4.0` or `104+1.0`: a dot follows the number of its job.
+/// Returns whether a name belongs to a job step, such as `100.batch`, `101_4.0` or `104+1.0`: a dot follows the job
+/// number.
 pub(super) fn is_step(name: &str) -> bool {
     let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let mut rest = digits(name);
@@ -64,19 +66,20 @@ pub(super) fn is_step(name: &str) -> bool {
     rest.starts_with('.')
 }
 
-/// The jobs for which a record stands.
+/// Jobs that one record stands for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
-    /// The names of the jobs.
+    /// Names of the jobs.
     pub names: Vec<String>,
-    /// The number of the array, and how many of its tasks may run at a time.
+    /// Number of the array, and the maximum number of its tasks that run at a time.
     pub array: Option<(&'a str, Option<u32>)>,
-    /// Why tasks are missing, if some are.
+    /// Reason why tasks are missing, if there is one.
     pub missing: Option<Anomaly>,
 }
 
-/// The parts of an array for which a record stands, such as `7_[2-9%3]`; any other name is its own. Of a list that Slurm has cut,
-/// as in `7_[1,3,4...%5]`, the numbers before the last comma are known, since the last one may be cut itself.
+/// Returns the array tasks that a record such as `7_[2-9%3]` stands for. Any other name stands for itself. If Slurm has
+/// truncated the list, as in `7_[1,3,4...%5]`, only the numbers before the last comma are read, because the last number
+/// may be incomplete.
 pub(super) fn parts(name: &str) -> Parts<'_> {
     let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
     let Some((array, rest)) = name.split_once('_') else { return own(None, None) };
@@ -92,7 +95,7 @@ pub(super) fn parts(name: &str) -> Parts<'_> {
     if is_cut {
         let (known, last) = list.rsplit_once(',').unwrap_or(("", list));
         let mut numbers = numbers(known, MAX_PARTS).unwrap_or_default();
-        // The first number of a range that is cut is whole.
+        // The first number of a truncated range is complete.
         numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
         let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
         return Parts { names, array, missing: Some(Anomaly::CutArray) };

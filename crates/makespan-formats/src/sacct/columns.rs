@@ -38,15 +38,15 @@ pub(super) struct Columns {
     pub reason: Option<usize>,
     /// Names of the nodes that it had.
     pub node_list: Option<usize>,
-    /// Columns that may hold a `|`: free text, and alternatives of features.
+    /// Columns whose values may contain a `|`: free text, and alternative features.
     pub free: Vec<usize>,
-    /// Whether lines end with a `|`.
+    /// True if lines end with a `|`.
     pub is_ended: bool,
-    /// Columns that are not used.
+    /// Columns that the reader does not use.
     pub unused: Vec<String>,
 }
 
-/// Columns that may hold a `|`: free text, and alternatives of features such as `a100|h100`.
+/// Names of the columns whose values may contain a `|`: free text, and alternative features such as `a100|h100`.
 const FREE: [&str; 9] = [
     "JobName",
     "Comment",

@@ -21,7 +21,7 @@ use crate::replay::record::{Logged, Record, guessed_run};
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
-/// The largest number of tasks that the arrays of a dump may name together.
+/// Maximum number of array tasks that a dump may name in total.
 const MAX_EXPANDED: usize = 1_000_000;
 
 #[derive(Default)]
@@ -32,13 +32,13 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
-    /// How many tasks of arrays stand for lines of their own.
+    /// Number of array tasks read so far that have no line of their own.
     expanded: usize,
     /// How many could not start when they were submitted.
     eligible_later: usize,
     /// The last instant of the dump at which anything happened, in seconds.
     last: i64,
-    /// Seconds east of Greenwich of the first submission that states a zone.
+    /// Time zone of the first submission that states one, in seconds east of Greenwich.
     east: Option<i64>,
     /// With the instants of submission apart, in seconds: times count from the first of them.
     records: Vec<(i64, Record)>,
@@ -71,7 +71,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     let mut remarks = vec![format!("times count from the first submission, {shown} by the clock of the dump")];
     if eligible_later > 0 {
         remarks.push(format!(
-            "{} could not start when submitted, because of other jobs or of a time; as their submission counts when they could (Eligible)",
+            "{} could not start when submitted, because they waited for other jobs or a begin time; their submit time is replaced by the time when they could start (Eligible)",
             counted(eligible_later, "job")
         ));
     }
@@ -100,7 +100,7 @@ impl Reader {
         if is_step(name) {
             return Ok(());
         }
-        // Dumps that were joined have a header each.
+        // Concatenated dumps have one header each.
         if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
             let mut next = Columns::read(&text).map_err(|problem| (Some("header"), problem))?;
             next.unused
@@ -138,7 +138,6 @@ impl Reader {
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
         let Parts { mut names, array, mut missing } = parts(name);
-        // A line of 20 bytes may name 100,000 tasks.
         self.expanded += names.len() - 1;
         if self.expanded > MAX_EXPANDED {
             (names, missing) = (vec![name.to_owned()], Some(Anomaly::UnreadArray));
@@ -168,12 +167,12 @@ impl Reader {
     }
 }
 
-/// The cell that would be the name of a job if a line had no more cells than the header.
+/// Returns the cell that holds the job name, if the line has at most as many cells as the header.
 fn name_of(columns: &Columns, line: &str) -> String {
     line.split('|').nth(columns.job).unwrap_or_default().trim().to_owned()
 }
 
-/// The instant in a column; one that cannot be read counts as missing.
+/// Returns the instant in a column. An unreadable instant counts as missing.
 fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> Option<i64> {
     instant(cells[column?]).unwrap_or_else(|_| {
         odd.push(Anomaly::BrokenField);
@@ -187,8 +186,8 @@ fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// A line as the instant of its submission and its record, or why it is none. Values that are read otherwise than they stand are added
-/// to `odd`.
+/// Reads the submit time and the record from the cells of a line, or returns the reason why the line is no job. Adds to
+/// `odd` the kinds of values that were replaced.
 fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {
@@ -240,7 +239,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
     ))
 }
 
-/// The first number of processors that is positive.
+/// Returns the first positive number of processors.
 fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
     let mut missing = Anomaly::NoProcessors;
     for &column in &columns.processors {
@@ -256,7 +255,7 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
 /// Seconds from start to end; `None` for a job that never started or never ended.
 ///
 /// # Errors
-/// When the time cannot be read, or is missing of a job that ran.
+/// A job that ran has a missing or unreadable time.
 fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));
@@ -287,7 +286,7 @@ fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
     columns.elapsed.map_or(Ok(None), |column| duration(cells[column]))
 }
 
-/// The time limit; an error if it cannot be read or is above 292 years.
+/// Returns the time limit. A limit that is unreadable or above 292 years is an error.
 fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
     let minutes = columns.limit_raw.map_or(Ok(None), |column| count(cells[column]))?;
     let seconds = match minutes {
@@ -297,7 +296,7 @@ fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
     seconds.filter(|&seconds| seconds > 0).map(time_of).transpose()
 }
 
-/// Seconds as a time; an error if they are above 292 years.
+/// Converts seconds to a time. More than 292 years are an error.
 fn time_of(seconds: i64) -> Result<Time, String> {
     let ticks = seconds.checked_mul(Time::TICKS_PER_SECOND);
     ticks.map(Time::from_ticks).ok_or_else(|| format!("{seconds} s are above 292 years"))

@@ -130,10 +130,10 @@ fn what_jobs_need_is_read_where_the_machines_state_it() {
     assert_eq!(bare.instance.jobs().len(), 6);
     let remarks = bare.remarks.join("; ");
     assert!(
-        remarks.contains("`memory` needed by 4 jobs, `6` the most, 96.64 GB; the machines state none"),
+        remarks.contains("`memory` needed by 4 jobs, at most 96.64 GB (`6`); the machines state none"),
         "{remarks}"
     );
-    assert!(remarks.contains("`gpus` needed by 1 job, `3` the most, 1; "), "{remarks}");
+    assert!(remarks.contains("`gpus` needed by 1 job, at most 1 (`3`); "), "{remarks}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_list_of_tasks_that_slurm_has_cut_is_expanded_and_counted() {
     assert!(read(text, &ReplayOptions { strict: true, ..on(8) }).is_err());
 }
 
-/// The separator of columns within free text: the columns before and after it stay as they are.
+/// A `|` within free text leaves the columns before and after it unchanged.
 #[test]
 fn a_name_may_hold_the_sign_between_columns() {
     for (header, line) in [

@@ -1,6 +1,7 @@
 //! The values of cells: instants, durations, counts.
 
-/// The offset of a zone behind an instant, such as `Z`, `+0100` or `-05:30`, in seconds east of Greenwich, and the text before it.
+/// Splits an instant from the time zone behind it, such as `Z`, `+0100` or `-05:30`. Returns the text without the zone,
+/// and the zone in seconds east of Greenwich.
 pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     if let Some(before) = text.strip_suffix(['Z', 'z']) {
         return (before, Some(0));
@@ -19,8 +20,8 @@ pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// A second in the calendar, counted from 1970 as if the clock were never set: Slurm writes local times without a zone. With one
-/// (`SLURM_TIME_FORMAT`) it is that of UTC.
+/// Returns the seconds since 1970 by the calendar, as if clocks were never changed, because Slurm writes local times
+/// without a zone. If the text has a zone (`SLURM_TIME_FORMAT`), the seconds are in UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let (local, east) = zone(text);
     let seconds = local_instant(local).map_err(|_| wrong(text))?;

@@ -1,4 +1,4 @@
-//! Hosts that one element declares together.
+//! Groups of hosts that one XML element declares.
 
 use makespan_core::Link;
 use roxmltree::Node;
@@ -7,10 +7,10 @@ use super::reading::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, sh
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
-/// Maximum number of hosts in one cluster: a few bytes can declare very many.
+/// Maximum number of hosts in one cluster, because a few bytes can declare very many.
 const MAX_HOSTS: usize = 100_000;
 
-/// Adds the hosts of an element, and returns their names.
+/// Adds the hosts of an element and returns their names.
 fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     let at = node.range().start;
     let [prefix, suffix] = ["prefix", "suffix"].map(|key| node.attribute(key).unwrap_or_default());
@@ -22,9 +22,9 @@ fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// Reads a cabinet, whose hosts are joined to a backbone that stands elsewhere.
+/// Reads a cabinet. Its network is ignored, because another element declares the backbone.
 pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
-    into.lose((node.range().start, "the network of <cabinet> is not read".into()));
+    into.lose((node.range().start, "the network of <cabinet> is not supported".into()));
     hosts(node, into).map(drop)
 }
 
@@ -36,7 +36,7 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
     let topology = node.attribute("topology").filter(|topology| *topology != "FLAT");
     if let Some(topology) = topology {
-        into.lose((at, format!("the topology {topology} of a cluster is not read")));
+        into.lose((at, format!("the topology {topology} of a cluster is not supported")));
     }
     for key in ["sharing_policy", "bb_sharing_policy"] {
         into.network(shared(node, key));

@@ -15,10 +15,10 @@ use crate::xml;
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
-/// Reads a platform file of `SimGrid`: its hosts, and its network where that is a tree; `file` names it in errors.
+/// Reads the hosts of a platform file of `SimGrid`, and its network if this is a tree. `file` is the name for errors.
 ///
 /// # Errors
-/// [`FormatError`] with the line: broken XML, a host without speed, or no host.
+/// [`FormatError`] with the line, for broken XML, a host without a speed, or a file without hosts.
 pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatError> {
     let text = xml::prepared(text);
     let document = xml::parse(&text)
@@ -53,8 +53,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
         Ok(nodes) => (nodes, None),
         Err((at, why)) => {
             let why = format!("line {}: {why}", line(at));
-            remarks
-                .push(format!("the network of the platform is ignored, since it is no tree that can be read: {why}"));
+            remarks.push(format!("the network of the platform is ignored, because it is not a supported tree: {why}"));
             (flat(&zone), Some(why))
         }
     };
@@ -62,7 +61,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
     Ok(SimgridPlatform { platform, remarks, lost })
 }
 
-/// Reads the elements of a platform or a zone, and those of the zones in it.
+/// Reads the elements of a platform or a zone, including nested zones.
 fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     for child in elements(zone) {
         let name = child.tag_name().name();
@@ -82,7 +81,7 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
                 return Err((child.range().start, problem));
             }
             "bypassRoute" | "bypassZoneRoute" | "bypassASroute" | "backbone" | "host_link" => {
-                into.lose((child.range().start, format!("<{name}> is not read")));
+                into.lose((child.range().start, format!("<{name}> is not supported")));
                 continue;
             }
             _ => {
@@ -92,7 +91,7 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
         }
         into.ignored.attributes(child);
         if name == "peer" {
-            into.lose((child.range().start, "the network of <peer> is not read".into()));
+            into.lose((child.range().start, "the network of <peer> is not supported".into()));
         }
         match name {
             "zone" | "AS" => {}
@@ -126,14 +125,15 @@ fn link(node: Node<'_, '_>, into: &mut Reading) {
     }
 }
 
-/// A route between hosts or routers, or between zones by their gateways. A host's route to itself is no part of the network.
+/// Reads a route between hosts or routers, or between zones through their gateways. A route from a host to itself is
+/// ignored.
 fn route(node: Node<'_, '_>, into: &mut Reading) {
     let (from, to) = if node.tag_name().name() == "route" { ("src", "dst") } else { ("gw_src", "gw_dst") };
     let read = || {
         let mut links = Vec::new();
         for step in elements(node).filter(|step| step.tag_name().name() != "prop") {
             if step.tag_name().name() != "link_ctn" {
-                return Err((step.range().start, format!("<{}> of a route is not read", step.tag_name().name())));
+                return Err((step.range().start, format!("<{}> of a route is not supported", step.tag_name().name())));
             }
             links.push(needed(step, "id")?);
         }

@@ -1,4 +1,4 @@
-//! The state of a reading, and the attributes that several elements have.
+//! State while a platform is read, and attributes that several elements share.
 
 use roxmltree::Node;
 
@@ -9,10 +9,10 @@ use crate::ignored::Ignored;
 /// A problem and the byte at which it stands.
 pub(super) type Wrong = (usize, String);
 
-/// The name of the host on which Batsim runs its resource manager, unless `--master-host` states another.
+/// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another one.
 pub(super) const MASTER: &str = "master_host";
 
-/// Elements and attributes that change nothing here: what programs note, routing, and places for drawing.
+/// Elements and attributes that need no warning: they are read elsewhere, or they describe notes, routing or drawing.
 pub(super) const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
     host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
     route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
@@ -22,21 +22,21 @@ pub(super) const SILENT: &str = " prop config platform.version zone.id zone.rout
     cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
     cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
-/// What has been read of a platform.
+/// Everything read so far from a platform.
 pub(super) struct Reading {
     pub zone: Zone,
-    /// Why the network cannot be read, if so.
+    /// Reason why the network cannot be read, if there is one.
     pub lost: Option<Wrong>,
     pub ignored: Ignored,
 }
 
 impl Reading {
-    /// Notes that the network cannot be read; the first reason counts.
+    /// Records why the network cannot be read. Only the first reason is kept.
     pub(super) fn lose(&mut self, wrong: Wrong) {
         self.lost.get_or_insert(wrong);
     }
 
-    /// A value of the network, unless it cannot be read.
+    /// Returns a value of the network. If the value cannot be read, the whole network counts as unreadable.
     pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
         value.map_err(|wrong| self.lose(wrong)).ok()
     }
@@ -46,8 +46,8 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether hosts run jobs: Batsim gives none to hosts with the role `master` or `storage`, and none to `master_host`, its usual
-/// master, unless a role is stated.
+/// Returns whether a host runs jobs. Batsim runs no jobs on hosts with the role `master` or `storage`, and none on
+/// `master_host` if this host states no role.
 pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
@@ -56,7 +56,8 @@ pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// `speed`, which older files name `power`; of several (one a performance state) that of `pstate`, or the first.
+/// Returns the attribute `speed`, or `power` in older files. If it lists several speeds, `pstate` selects one; the
+/// default is the first.
 pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
@@ -68,7 +69,7 @@ pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64
         node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
     if let Some((state, None)) = state {
         into.ignored
-            .add(format!("`pstate` {state}, which is none of the {count} speeds of <{}>", node.tag_name().name()));
+            .add(format!("`pstate` {state}, which selects none of the {count} speeds of <{}>", node.tag_name().name()));
     }
     let state = state.and_then(|(_, at)| at).unwrap_or(0);
     figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
@@ -83,13 +84,14 @@ pub(super) fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
         .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
-/// Refuses links that several transfers use at full speed, or that slow each other down.
+/// Refuses links that are not shared between transfers, or on which transfers slow each other down.
 pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
     match node.attribute(key) {
         None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),
-        Some(policy) => {
-            Err((node.range().start, format!("links of policy {policy} are not read; write SHARED or leave it out")))
-        }
+        Some(policy) => Err((
+            node.range().start,
+            format!("links with the sharing policy {policy} are not supported; write SHARED or omit the attribute"),
+        )),
     }
 }
 

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
 
-/// What is read of all zones.
+/// Content of all zones of a platform.
 #[derive(Default)]
 pub(super) struct Zone {
     pub places: Vec<Place>,
@@ -14,12 +14,12 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Whether links join the hosts.
+    /// Returns whether links connect the hosts.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }
 
-    /// Refuses two hosts or routers of one name.
+    /// Refuses two hosts or routers with the same name.
     pub fn unique(&self) -> Result<(), (usize, String)> {
         let mut seen = FxHashSet::default();
         match self.places.iter().find(|place| !seen.insert(place.name.as_str())) {
@@ -29,7 +29,7 @@ impl Zone {
     }
 }
 
-/// The hosts that run jobs, without a network.
+/// Returns the hosts that run jobs, without a network.
 pub(super) fn flat(zone: &Zone) -> Vec<Node> {
     let hosts = zone.places.iter().filter(|place| place.processors > 0);
     hosts.map(|place| Node { speed: place.speed, ..Node::new(place.name.clone(), place.processors) }).collect()
@@ -99,7 +99,7 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     }
     if edges.len() + 1 != places.len() {
         let problem = format!(
-            "the routes of one link join {}, and a tree of {} hosts and routers has {}; give each its one way up",
+            "the routes of one link join {}, but a tree of {} hosts and routers has {}; give each host and router exactly one parent",
             counted(edges.len(), "pair"),
             places.len(),
             places.len() - 1

@@ -8,14 +8,14 @@ use crate::scalar::exact_decimal;
 /// Fields of a record.
 pub(super) const COUNT: usize = 18;
 
-/// The fields of a line.
+/// Fields of a line.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
-    /// The text of each field; -1 if it is missing or no number.
+    /// Text of each field; -1 if the field is missing or not a number.
     pub texts: [&'a [u8]; COUNT],
-    /// The number of fields on the line.
+    /// Number of fields on the line.
     pub count: usize,
-    /// Whether some of them are no numbers.
+    /// True if some fields are not numbers.
     pub is_broken: bool,
 }
 
@@ -93,10 +93,10 @@ pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     }
 }
 
-/// A time; `None` when it is missing (negative).
+/// Returns a time, or `None` if it is missing (negative).
 ///
 /// # Errors
-/// When it is above 292 years.
+/// The time is above 292 years.
 pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     if field.starts_with(b"-") {
         return Ok(None);

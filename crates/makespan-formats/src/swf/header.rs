@@ -35,7 +35,7 @@ impl Header {
     /// Takes a line that starts with `;`.
     ///
     /// # Errors
-    /// When it states a number of processors that cannot be read.
+    /// The line states a number of processors that cannot be read.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), ()> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };

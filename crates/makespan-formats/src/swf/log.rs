@@ -1,4 +1,4 @@
-//! A log as an instance, and how it is read.
+//! Conversion of a log into an instance, and its options.
 
 use makespan_core::Instance;
 

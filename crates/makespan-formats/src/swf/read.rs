@@ -157,7 +157,7 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// The fields of a record; `None` if it has too many.
+    /// Returns the fields of a record, or `None` if the record has too many.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {
@@ -183,8 +183,8 @@ impl Reader<'_> {
     }
 }
 
-/// The run time of a record, and what is odd about it; `None` of a job that never started. The status of a job that was cancelled
-/// is 5; if it had not started it has no processors.
+/// Returns the run time of a record, with the anomaly in it if there is one. Returns `None` for a job that never
+/// started: its status is 5 (cancelled), and it has no run time, or a run time of 0 and no processors.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

@@ -241,7 +241,7 @@ fn memory_is_needed_for_each_processor() {
     assert!(bare.instance.task_ids().all(|task| bare.instance.task(task).needs.is_empty()));
     assert_eq!(bare.instance.jobs().len(), 4);
     let remarks = bare.remarks.join("; ");
-    assert!(remarks.contains("`memory` needed by 3 jobs, `3` the most, 9.22 TB; the machines state none"), "{remarks}");
+    assert!(remarks.contains("`memory` needed by 3 jobs, at most 9.22 TB (`3`); the machines state none"), "{remarks}");
     assert!(!remarks.contains("request no amount"), "{remarks}");
 }
 

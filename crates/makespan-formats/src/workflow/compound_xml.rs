@@ -23,7 +23,7 @@ use super::xml::{attribute, elements, parse, prepared, time, wrong};
 use super::{Read, Wrong};
 use crate::odd::Odd;
 
-/// Reads jobs; `strict` refuses volumes and data that cannot be.
+/// Reads jobs. `strict` refuses impossible volumes and amounts of data.
 pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -56,10 +56,10 @@ fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
-/// Refuses elements within one that has none.
+/// Refuses child elements of an element that must have none.
 fn childless(node: Node<'_, '_>) -> Result<(), Wrong> {
     match elements(node).next() {
-        Some(other) => Err(wrong(other, format!("<{}> has no elements within it", node.tag_name().name()))),
+        Some(other) => Err(wrong(other, format!("<{}> must not contain elements", node.tag_name().name()))),
         None => Ok(()),
     }
 }

@@ -10,14 +10,15 @@ use super::{Read, Wrong, remarked};
 use crate::ignored::Ignored;
 use crate::needs::Pool;
 
-/// Elements and attributes that are read or change no plan: names, versions, arguments, catalogues and counts of elements.
+/// Elements and attributes that need no warning: they are read, or they cannot change a plan (names, versions,
+/// arguments, catalogues, counts of elements).
 const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
     adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.name job.namespace \
     job.version job.level job.node-label job.dv-namespace job.dv-name job.dv-version job.chain job.compound uses.file uses.name uses.link \
     uses.size uses.type uses.executable uses.namespace uses.version uses.register uses.transfer uses.optional uses.dontRegister \
     uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
 
-/// Reads a DAX; `strict` refuses values that cannot be and what is ignored with a warning.
+/// Reads a DAX. `strict` refuses impossible values and everything that is otherwise ignored with a warning.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -63,7 +64,8 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Counts the profiles of Pegasus, `HTCondor` and Globus that are not read, as some of them say what a job needs.
+/// Counts the profiles of Pegasus, `HTCondor` and Globus that are not read. A warning is needed, because some of them
+/// state needs of a job.
 fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {
         let [namespace, key] = ["namespace", "key"].map(|name| node.attribute(name).unwrap_or_default());
@@ -80,7 +82,7 @@ fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     }
 }
 
-/// Adds the task of a job with its files; returns its number.
+/// Adds the task of a job with its files. Returns the number of the task.
 fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
@@ -115,14 +117,14 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     Ok(task)
 }
 
-/// Returns the first profile of Pegasus with a key.
+/// Returns the first profile of Pegasus with this key.
 fn profiled<'a, 'i>(job: Node<'a, 'i>, key: &str) -> Option<Node<'a, 'i>> {
     let is = |node: &Node<'_, '_>, name: &str, value: &str| node.attribute(name) == Some(value);
     elements(job)
         .find(|node| node.tag_name().name() == "profile" && is(node, "namespace", "pegasus") && is(node, "key", key))
 }
 
-/// The keys of `HTCondor` that are read.
+/// Keys of `HTCondor` that are read.
 const REQUESTS: [&str; 3] = ["request_cpus", "request_gpus", "request_memory"];
 
 /// What jobs state in `<profile namespace key>`: of Pegasus `cores`, `gpus` and `memory` (MiB), of `HTCondor` what it calls
@@ -134,7 +136,7 @@ struct Profiles {
     broken: Vec<(String, String)>,
     /// Those that say something else than one before them, with their jobs.
     other: Vec<(String, String)>,
-    /// Run times that differ from the attribute `runtime`, with their jobs.
+    /// Values of `runtime` profiles that differ from the attribute `runtime`, each with its job.
     times: Vec<(String, String)>,
 }
 
@@ -185,13 +187,13 @@ impl Profiles {
         let told = |profiles: &[(String, String)], why: &str| {
             let (value, job) = profiles.first()?;
             let count = profiles.len();
-            Some(format!("profiles of cores, memory or GPUs that {why}: {count} (such as `{value}` of job `{job}`)"))
+            Some(format!("profiles of cores, memory or GPUs {why}: {count} (such as `{value}` of job `{job}`)"))
         };
-        let broken = told(&self.broken, "are no whole numbers, and are left out");
-        let other = told(&self.other, "differ from one of the same job before them, and are left out");
+        let broken = told(&self.broken, "are ignored because they are not whole numbers");
+        let other = told(&self.other, "are ignored because they differ from an earlier profile of the same job");
         let times = self.times.first().map(|(value, job)| {
             let count = self.times.len();
-            format!("profiles `runtime` that differ from the attribute `runtime`, and are left out: {count} (such as `{value}` of job `{job}`)")
+            format!("profiles `runtime` are ignored because they differ from the attribute `runtime`: {count} (such as `{value}` of job `{job}`)")
         });
         [broken, other, times]
     }

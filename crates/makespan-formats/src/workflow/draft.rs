@@ -63,7 +63,8 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files whose sizes differ between their uses, once for each use that differs from the one before.
+    /// Files for which two uses state different sizes. A file is listed once for each use that differs from the
+    /// previous use.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: Odd,
@@ -73,7 +74,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Adds a task with the run time that the file states; returns its number.
+    /// Adds a task with the run time from the file. Returns the number of the task.
     pub(super) fn task(&mut self, name: &str, time: Option<&str>, command: Vec<String>) -> Result<u32, String> {
         let (time, estimate) = self.odd.run_time(time, || format!("task `{name}`"));
         let profile = Profile::rigid(1, time).map_err(|error| format!("task `{name}`: {error}"))?;
@@ -115,7 +116,7 @@ impl Draft {
         self.stated.contains(&(from, to))
     }
 
-    /// Takes the size that the file states for one of its files, and returns the bytes.
+    /// Reads the size of a file from the text in the workflow. Returns the number of bytes.
     pub(super) fn size(&mut self, file: &str, size: Option<&str>) -> u64 {
         let bytes = self.odd.bytes(size, || format!("file `{file}`"));
         if self.sizes.insert(file.to_owned(), bytes).is_some_and(|before| before != bytes) {
@@ -157,8 +158,9 @@ impl Draft {
         self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
-    /// Returns the graph, and what comes from outside; `strict` refuses values that cannot be. Each stated dependency carries all files that one task writes and the other
-    /// reads. A task that reads a file waits for its writer, stated or not; what was not is remarked.
+    /// Returns the graph and the files that come from outside. `strict` refuses impossible values. Each stated
+    /// dependency carries all files that one task writes and the other task reads. A task always waits for the writer
+    /// of a file that it reads. If the workflow does not state this dependency, a warning names it.
     pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
@@ -211,7 +213,7 @@ impl Draft {
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
             let differing = format!(
-                "uses of files with another size than before: {count} (such as `{file}`); each reader's counts"
+                "files whose size differs from an earlier use: {count} (such as `{file}`); each reader uses its own size"
             );
             remarks.extend(remarked(Some(differing), strict)?);
         }

@@ -6,11 +6,12 @@ use super::remarked;
 use crate::needs::{UNSTATED, Unstated};
 
 /// Why needs of more than a machine has are left out.
-const TOO_MUCH: &str = "no machine of the file has so much, so that it is not planned";
+const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
 
-/// The jobs on these machines, and what is to be said of them. Needs of what the machines do not state are left out, and tasks on
-/// more cores than there are run on one. On the machines of the file itself (`own`) needs of more than any of them has are
-/// left out, too: a file can be planned that contradicts itself in this, unless the reading is `strict`.
+/// Adapts jobs to these machines, and returns them with warnings. Needs that the machines do not state are ignored. A
+/// task on more cores than any machine has runs on one core. If the machines come from the workflow itself (`own`),
+/// needs above the largest machine are ignored as well, unless `strict` is set: some published workflows contradict
+/// themselves in this way.
 pub(super) fn fitted(
     jobs: Vec<Job>,
     platform: &Platform,
@@ -31,7 +32,8 @@ pub(super) fn fitted(
             .flat_map(Graph::tasks)
             .any(|task| !task.task.needs.is_empty());
     if needy && let Err(error @ InstanceError::NoRoom(_)) = Instance::new(platform.clone(), jobs.clone(), Vec::new()) {
-        let bare = format!("what tasks need is left out, since the machines of the file have no room for it: {error}");
+        let bare =
+            format!("all needs of tasks are ignored, because the machines of the file are too small for them: {error}");
         remarks.extend(remarked(Some(bare), strict)?);
         let bare = |mut task: NamedTask| {
             task.task.needs = Needs::NONE;
@@ -96,7 +98,7 @@ impl Fitting<'_> {
         Needs::new(kept).unwrap_or_default()
     }
 
-    /// Returns remarks on needs that the machines do not state, and remarks on tasks that are planned otherwise than the file says.
+    /// Returns two lists of warnings: needs that the machines do not state, and tasks that are changed.
     fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();

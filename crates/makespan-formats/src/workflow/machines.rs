@@ -25,7 +25,7 @@ struct Cpu {
 }
 
 impl Machine {
-    /// Bytes of memory, if it states a number that is positive.
+    /// Returns the bytes of memory if the machine states a positive number.
     fn memory(&self) -> Option<u64> {
         self.memory_in_bytes.text()?.parse().ok().and_then(bytes)
     }
@@ -35,7 +35,7 @@ impl Machine {
         let text = self.cpu.as_ref().and_then(|cpu| cpu.core_count.text());
         let text = text.ok_or_else(|| format!("machine `{name}` has no `coreCount`"))?;
         let cores = text.parse().ok().filter(|&cores| cores > 0);
-        cores.ok_or_else(|| format!("machine `{name}`: `{text}` is no number of cores"))
+        cores.ok_or_else(|| format!("machine `{name}`: `{text}` is not a number of cores"))
     }
 }
 

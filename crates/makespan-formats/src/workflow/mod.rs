@@ -63,10 +63,10 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns a remark on what is ignored, which a strict reading refuses.
+/// Returns a warning, or an error if the reading is strict.
 fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
     match remark {
-        Some(remark) if strict => Err(format!("{remark}; --strict refuses that")),
+        Some(remark) if strict => Err(format!("{remark}; --strict does not allow this")),
         remark => Ok(remark),
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
     }
 }
 
-/// Whether a text begins with a tag of XML: a command may begin with `<` as well, as in `<a sort`.
+/// Returns whether a text begins with an XML tag. A command may also begin with `<`, as in `<a sort`.
 fn is_tag(text: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
     let name = |text: &[u8]| text.iter().position(|byte| !is_name(byte)).unwrap_or(text.len());
@@ -101,7 +101,7 @@ fn is_tag(text: &[u8]) -> bool {
         || attribute.starts_with(b"=")
 }
 
-/// Whether a key of a JSON text has a table as its value.
+/// Returns whether a JSON text has a key whose value is an object.
 fn has_table(text: &[u8], key: &[u8]) -> bool {
     let places = text.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
     places
@@ -121,12 +121,12 @@ pub(crate) fn files(
     }
 }
 
-/// The trace of a run of Nextflow.
+/// Trace of a Nextflow run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextflowTrace {
-    /// The name of the file, for errors.
+    /// File name, for errors.
     pub file: String,
-    /// The text of the file.
+    /// Content of the file.
     pub text: String,
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn read(
         (Some(stated), _) => stated.clone(),
         (None, Ok(Some(own))) => {
             remarks.push(format!(
-                "planned on the machines of the file ({} of speed 1); --processors or --platform states others",
+                "planned on the machines of the file ({} of speed 1); --processors or --platform selects other machines",
                 counted(own.processors(), "processor")
             ));
             own

@@ -28,17 +28,17 @@ struct Row<'a> {
     estimate: Estimate,
 }
 
-/// The tasks of a trace, the values in it that cannot be, and the tasks that were not completed.
+/// The completed tasks of a trace, its impossible values, and the tasks that did not complete.
 #[derive(Default)]
 pub(super) struct Tasks<'a> {
     rows: Vec<Row<'a>>,
     odd: Odd,
-    /// The name and the status of each task that was not completed.
+    /// Name and status of each task that did not complete.
     unfinished: Vec<[&'a str; 2]>,
     needs: Pool,
 }
 
-/// Reads the tasks of a trace that were completed; `strict` refuses values that cannot be and tasks that were not completed.
+/// Reads the completed tasks of a trace. `strict` refuses impossible values and tasks that did not complete.
 pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     let mut tasks = Tasks::default();
     tasks.read(trace)?;
@@ -47,8 +47,8 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     Ok(tasks)
 }
 
-/// Reads the graph of processes with the tasks of a trace; `name` is the name of the job, and `strict` refuses what is ignored with a
-/// warning.
+/// Reads the graph of processes, and fills it with the tasks of a trace. `name` is the name of the job. `strict`
+/// refuses everything that is otherwise ignored with a warning.
 pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
     let Drawn { labels, edges, unread } = dot::labels(graph)?;
@@ -95,20 +95,20 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     let named = rows.iter().map(task).collect::<Result<Vec<_>, String>>()?;
     let edges = pairs.into_iter().map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) }).collect();
     let graph = Graph::new(named, edges).map_err(|error| error.to_string())?;
-    let paired = "which task fed which is not in the files of Nextflow: tasks of processes that follow each other are paired by \
-                  their tags where both have them, else each waits for all";
+    let paired = "Nextflow's files state dependencies between processes, not between tasks: tasks of consecutive processes are paired by \
+                  their tags if both have tags; otherwise each task waits for all tasks of the previous process";
     remarks.push(paired.to_owned());
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a remark on tasks whose processes the graph does not have: nothing says for which tasks they wait.
+/// Returns a warning about tasks whose processes are missing in the graph, so their dependencies are unknown.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
     let first = apart.next()?;
     let count = 1 + apart.count();
     Some(format!(
-        "the graph lacks the processes of {} (such as `{first}`), so that they wait for nothing",
+        "the graph lacks the processes of {} (such as `{first}`), so their dependencies are unknown and ignored",
         counted(count, "task")
     ))
 }
@@ -147,7 +147,7 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 }
 
 impl<'a> Tasks<'a> {
-    /// Reads the tasks that were completed, those of an earlier run among them.
+    /// Reads the completed tasks, including tasks from the cache of an earlier run.
     fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
@@ -162,7 +162,7 @@ impl<'a> Tasks<'a> {
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             let cells: Vec<&str> = line.split('\t').collect();
             let cell = |at: usize| cells.get(at).copied().unwrap_or("-").trim();
-            // `-` stands for what was not measured, as of a task without a script of its own.
+            // `-` marks an unmeasured value, for example of a task without a script.
             let stated = |at: Option<usize>| at.map(cell).filter(|text| *text != "-");
             let name = cell(name);
             if !matches!(cell(status), "COMPLETED" | "CACHED") {
@@ -190,7 +190,7 @@ impl<'a> Tasks<'a> {
         Ok(())
     }
 
-    /// Returns an amount of a resource; one that cannot be read is counted and missing.
+    /// Returns an amount of a resource. An unreadable amount is counted and treated as missing.
     fn amount<T>(
         &mut self,
         text: Option<&str>,
@@ -204,16 +204,16 @@ impl<'a> Tasks<'a> {
         amount
     }
 
-    /// Returns a remark on the tasks that were not completed.
+    /// Returns a warning about the tasks that did not complete.
     fn unfinished(&self) -> Option<String> {
         let [name, status] = self.unfinished.first()?;
         let (count, is) =
             (counted(self.unfinished.len(), "task"), if self.unfinished.len() == 1 { "is" } else { "are" });
-        Some(format!("{count} of the trace {is} left out, not being completed (such as `{name}`, {status})"))
+        Some(format!("{count} of the trace {is} ignored: not completed (such as `{name}`, {status})"))
     }
 }
 
-/// Returns the bytes of a request such as `2 GB`, in powers of 1024; a plain number is bytes.
+/// Returns the bytes of a request such as `2 GB`. Units are powers of 1024, and a number without a unit is in bytes.
 fn requested(text: &str) -> Option<u64> {
     let text = text.strip_suffix('B').unwrap_or(text).replace(' ', "");
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -222,7 +222,8 @@ fn requested(text: &str) -> Option<u64> {
     memory(&text)
 }
 
-/// The time of `1h 2m 3.5s`, or of milliseconds, in a form that [`Time::parse`] reads; any other text as it is.
+/// Converts a time such as `1h 2m 3.5s`, or milliseconds, to a text that [`Time::parse`] reads. Returns any other text
+/// unchanged.
 fn duration(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!("{text}ms");
@@ -277,7 +278,7 @@ mod tests {
 
     #[test]
     fn times_that_were_not_measured_are_guesses() {
-        for (time, expect) in [("-", "missing"), ("soon", "negative or no time"), ("0", "0 s"), ("", "missing")] {
+        for (time, expect) in [("-", "missing"), ("soon", "negative or invalid"), ("0", "0 s"), ("", "missing")] {
             let trace = format!("name\tstatus\trealtime\nsplit\tCOMPLETED\t{time}\nalign\tCOMPLETED\t1s\n");
             let found = read(DAG, &tasks(&trace, false).ok().unwrap(), "flow", false).ok().unwrap();
             assert!(
@@ -295,11 +296,14 @@ mod tests {
         let read_of = |graph: &str, strict| read(graph, &found, "flow", strict);
         let remarks = read_of(DAG, false).ok().unwrap().remarks.join("; ");
         assert!(
-            remarks.contains("1 task of the trace is left out, not being completed (such as `sort (c)`, FAILED)"),
+            remarks.contains("1 task of the trace is ignored: not completed (such as `sort (c)`, FAILED)"),
             "{remarks}"
         );
         let problem = tasks(&TRACE.replace("0ms", "5ms"), true).err().unwrap().problem;
-        assert!(problem.contains("`sort (c)`, FAILED") && problem.ends_with("--strict refuses that"), "{problem}");
+        assert!(
+            problem.contains("`sort (c)`, FAILED") && problem.ends_with("--strict does not allow this"),
+            "{problem}"
+        );
         for (graph, part) in [
             (
                 DAG.replace("label=\"merge\"", "label=\"join\""),
@@ -332,7 +336,7 @@ mod tests {
         let needs = found.jobs[0].work.graph().unwrap().tasks()[0].task.needs.clone();
         assert_eq!(needs.of("memory"), Some(&Need::whole(2 << 30)));
         assert!(
-            found.remarks[0].starts_with("2 amounts are no number (the first: task `align` on line 3: `x`)"),
+            found.remarks[0].starts_with("2 amounts are not a number (the first: task `align` on line 3: `x`)"),
             "{:?}",
             found.remarks
         );

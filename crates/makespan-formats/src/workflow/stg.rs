@@ -1,9 +1,9 @@
 //! The Standard Task Graph Set of T. Tobita and H. Kasahara ("A standard task graph set for fair evaluation of
 //! multiprocessor scheduling algorithms", J. Scheduling 5(5), 2002, DOI 10.1002/jos.116).
 //!
-//! The first line is the number of tasks without the two dummies; then a line a task: its number, its processing time,
-//! the number of its predecessors and their numbers; text after `#` is for people. The dummies, an entry before all and
-//! an exit behind all, take no time, and are left out.
+//! The first line is the number of tasks without the two dummies. Each further line is a task: its number, its
+//! processing time, the number of its predecessors, and their numbers. Text after `#` is a comment. The two dummies, an
+//! entry before all tasks and an exit after all tasks, take no time and are ignored.
 
 use super::draft::Draft;
 use makespan_core::counted;
@@ -26,12 +26,12 @@ pub(super) fn begins(text: &[u8]) -> bool {
 struct Row<'a> {
     line: usize,
     number: u64,
-    /// The time as it stands.
+    /// Processing time as written in the file.
     time: &'a str,
     before: Vec<u64>,
 }
 
-/// Reads a graph; `strict` refuses times that cannot be.
+/// Reads a graph. `strict` refuses impossible times.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let content = |line| str::split(line, '#').next().unwrap_or_default().trim();
     let mut lines =
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
-    // A last task for which another one waits is no exit.
+    // The last task is not an exit if another task waits for it.
     let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
     let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();
@@ -91,7 +91,7 @@ fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {
-        let problem = format!("the line announces {} and lists {}", counted(count, "predecessor"), before.len());
+        let problem = format!("the line announces {} but lists {}", counted(count, "predecessor"), before.len());
         return Err(Wrong::at(Place::line(line), problem));
     }
     Ok(Row { line, number: number(line, own)?, time, before })

@@ -69,8 +69,8 @@ fn wfformat_is_read_in_four_versions() {
     assert_eq!(found.instance.task(TaskId(1)).command, ["run", "-x"]);
     let remarks = found.remarks.join("; ");
     for part in [
-        "1 run time is 0 s (task `c`: `0.0`); one nanosecond stands in",
-        "tasks that ran on several cores: 1 (such as `b`); each is planned on as many",
+        "1 run time is 0 s (task `c`: `0.0`); one nanosecond is used instead",
+        "tasks that ran on several cores: 1 (such as `b`); each is planned on the same number",
         "no bandwidth is stated",
     ] {
         assert!(remarks.contains(part), "{remarks}");
@@ -125,7 +125,7 @@ fn wfformat_that_is_wrong_is_refused() {
     wrong("\"children\": [], \"input", "\"children\": [\"a\"], \"input", "in a cycle: a -> b -> a");
     let strict = ReadOptions { strict: true, ..options() };
     let error = parse_instance(WF15.as_bytes(), "flow.json", &strict).unwrap_err().to_string();
-    assert!(error.contains("task `c`: `0.0`: the run time is 0 s, which --strict refuses"), "{error}");
+    assert!(error.contains("task `c`: `0.0`: the run time is 0 s, which --strict does not allow"), "{error}");
     let unplaced = parse_instance(WF14.as_bytes(), "flow.json", &ReadOptions::default()).unwrap_err().to_string();
     assert!(unplaced.contains("WfFormat says nothing of machines; state them: --processors N"), "{unplaced}");
 }
@@ -154,7 +154,11 @@ fn a_dax_is_read_and_files_are_waited_for() {
     wrong("id=\"B\"", "id=\"A\"", "two tasks are named `A`");
     let differing = read(&DAX.replacen("size=\"2250\"/>", "size=\"2251\"/>", 1), Format::Dax);
     assert_eq!(shown(&differing.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
-    assert!(differing.remarks[0].contains("another size than before: 1 (such as `f`)"), "{:?}", differing.remarks);
+    assert!(
+        differing.remarks[0].contains("size differs from an earlier use: 1 (such as `f`)"),
+        "{:?}",
+        differing.remarks
+    );
     wrong("<child ref=\"B\"><parent ref=\"A\"/>", "<child ref=\"A\"><parent ref=\"B\"/>", "in a cycle: A -> B -> A");
     wrong("</adag>", "", "the XML is broken");
     wrong("<child", "<dax/><child", "a workflow within a workflow");
@@ -169,7 +173,7 @@ fn stg_is_read_without_its_dummies() {
     let found = read(STG, Format::Stg);
     assert_eq!(shown(&found.instance), "1:9 2:4 3:3 1>3:0 2>3:0");
     let wrong = |from: &str, to: &str, expect: &str| refused(&STG.replacen(from, to, 1), "a.stg", expect);
-    wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: the line announces 3 predecessors and lists 2");
+    wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: the line announces 3 predecessors but lists 2");
     wrong(" 3 3 2 1 2", " 3 3 2 1 7", "a.stg:5: task 3 waits for task 7, which does not exist");
     wrong(" 2 4 1 0", " 2 4 1 3", "in a cycle: 2 -> 3 -> 2");
     wrong(" 2 4 1 0\n", "", "a.stg:4: task 3 stands where 2 is due");
@@ -203,7 +207,7 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong(" }\n", "b [label=<<b>x] }\n", "a text in HTML does not end");
 }
 
-/// A value that cannot be, in each format: it is read, counted and refused by a strict reading.
+/// Impossible values in each format are read, counted, and refused by a strict reading.
 #[test]
 fn one_rule_holds_for_values_that_cannot_be() {
     let cases = [
@@ -212,7 +216,7 @@ fn one_rule_holds_for_values_that_cannot_be() {
             "\"runtimeInSeconds\": 2.5",
             "\"runtimeInSeconds\": -2.5",
             "b:60",
-            "1 run time is negative or no time (task `b`: `-2.5`)",
+            "1 run time is negative or invalid (task `b`: `-2.5`)",
         ),
         (WF15, "\"runtimeInSeconds\": 2.5,", "", "b:60", "1 run time is missing (task `b`)"),
         (WF15, "\"runtimeInSeconds\": 2.5", "\"runtimeInSeconds\": 1e11", "b:60", "1 run time is above 292 years"),
@@ -221,7 +225,7 @@ fn one_rule_holds_for_values_that_cannot_be() {
             "\"runtimeInSeconds\": 2.5",
             "\"runtimeInSeconds\": [2]",
             "b:60",
-            "1 run time is negative or no time (task `b`: `a list`)",
+            "1 run time is negative or invalid (task `b`: `a list`)",
         ),
         (WF15, "{\"id\": \"a\", \"runtimeInSeconds\": 1},", "", "a:60", "1 run time is missing (task `a`)"),
         (
@@ -229,7 +233,7 @@ fn one_rule_holds_for_values_that_cannot_be() {
             "\"g\", \"sizeInBytes\": 4",
             "\"g\", \"sizeInBytes\": -4",
             "a>b:3",
-            "1 size is no whole number of bytes from 0 to 10^18 (file `g`: `-4`)",
+            "1 size is not a whole number of bytes from 0 to 10^18 (file `g`: `-4`)",
         ),
         (WF15, "\"id\": \"g\"", "\"id\": \"h\"", "a>b:3", "1 size is missing (file `g`)"),
         (WF14, "\"runtimeInSeconds\": 2.5", "\"runtimeInSeconds\": null", "b:60", "1 run time is missing (task `b`)"),
@@ -243,14 +247,14 @@ fn one_rule_holds_for_values_that_cannot_be() {
         (WF14, "\"schemaVersion\": \"1.4\", ", "", "a>b:3", "states no schemaVersion; it is read as version 1.3"),
         (DAX, "runtime=\"14\"", "runtime=\"0.00\"", "A:0.000000001", "1 run time is 0 s (task `A`: `0.00`)"),
         (DAX, "runtime=\"14\"", "", "A:60", "1 run time is missing (task `A`)"),
-        (DAX, "link=\"input\" size=\"2250\"", "link=\"input\" size=\"-2\"", "A>B:50", "1 size is no whole number"),
+        (DAX, "link=\"input\" size=\"2250\"", "link=\"input\" size=\"-2\"", "A>B:50", "1 size is not a whole number"),
         (DAX, "link=\"input\" size=\"2250\"", "link=\"input\"", "A>B:50", "1 size is missing (file `f`)"),
         (STG, " 3 3 2 1 2", " 3 0 2 1 2", "3:0.000000001", "1 run time is 0 s (task `3`: `0`)"),
-        (STG, " 2 4", " 2 x", "2:60", "1 run time is negative or no time (task `2`: `x`)"),
-        (STG, " 2 4", " 2 -4", "2:60", "1 run time is negative or no time"),
+        (STG, " 2 4", " 2 x", "2:60", "1 run time is negative or invalid (task `2`: `x`)"),
+        (STG, " 2 4", " 2 -4", "2:60", "1 run time is negative or invalid"),
         (DOT, "time=\"1.5\"", "time=0", "a:0.000000001", "1 run time is 0 s (node `a`: `0`)"),
-        (DOT, ", time=2", "", "b:60", "2 run times are missing (the first: node `b`); a guess of 60 s stands in"),
-        (DOT, "data=5e6", "data=0.5", "a>b:0", "2 sizes are no whole number of bytes"),
+        (DOT, ", time=2", "", "b:60", "2 run times are missing (the first: node `b`); a guess of 60 s is used instead"),
+        (DOT, "data=5e6", "data=0.5", "a>b:0", "2 sizes are not a whole number of bytes"),
         (DOT, "transfer=3", "transfer=-3", "a>c d:0", "1 transfer time is negative"),
         (
             DOT,
@@ -260,7 +264,7 @@ fn one_rule_holds_for_values_that_cannot_be() {
             "are ignored: `duration` of nodes (1), `runtime` of nodes (1)",
         ),
         (XML, "volume=\"7\"", "volume=\"0\"", "b:0.000000001", "1 run time is 0 s (task `b`: `0`)"),
-        (XML, "data=\"5\"", "data=\"-5\"", "a>b:0", "1 size is no whole number of bytes"),
+        (XML, "data=\"5\"", "data=\"-5\"", "a>b:0", "1 size is not a whole number of bytes"),
     ];
     for (text, from, to, expect, remark) in cases {
         assert!(text.contains(from), "{from}");
@@ -292,7 +296,7 @@ fn dot_of_other_programs_is_read() {
         assert_eq!(shown(&read(text, Format::Dot).instance), expect, "{text}");
     }
     refused("digraph { a -> a }", "g.dot", "a");
-    refused("digraph { a -> b [data=3]; a -> b [transfer=2] }", "g.dot", "one edge has `data` and a parallel one has");
+    refused("digraph { a -> b [data=3]; a -> b [transfer=2] }", "g.dot", "one edge has `data` and a parallel edge has");
 }
 
 #[test]
@@ -376,12 +380,12 @@ fn wfformat_states_cores_and_memory() {
     // The machines of the file have too little of it: it was readable before needs were read.
     let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
-    assert!(remarks.contains("`memory` needed by 1 task, `b` the most, 5.00 GB; no machine of"), "{remarks}");
+    assert!(remarks.contains("`memory` needed by 1 task, at most 5.00 GB (`b`); no machine of"), "{remarks}");
     // They say nothing of it.
     let (instance, remarks) = planned(&with(""), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
     assert!(
-        remarks.contains("`memory` needed by 2 tasks, `b` the most, 5.00 GB; the machines state none"),
+        remarks.contains("`memory` needed by 2 tasks, at most 5.00 GB (`b`); the machines state none"),
         "{remarks}"
     );
     // Fewer cores than the task ran on.
@@ -397,7 +401,10 @@ fn wfformat_states_cores_and_memory() {
         let (instance, remarks) =
             planned(&with("").replace("\"coreCount\": 1.5, \"memoryInBytes\": 5e9", odd), &ReadOptions::default());
         assert_eq!(widths(&instance), [1, 1, 1]);
-        assert!(remarks.contains("figures of cores and memory that cannot be, left out: 1 (such as "), "{remarks}");
+        assert!(
+            remarks.contains("impossible numbers of cores or bytes of memory are ignored: 1 (such as "),
+            "{remarks}"
+        );
         assert!(remarks.contains(" of `b`)"), "{remarks}");
     }
     let second = |machine: &str| WF15.replace("2000}}]", &format!("2000}}, \"memoryInBytes\": 9}}, {machine}]"));
@@ -446,7 +453,7 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     assert_eq!((needed(&instance, 0, "memory"), needed(&instance, 1, "memory")), (Some(2 << 20), None));
     assert_eq!([0, 1].map(|task| instance.profile(TaskId(task)).min_processors()), [4, 1]);
     assert!(
-        remarks.contains("profiles of cores, memory or GPUs that are no whole numbers, and are left out: 1 (such as `two` of job `A`)"),
+        remarks.contains("profiles of cores, memory or GPUs are ignored because they are not whole numbers: 1 (such as `two` of job `A`)"),
         "{remarks}"
     );
     let twice =
@@ -454,11 +461,12 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     let (instance, remarks) = planned(&twice, &ReadOptions { processors: Some(8), ..ReadOptions::default() });
     assert_eq!(instance.profile(TaskId(0)).min_processors(), 4);
     assert!(
-        remarks
-            .contains("that differ from one of the same job before them, and are left out: 1 (such as `2` of job `A`)"),
+        remarks.contains(
+            "are ignored because they differ from an earlier profile of the same job: 1 (such as `2` of job `A`)"
+        ),
         "{remarks}"
     );
     let (bare, remarks) = planned(&text, &options());
     assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
-    assert!(remarks.contains("`memory` needed by 1 task, `A` the most, 2.10 MB"), "{remarks}");
+    assert!(remarks.contains("`memory` needed by 1 task, at most 2.10 MB (`A`)"), "{remarks}");
 }

@@ -89,7 +89,7 @@ struct ExecutedTask {
     memory_in_bytes: Figure,
 }
 
-/// A program with its arguments, or a line of the shell.
+/// A program with its arguments, or a shell command.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Command {
@@ -163,12 +163,12 @@ struct Seen {
     wide: Vec<String>,
     /// Cores or memory below what a task can have.
     odd: Vec<String>,
-    /// Tasks of the execution that the specification lacks.
+    /// Tasks of the execution that are missing in the specification.
     unspecified: Vec<String>,
     needs: Pool,
 }
 
-/// The version by which a document is read: without `schemaVersion` the tasks show which of the two forms it has.
+/// Returns the format version of a document. If `schemaVersion` is missing, the form of the tasks decides.
 fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<String>) -> &'a str {
     let shown = match workflow {
         Workflow { specification: Some(_), .. } => "1.5",
@@ -181,7 +181,7 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
     stated.unwrap_or(shown)
 }
 
-/// Reads a document; `strict` refuses values that cannot be, and a document without a version.
+/// Reads a document. `strict` refuses impossible values, and documents without a version.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
     let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);
@@ -189,7 +189,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     let mut remarks = Vec::new();
     let version = version(schema_version.as_deref(), &workflow, &mut remarks);
     if strict && schema_version.is_none() {
-        return Err(wrong("schemaVersion", &"it is missing, which --strict refuses; 1.3 to 1.6 are read"));
+        return Err(wrong("schemaVersion", &"it is missing, which --strict does not allow; 1.3 to 1.6 are supported"));
     }
     let mut platform = Ok(None);
     let draft = match (version, workflow) {
@@ -202,7 +202,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             if !machines.is_empty() {
                 let count = machines.len();
                 remarks.push(format!(
-                    "{count} machines of the file are not read: versions 1.3 and 1.4 do not state their cores alike"
+                    "{count} machines of the file are ignored: files of versions 1.3 and 1.4 state the number of cores in different ways"
                 ));
             }
             together(tasks.0, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
@@ -265,15 +265,15 @@ impl Seen {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on as many, a part of a core as a whole one"
+                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on the same number, rounded up"
             )
         });
         let odd = self.odd.first().map(|figure| {
-            format!("figures of cores and memory that cannot be, left out: {} (such as {figure})", self.odd.len())
+            format!("impossible numbers of cores or bytes of memory are ignored: {} (such as {figure})", self.odd.len())
         });
         let unspecified = self.unspecified.first().map(|task| {
             let count = self.unspecified.len();
-            format!("tasks that ran and that the specification lacks, left out: {count} (such as `{task}`)")
+            format!("tasks that ran but are missing in the specification are ignored: {count} (such as `{task}`)")
         });
         [wide, odd, unspecified]
     }

@@ -1,21 +1,21 @@
-//! Each key, column and field that a format defines is used, named in a warning that `--strict` refuses, or listed in
-//! `docs/formats.md` as ignored.
+//! Checks each key, column and field that a format defines. Each must be used, or be named in a warning that `--strict`
+//! refuses, or be listed in `docs/formats.md` as ignored.
 
 mod bases;
 
 use bases::{BASES, DAG, TRACE};
 use makespan_formats::{NextflowTrace, ReadOptions, parse_instance, parse_machines};
 
-/// An instance and the remarks on it, or an error.
+/// An instance with its warnings, or an error.
 type Found = Result<(String, String), String>;
 
-/// A file of a format, and changes of it.
+/// A file of a format, with changes that add keys.
 struct Base {
-    /// The row of the format in the list of what is ignored.
+    /// Row for the format in the table of ignored keys.
     row: &'static str,
     read: fn(&str, bool) -> Found,
     text: &'static str,
-    /// For each key a text of the file, the text that stands there with the key, and the key.
+    /// For each key: a text in the file, its replacement that contains the key, and the key.
     keys: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -23,7 +23,7 @@ fn instance(text: &str, strict: bool) -> Found {
     read(text, &ReadOptions { processors: Some(4), strict, ..ReadOptions::default() })
 }
 
-/// Reads a format that states its machines.
+/// Reads a file that states its machines.
 fn whole(text: &str, strict: bool) -> Found {
     read(text, &ReadOptions { strict, ..ReadOptions::default() })
 }
@@ -51,7 +51,8 @@ fn machines(text: &str, strict: bool) -> Found {
     Ok((format!("{:?}", found.instance), found.remarks.join("; ")))
 }
 
-/// The list of what is ignored in `docs/formats.md`: the row of a format, and the row of all.
+/// Returns two rows of the table of ignored keys in `docs/formats.md`: the row of a format, and the row for all
+/// formats.
 fn ignored(row: &str) -> String {
     let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
     let (_, list) = docs.split_once("## Keys that are ignored").unwrap();
@@ -75,7 +76,7 @@ fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
             let changed = text.replacen(from, to, 1);
             let (instance, remarks) = match read(&changed, false) {
                 Ok(found) => found,
-                // A contradiction is refused by name.
+                // The error for a contradiction names the key.
                 Err(error) => {
                     assert!(error.contains(key), "{row}: {key}: {error}");
                     continue;
@@ -98,13 +99,13 @@ fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
     assert!(dropped.is_empty(), "{}", dropped.join("\n"));
 }
 
-/// Files of numbers alone have no keys: each number changes the instance or is refused.
+/// Checks files that contain only numbers: each number changes the instance or is refused.
 #[test]
 fn each_number_counts() {
     let modes = include_str!("../../../../fuzz/corpus/psplib/own.mm");
     let modes =
         modes.replacen("         3     4       6    1    0\n", "", 1).replacen("   2        3 ", "   2        2 ", 1);
-    // What takes no time holds nothing.
+    // The numbers of an activity without duration change nothing, so this activity gets a duration.
     let modes = modes.replace("1     0       0    0    0", "1     6       0    0    0");
     let sections = modes.find("PRECEDENCE").unwrap();
     let files = [
@@ -126,7 +127,7 @@ fn each_number_counts() {
     }
 }
 
-/// One value that is not needed refuses no file: it is named, and `--strict` refuses it.
+/// A single unusable optional value does not make a file unreadable: a warning names it, and `--strict` refuses it.
 #[test]
 fn one_value_that_is_not_needed_refuses_no_file() {
     let wf = |machine: &str, command: &str, more: &str| {
@@ -145,9 +146,9 @@ fn one_value_that_is_not_needed_refuses_no_file() {
         (wf(&cores("-4"), "", ""), None),
         (wf(&cores("2.5"), "", ""), None),
         (wf("", r#", "command": "echo a""#, ""), None),
-        (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("the specification lacks")),
-        (swf, Some("the number of processors of the machine is no number")),
-        (batsim, Some("the number of processors of the machine is no number")),
+        (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("missing in the specification")),
+        (swf, Some("the number of processors of the machine is not a number")),
+        (batsim, Some("the number of processors of the machine is not a number")),
     ];
     for (text, named) in cases {
         let read = |strict| {

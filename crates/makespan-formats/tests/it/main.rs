@@ -1,4 +1,4 @@
-//! The integration tests of this crate: one program, which links once.
+//! Integration tests of this crate, as one program that links only once.
 
 mod fuzz;
 mod keys;

@@ -4,8 +4,8 @@ use makespan_core::{Context, Instance, Job, Platform, Time};
 
 use crate::GenerateError;
 
-/// Gives a job a deadline so many times HEFT's makespan for it alone on idle processors after its release. The time between
-/// them is rounded up to a millisecond, which is exact in files.
+/// Sets the deadline of a job to its release plus `factor` times HEFT's makespan for the job alone on idle processors.
+/// This time is rounded up to a millisecond, which files can state exactly.
 pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(), GenerateError> {
     let failed = |reason: String| GenerateError::Algorithm(format!("heft: {reason}"));
     let alone = Instance::new(platform.clone(), vec![job.clone().with_release(Time::ZERO)], Vec::new())?;

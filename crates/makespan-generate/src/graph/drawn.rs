@@ -1,6 +1,6 @@
-//! A graph that is drawn, before its tasks have times.
+//! Structure of a random graph, before its tasks have run times.
 
-/// Kinds of tasks with their share of the volume, and edges.
+/// Tasks with their kinds and shares of the volume, and the edges between them.
 pub(super) struct Drawn {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,
@@ -11,7 +11,7 @@ impl Drawn {
         Self { shares: Vec::new(), edges: Vec::new() }
     }
 
-    /// Adds a task that waits for others.
+    /// Adds a task that waits for the tasks `after`. Returns its number.
     pub(super) fn add(&mut self, kind: &'static str, share: f64, after: &[u32]) -> u32 {
         let task = self.shares.len() as u32;
         self.shares.push((kind, share));

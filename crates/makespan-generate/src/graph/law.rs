@@ -1,4 +1,4 @@
-//! How the times of tasks depend on their processors.
+//! Speed-up laws of tasks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,22 +10,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
 
-/// Which speed-up laws are drawn.
+/// Family of random speed-up laws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// Downey's law, with an average parallelism that is log-uniform from 1 to the most processors and sigma uniform on [0, 2].
+    /// Downey's law. The average parallelism is log-uniform from 1 to the maximum number of processors, and sigma is
+    /// uniform on [0, 2].
     Downey,
-    /// Amdahl's law, with a serial share uniform on [0, 0.25], as T. N'Takpé, F. Suter and H. Casanova have it (ISPDC 2007, DOI
-    /// 10.1109/ISPDC.2007.3).
+    /// Amdahl's law, with a serial share uniform on [0, 0.25], as in T. N'Takpé, F. Suter and H. Casanova (ISPDC 2007,
+    /// DOI 10.1109/ISPDC.2007.3).
     Amdahl,
 }
 
 impl Law {
-    /// Every law.
+    /// All laws.
     pub const ALL: [Self; 2] = [Self::Downey, Self::Amdahl];
 
-    /// The word on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Downey => "downey",
@@ -33,7 +34,7 @@ impl Law {
         }
     }
 
-    /// A law for at most so many processors, in figures that stay short in files.
+    /// Returns a random law for at most `most` processors, with rounded parameters that stay short in files.
     pub(super) fn draw(self, most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
         let places = |value: f64, of: f64| (value * of).round() / of;
         match self {

@@ -1,4 +1,4 @@
-//! Graphs of tasks: random layers, and the shapes of known workflows.
+//! Task graphs: random layers, and the shapes of known workflows.
 
 mod deadline;
 mod drawn;
@@ -21,49 +21,50 @@ pub use shape::Shape;
 
 use crate::GenerateError;
 
-/// Tasks of all jobs.
+/// Maximum number of tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
-/// Edges of all jobs, at a guess from above.
+/// Maximum number of edges of all jobs, by an upper estimate.
 const MAX_EDGES: f64 = 1e7;
 
-/// Compound jobs on nodes that are fully connected.
+/// Options for compound jobs on fully connected nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphOptions {
-    /// How the tasks wait for each other.
+    /// Structure of the graphs.
     pub shape: Shape,
-    /// Tasks of each job; of a workflow's shape as many as its next smaller size has, and at least one of each kind.
+    /// Number of tasks of each job. A workflow takes the next smaller possible size, with at least one task of each
+    /// kind.
     pub tasks: usize,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// The volume of a task: seconds on a processor of speed 1, uniform from the first to the second; the kinds of
-    /// tasks of a workflow have shares of it.
+    /// Range of the volume of a task, in seconds on a processor of speed 1; uniform. In a workflow, each kind of task
+    /// has a share of the volume.
     pub volume: (f64, f64),
-    /// Bytes of an edge, uniform from the first to the second.
+    /// Range of the data of an edge, in bytes; uniform.
     pub data: (u64, u64),
-    /// The most processors of a task; at 1 tasks are sequential.
+    /// Maximum number of processors of a task; with 1, tasks are sequential.
     pub parallel: u32,
-    /// How the time of a task depends on its processors.
+    /// Speed-up law of the tasks.
     pub law: Law,
-    /// How many nodes.
+    /// Number of nodes.
     pub processors: usize,
     /// Processors of each node.
     pub cores: u32,
-    /// Speeds are uniform from 1 to this.
+    /// Maximum speed of a node. Speeds are uniform from 1 to this value.
     pub fastest: f64,
-    /// Bytes a second between any two processors.
+    /// Bandwidth between any two processors, in bytes a second.
     pub bandwidth: f64,
-    /// Seconds between the releases of two jobs on average, exponential; all are released at 0 without it.
+    /// Mean time between the releases of two jobs, in seconds; exponential. Without it, all jobs are released at 0.
     pub gap: Option<f64>,
-    /// The time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone on the idle
-    /// platform; no deadlines without it.
+    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for the job alone on the
+    /// idle platform. Without it, there are no deadlines.
     pub deadline: Option<f64>,
-    /// The same seed gives the same instance.
+    /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl Default for GraphOptions {
-    /// Layers of 50 tasks of 10 to 100 s, 1 to 20 MB on each edge, on 8 processors of speed 1 to 3 with 1 MB/s between
-    /// them.
+    /// Returns options for layers with 50 tasks of 10 to 100 s, and 1 to 20 MB on each edge, on 8 processors of speed 1
+    /// to 3 with 1 MB/s between them.
     fn default() -> Self {
         Self {
             shape: Shape::Layers { width: 8, density: 0.3 },
@@ -84,10 +85,10 @@ impl Default for GraphOptions {
     }
 }
 
-/// Draws an instance; job 7 of a seed is the same whatever the number of jobs.
+/// Generates an instance. Job 7 of a seed does not depend on the number of jobs.
 ///
 /// # Errors
-/// [`GenerateError`] when a figure is out of its range.
+/// [`GenerateError`] if an option is out of its range.
 pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let platform = platform(options).map_err(|error| GenerateError::Option {
@@ -167,15 +168,15 @@ fn check(options: &GraphOptions) -> Result<(), GenerateError> {
 }
 
 fn out_of_range(name: &'static str, value: f64) -> GenerateError {
-    let expected = "volumes and gaps are positive and ranges ascend, the fastest speed is at least 1, a density is from 0 \
-                    to 1 and a width at least 1";
+    let expected = "volumes and gaps must be positive and ranges ascending, the fastest speed at least 1, a density from 0 \
+                    to 1, and a width at least 1";
     GenerateError::Option { name, value: value.to_string(), expected }
 }
 
 fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut node = |index: usize| {
-        // Two places are enough, and speeds stay short in files.
+        // Two decimal places are enough, and keep speeds short in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
         Node { speed, ..Node::new(format!("n{index}"), options.cores) }
     };
@@ -188,7 +189,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
     let digits = drawn.shares.len().saturating_sub(1).to_string().len();
     let task = |(index, &(kind, share)): (usize, &(&str, f64))| {
         let volume = share * random.random_range(options.volume.0..=options.volume.1);
-        // Milliseconds are exact in files.
+        // Files can state milliseconds exactly.
         let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
         let profile = match options.parallel {
             1 => Profile::rigid(1, time),

@@ -1,4 +1,4 @@
-//! Layers, chains, and what forks and joins.
+//! Random layers, chains, and graphs of forks and joins.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -43,8 +43,8 @@ pub(super) fn fork_join(tasks: usize) -> Drawn {
     drawn
 }
 
-/// One fork-join after the other, each of 1 to twice the mean number of branches, which is about the square root of the tasks: the
-/// join of one is the fork of the next.
+/// Generates a sequence of fork-joins. The join of one is the fork of the next. The mean number of branches is about
+/// the square root of the number of tasks, and each fork-join has 1 to twice the mean.
 pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mean = (tasks as f64).sqrt().round().max(1.0) as usize;
     let mut drawn = Drawn::new();
@@ -61,18 +61,18 @@ pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     drawn
 }
 
-/// Fewer tasks follow each other.
+/// Minimum number of tasks for a fork-join; fewer tasks form a chain.
 const FORKS: usize = 4;
 
-/// Parts one after the other, or side by side between a fork and a join, and the same within each part.
+/// Generates parts that are in series, or parallel between a fork and a join, and repeats this within each part.
 pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mut drawn = Drawn::new();
     part(&mut drawn, tasks.max(2), &[], random);
     drawn
 }
 
-/// Adds so many tasks, the first of which waits for these, and tells the last. Each part is cut at random, so that parts within parts
-/// are about as many as the logarithm of the tasks.
+/// Adds a part with this number of tasks, the first of which waits for the tasks `after`. Returns the last task. Each
+/// part is divided at random, so the depth of nested parts is about the logarithm of the number of tasks.
 fn part(drawn: &mut Drawn, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
     if tasks < FORKS {
         let first = drawn.add("t", 1.0, after);

@@ -1,4 +1,4 @@
-//! How the tasks of a graph wait for each other.
+//! Structures of task graphs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,56 +11,57 @@ use super::tiles::{cholesky, lu};
 use super::workflow::{blast, bwa, cyber_shake, epigenomics, genomes, montage, seismology, soy_kb, sra_search};
 use crate::GenerateError;
 
-/// The form of a graph.
+/// Structure of a task graph.
 ///
-/// The first three workflows are those of S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008, DOI
-/// 10.1109/WORKS.2008.4723958, figures 1, 2 and 4; the others those of T. Coleman et al., "`WfCommons`: A framework for enabling
-/// scientific workflow research and development", Future Generation Computer Systems 128, 2022, DOI 10.1016/j.future.2021.09.043:
-/// their structure, with the kinds of tasks in rough proportion.
+/// The first three workflows are those of S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008,
+/// DOI 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other workflows are those of T. Coleman et al.,
+/// "`WfCommons`: A framework for enabling scientific workflow research and development", Future Generation Computer
+/// Systems 128, 2022, DOI 10.1016/j.future.2021.09.043. Their structure is reproduced, with the kinds of tasks in rough
+/// proportion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// Layers of 1 to `width` tasks. Each task waits for one of the layer before, and for each other of it with
-    /// probability `density`.
+    /// Layers of 1 to `width` tasks. Each task waits for one task of the previous layer, and for each other task of
+    /// that layer with probability `density`.
     Layers {
-        /// Most tasks of a layer.
+        /// Maximum number of tasks of a layer.
         width: usize,
-        /// How probable each further edge between neighbouring layers is.
+        /// Probability of each further edge between neighbouring layers.
         density: f64,
     },
     /// One task after the other.
     Chain,
-    /// One task, all others but the last, the last.
+    /// A first task, then all others in parallel, then a last task.
     ForkJoin,
-    /// One fork-join after the other, of about as many branches as there are of them.
+    /// A sequence of fork-joins. The number of branches is about the number of fork-joins.
     Stages,
-    /// Parts one after the other or side by side, and the same within each part.
+    /// Parts in series or in parallel, with the same structure within each part.
     SeriesParallel,
     /// Cholesky factorisation of a matrix of tiles.
     Cholesky,
     /// LU factorisation of a matrix of tiles, without pivots.
     Lu,
-    /// Mosaics of the sky: images projected, compared in pairs, corrected together and added up.
+    /// Mosaics of the sky: images are projected, compared in pairs, corrected and added up.
     Montage,
-    /// Genomes: parts that go through four steps each, side by side, then three steps together.
+    /// Genomes: parallel parts with four steps each, then three common steps.
     Epigenomics,
-    /// Earthquakes: two wave fields, from which many seismograms are made, each with its peak.
+    /// Earthquakes: two wave fields produce many seismograms, and each seismogram has a peak value.
     CyberShake,
-    /// Populations: individuals of each chromosome merged, and mutations compared with them.
+    /// Populations: individuals of each chromosome are merged, and mutations are compared with them.
     Genomes,
-    /// A database of sequences, searched side by side.
+    /// A database of sequences is searched in parallel.
     Blast,
-    /// Reads, aligned side by side to an index that is made first.
+    /// Reads are aligned in parallel to an index that is built first.
     Bwa,
-    /// Signals of stations, each by itself, then all together.
+    /// Signals of stations, processed separately and then combined.
     Seismology,
-    /// Soy beans: samples that go through six steps each, then all together.
+    /// Soy beans: samples with six steps each, which are then combined.
     SoyKb,
-    /// Archived reads: each fetched, unpacked and aligned.
+    /// Archived reads: each is fetched, unpacked and aligned.
     SraSearch,
 }
 
 impl Shape {
-    /// Every shape; layers as they are drawn by default.
+    /// All shapes, with default parameters for layers.
     pub const ALL: [Self; 16] = [
         Self::Layers { width: 8, density: 0.3 },
         Self::Chain,
@@ -80,7 +81,7 @@ impl Shape {
         Self::SraSearch,
     ];
 
-    /// The word in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Layers { .. } => "layers",
@@ -102,7 +103,7 @@ impl Shape {
         }
     }
 
-    /// A graph of about so many tasks.
+    /// Generates a graph with about this number of tasks.
     pub(super) fn draw(self, tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
         match self {
             Self::Layers { width, density } => layers(tasks, width, density, random),

@@ -1,9 +1,9 @@
-//! Factorisations of matrices, tile by tile. Shares are the operations of each kernel, over those of the largest.
+//! Tiled matrix factorisations. The share of a kernel is its number of operations over the number of the largest kernel.
 
 use super::drawn::Drawn;
 
-/// Cholesky of a symmetric matrix of n x n tiles: n + n (n - 1) + n (n - 1) (n - 2) / 6 tasks, for the largest n of at least 2 that
-/// has no more than asked for.
+/// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
+/// 6 tasks. It takes the largest n of at least 2 that does not exceed `tasks`.
 ///
 /// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI 10.1016/j.parco.2008.10.002.
 pub(super) fn cholesky(tasks: usize) -> Drawn {
@@ -30,10 +30,10 @@ pub(super) fn cholesky(tasks: usize) -> Drawn {
     drawn
 }
 
-/// LU without pivots of a matrix of n x n tiles: n (n + 1) (2 n + 1) / 6 tasks, for the largest n of at least 2 that has no more than
-/// asked for.
+/// Generates the LU factorisation without pivots of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. It
+/// takes the largest n of at least 2 that does not exceed `tasks`.
 ///
-/// Source: as for [`cholesky`].
+/// Source: see [`cholesky`].
 pub(super) fn lu(tasks: usize) -> Drawn {
     let count = |n: usize| n * (n + 1) * (2 * n + 1) / 6;
     let size = (2..).take_while(|&n| n == 2 || count(n) <= tasks).last().unwrap_or(2);
@@ -58,7 +58,7 @@ pub(super) fn lu(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Which task wrote each tile last.
+/// The last task that wrote each tile.
 struct Tiles {
     size: usize,
     writers: Vec<Option<u32>>,
@@ -69,7 +69,7 @@ impl Tiles {
         Self { size, writers: vec![None; size * size] }
     }
 
-    /// The tasks that wrote these tiles last.
+    /// Returns the last tasks that wrote these tiles.
     fn last(&self, tiles: &[(usize, usize)]) -> Vec<u32> {
         tiles.iter().filter_map(|&(row, column)| self.writers[row * self.size + column]).collect()
     }

@@ -1,26 +1,27 @@
-//! Which activity waits for which.
+//! Precedence network of activities.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Activities without predecessors, and activities without successors.
+/// Number of activities without predecessors, and of activities without successors.
 const ENDS: usize = 3;
-/// Most predecessors of an activity, and most successors.
+/// Maximum number of predecessors, and of successors, of an activity.
 const DEGREE: usize = 3;
-/// Activities of all networks that are drawn, until one has as many edges as were asked for.
+/// Maximum number of activities in all generated networks, until a network has the requested number of edges.
 const DRAWN: usize = 2000;
 
-/// Edges from an activity to one of a larger number, none of which others imply.
+/// Edges from an activity to one with a larger number, without redundant edges.
 pub(super) struct Network {
     pub(super) successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// For each activity those that wait for it, at once or by others.
+    /// For each activity, its direct and indirect successors.
     after: Vec<Vec<bool>>,
 }
 
 impl Network {
-    /// With so many edges an activity, where the begin of the project leads to each activity without predecessors and each without
-    /// successors to its end. Where so many are not found, the most of some networks.
+    /// Generates a network with this number of edges for each activity. Edges from the begin of the project to each
+    /// first activity, and from each last activity to its end, count as well. If no network reaches this number, the
+    /// one with the most edges is returned.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
         let mut best = Self::attempt(activities, wanted, random);
@@ -46,7 +47,7 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // Each activity takes one place and brings three.
+            // Each activity takes one free edge slot and adds three.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {
@@ -58,7 +59,7 @@ impl Network {
                 }
             }
         }
-        // An edge that has no place now has none later.
+        // An edge that is impossible now stays impossible.
         let mut pairs: Vec<(usize, usize)> =
             (ends..activities).flat_map(|to| (0..to.min(activities - ends)).map(move |from| (from, to))).collect();
         let mut size = network.size();
@@ -77,24 +78,25 @@ impl Network {
         network
     }
 
-    /// All edges, by their first activity.
+    /// Returns all edges, ordered by their first activity.
     pub(super) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
         self.successors.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |&to| (from, to)))
     }
 
-    /// How many edges there are, those from the begin of the project and to its end among them.
+    /// Returns the number of edges, including those from the begin and to the end of the project.
     fn size(&self) -> usize {
         self.successors.iter().map(|all| all.len().max(1)).sum::<usize>()
             + self.predecessors.iter().filter(|all| all.is_empty()).count()
     }
 
-    /// Whether an edge has places, is not implied by others and makes none that is implied.
+    /// Returns whether an edge can be added: its activities have free slots, the edge is not redundant, and it makes no
+    /// other edge redundant.
     fn can_join(&self, from: usize, to: usize) -> bool {
         let places = self.successors[from].len() < DEGREE && self.predecessors[to].len() < DEGREE;
         places && !self.after[from][to] && !self.makes_redundant(from, to)
     }
 
-    /// Whether an edge leads from `from`, or from one before it, to `to` or one behind it.
+    /// Returns whether an existing edge leads from `from` or one of its predecessors to `to` or one of its successors.
     fn makes_redundant(&self, from: usize, to: usize) -> bool {
         let before = |at: usize| at == from || self.after[at][from];
         let behind = |at: usize| at == to || self.after[to][at];

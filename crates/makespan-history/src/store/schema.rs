@@ -1,4 +1,4 @@
-//! The tables of a history.
+//! Tables of a history.
 
 /// Marks the database as ours in its header: `Mksp`.
 pub(super) const APPLICATION: i64 = 0x4d6b_7370;

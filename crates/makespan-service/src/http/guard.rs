@@ -20,11 +20,11 @@ use crate::words::{Role, Who};
 const MAX_ADDRESS: usize = 8192;
 /// Most bytes of a header `Authorization`.
 const MAX_TOKEN: usize = 256;
-/// The content security policy: a page loads the files of this server, and nothing else.
+/// Content security policy: a page loads only files of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// For a year browsers ask this host encrypted only.
+/// Header value that makes browsers use only encrypted connections to this host for a year.
 const ENCRYPTED: &str = "max-age=31536000";
 
 /// How a request came here.
@@ -36,7 +36,7 @@ pub(super) struct Peer {
     pub(super) at: SocketAddr,
     /// True for an encrypted connection.
     pub(super) tls: bool,
-    /// Its connection among those without a token.
+    /// Entry of the connection in the table of connections without a token.
     pub(super) stranger: Option<Arc<Stranger>>,
 }
 

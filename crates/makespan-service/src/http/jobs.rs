@@ -76,7 +76,7 @@ pub(super) enum Taken {
     post,
     path = "/api/v1/jobs",
     tag = "jobs",
-    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~]+$", description = "A text of the client's choice: the same key with the same content is taken once, whatever is repeated")),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~]+$", description = "A text that the client chooses. A repeated request with the same key and the same content has no further effect")),
     request_body(content = Sent),
     responses(
         (status = 201, description = "It was taken", body = Taken, headers(("Location" = String, description = "Of one job, where it is"))),

@@ -127,7 +127,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// States of a schema of alternatives that other properties are refused, in the alternatives and in what they hold.
+/// Adds to a schema that further properties are refused, also in its alternatives and their parts.
 fn close(schema: &mut RefOr<Schema>) {
     match schema {
         RefOr::T(Schema::OneOf(choices)) => choices.items.iter_mut().for_each(close),

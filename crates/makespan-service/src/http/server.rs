@@ -38,7 +38,7 @@ use crate::tokens::Tokens;
 
 /// Most bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
-/// One address may have one in this many of the connections without a token.
+/// Divisor for the connections without a token that one address may have.
 const SHARE: usize = 8;
 /// Threads for questions to the service.
 const THREADS: usize = 48;
@@ -165,7 +165,7 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
     let mode = std::fs::metadata(&files.key).map(|metadata| metadata.mode()).unwrap_or_default();
     if mode & 0o007 != 0 {
         return Err(key(format!(
-            "everybody may read or write the private key (mode {:o}); `chmod o= {}`",
+            "all users can read or write the private key (mode {:o}); `chmod o= {}`",
             mode & 0o777,
             files.key.display()
         )));
@@ -351,7 +351,7 @@ impl Door {
     }
 
     async fn serve(self, stream: tokio::net::TcpStream, from: SocketAddr, at: SocketAddr, place: OwnedSemaphorePermit) {
-        // Behind a proxy all come from one address.
+        // Behind a proxy, all connections come from one address.
         let stranger =
             (!self.app.behind_proxy).then(|| Arc::new(self.strangers.enter(network(from.ip().to_canonical()))));
         let peer = Peer { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
@@ -369,7 +369,7 @@ impl Door {
         drop(place);
     }
 
-    /// Answers a connection until it ends.
+    /// Answers the requests on a connection until it ends.
     async fn converse(&self, stream: tokio::net::TcpStream, peer: Peer) {
         match &self.acceptor {
             None => self.answer(stream, peer).await,

@@ -1,4 +1,4 @@
-//! Connections on which no token has come yet: of each address a few, the latest.
+//! Limits the connections without a token for each address, and keeps the newest.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The connections without a token, by address.
+/// Connections without a token, by address.
 #[derive(Debug)]
 pub(super) struct Strangers {
-    /// The largest number for an address.
+    /// Maximum number of connections for an address.
     most: usize,
     all: Mutex<Entered>,
 }
@@ -20,7 +20,7 @@ struct Entered {
     by_address: HashMap<IpAddr, VecDeque<(u64, Arc<Notify>)>>,
 }
 
-/// A connection among those of its address, until a token comes on it or it ends.
+/// A connection in the table of its address. The entry ends with the connection, or when a valid token arrives.
 #[derive(Debug)]
 pub(super) struct Stranger {
     strangers: Arc<Strangers>,
@@ -34,8 +34,8 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Enters a connection. If its address has more than the limit, the oldest of them ends, so a
-    /// client that half-sends its requests delays no other client, not at its own address either.
+    /// Adds a connection. If its address then exceeds the limit, the oldest connection of the address ends. So a client
+    /// with half-sent requests cannot block other clients, not even those at its own address.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;
@@ -53,7 +53,7 @@ impl Strangers {
 }
 
 impl Stranger {
-    /// Stops counting the connection: it sent a known token.
+    /// Removes the connection from the table, because it sent a valid token.
     pub(super) fn is_known(&self) {
         let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = all.by_address.get_mut(&self.address) else { return };
@@ -63,7 +63,7 @@ impl Stranger {
         }
     }
 
-    /// Returns when the connection is to end.
+    /// Returns when the connection must end.
     pub(super) async fn ends(&self) {
         self.end.notified().await;
     }

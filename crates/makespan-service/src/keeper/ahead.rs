@@ -1,30 +1,32 @@
-//! When a running task ends, from its estimate and from tasks that ran at least as long.
+//! Predicts the end of a running task from its estimate and from tasks that ran at least as long.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use makespan_core::{Time, believed_end};
 
-/// The latest run times that are kept of a kind.
+/// Number of recent run times that are kept for each kind of task.
 const RECENT: usize = 50;
-/// The largest number of kinds; beyond it the table begins again.
+/// Maximum number of kinds. If there are more, the table is cleared.
 const KINDS: usize = 10_000;
 
-/// A running task and what is known of its length.
+/// Data that predict the length of a running task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ahead {
-    /// The length that is expected of it.
+    /// Expected length of the task.
     pub expected: Time,
-    /// The run time after which the job is ended.
+    /// Walltime limit of the task.
     pub walltime: Option<Time>,
-    /// Lengths of tasks of its kind, ascending.
+    /// Lengths of ended tasks of the same kind, ascending.
     pub lengths: Vec<Time>,
 }
 
 impl Ahead {
-    /// Returns the length that is expected of a task that runs for `elapsed` now, which is never less, and whether it is known.
+    /// Returns the expected length of a task that has run for `elapsed`, and whether this length is known. The length
+    /// is never less than `elapsed`.
     ///
-    /// A task that is longer than expected takes the median length of the tasks that are known to have run at least as long. If there is none,
-    /// its end is unknown: plans take it to be a quarter later, again and again.
+    /// If a task runs longer than expected, the expected length is the median of the ended tasks that ran at least as
+    /// long. If there are none, the end is unknown. Plans then assume that the task runs a quarter longer, and extend
+    /// this again when the time has passed.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);
@@ -34,7 +36,7 @@ impl Ahead {
             Some(&length) => (length, true),
             None => (believed_end(Time::ZERO, self.expected, elapsed), false),
         };
-        // At the walltime it is ended.
+        // A task ends at its walltime.
         match self.walltime.filter(|&walltime| walltime <= length) {
             Some(walltime) => (walltime.max(elapsed), is_known),
             None => (length, is_known),
@@ -42,12 +44,12 @@ impl Ahead {
     }
 }
 
-/// The lengths of tasks that ended, by kind.
+/// Lengths of ended tasks, by kind.
 #[derive(Debug, Default)]
 pub(super) struct Lengths(BTreeMap<String, VecDeque<Time>>);
 
 impl Lengths {
-    /// Adds a task that ended to each of its kinds.
+    /// Adds an ended task to each of its kinds.
     pub fn add(&mut self, kinds: Vec<String>, length: Time) {
         if self.0.len() > KINDS {
             self.0.clear();
@@ -61,7 +63,7 @@ impl Lengths {
         }
     }
 
-    /// Finds the first of these kinds with a task that ran for `elapsed` or longer, and returns the run times of that kind, ascending.
+    /// Returns the ascending run times of the first kind with a task that ran for at least `elapsed`.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));
         let first = known.into_iter().find(|lengths| lengths.iter().any(|&length| length >= elapsed));
@@ -81,7 +83,8 @@ mod tests {
         Time::from_ticks(milliseconds * 1_000_000)
     }
 
-    /// Three `sleep 8` of which 0.5 s is expected: the end is unknown until one of them has ended, and then 8 s are expected.
+    /// Three `sleep 8` with an expected length of 0.5 s. Their end is unknown until one of them has ended; then the
+    /// expected length is 8 s.
     #[test]
     fn a_task_that_is_longer_than_expected_takes_the_length_of_those_that_were() {
         let mut lengths = Lengths::default();
@@ -103,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// No expected end is in the past, and the expected length never falls while the task runs.
+        /// The expected end is never in the past, and the expected length never falls while the task runs.
         #[test]
         fn no_end_is_in_the_past(
             expected in 1_i64..2000,

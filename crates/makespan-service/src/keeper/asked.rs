@@ -204,7 +204,7 @@ impl Service for Keeper {
             let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
             let length = known_length(number).or(own_length).unwrap_or(0.0);
             let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
-            // Tasks that ended in the service replace a guess.
+            // Measured lengths of ended tasks replace a guess.
             let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
             let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
             let waiting = if row.summary.state == State::Held { State::Held } else { waiting };
@@ -238,7 +238,7 @@ impl Service for Keeper {
         }
         task_list.sort_by_key(|task| (order_of(task.state), task.task));
         let JobRow { summary, after, directory, mut environment, begin, reason, .. } = row;
-        // Keys and tokens may be in it.
+        // The environment may contain keys and tokens.
         if who.role != Role::Admin && who.user != summary.user {
             environment.clear();
         }

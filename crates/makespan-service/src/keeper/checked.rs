@@ -1,4 +1,4 @@
-//! The check of a submission, for a limited time.
+//! Checks submissions within a time limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,13 +10,14 @@ use super::Keeper;
 use crate::prepare::{PreparedSubmission, prepare, refusal};
 use crate::words::{Content, Refusal, RefusalKind, Submission};
 
-/// How long the check of a submitted file may take.
+/// Time limit for the check of a submitted file.
 const CHECK: Duration = Duration::from_secs(20);
-/// The largest number of checks that go on. More are only there if some go on beyond their time.
+/// Maximum number of simultaneous checks. A check that exceeds its time limit still counts until it ends.
 const CHECKS: usize = 32;
 
 impl Keeper {
-    /// Prepares a submission on a thread of its own, for a limited time: a small file may describe much.
+    /// Prepares a submission on a separate thread within a time limit, because a small file may describe a huge
+    /// instance.
     pub(super) fn checked(&self, submission: Submission) -> Result<(Submission, PreparedSubmission), Refusal> {
         let quick = matches!(&submission.content, Content::Command { .. });
         let shared = Arc::clone(&self.shared);
@@ -31,7 +32,7 @@ impl Keeper {
         }
         let (reply, answer) = mpsc::channel();
         let checking = thread::Builder::new().name("check".into()).spawn(move || {
-            // A check that panics, which is printed, counts no more either.
+            // The count also falls if the check panics.
             let _counted = Counted(&shared.checks);
             let prepared = prepare(&submission, &shared.platform, &*shared.host);
             let _ = reply.send(prepared.map(|prepared| (submission, prepared)));
@@ -41,23 +42,31 @@ impl Keeper {
             return Err(refusal(
                 RefusalKind::Closing,
                 "",
-                format!("no thread can be started: {error}"),
+                format!("cannot start a thread: {error}"),
                 "submit it again later",
             ));
         }
         answer.recv_timeout(CHECK).unwrap_or_else(|error| match error {
             RecvTimeoutError::Timeout => {
-                let message = format!("its check has not ended after {} s", CHECK.as_secs());
-                Err(refusal(RefusalKind::BadInput, "content", message, "submit it in parts, or fewer nodes and tasks"))
+                let message = format!("the check of the file did not end within {} s", CHECK.as_secs());
+                Err(refusal(
+                    RefusalKind::BadInput,
+                    "content",
+                    message,
+                    "split the file, or describe fewer nodes and tasks",
+                ))
             }
-            RecvTimeoutError::Disconnected => {
-                Err(refusal(RefusalKind::BadInput, "content", "its check has failed", "the service prints why"))
-            }
+            RecvTimeoutError::Disconnected => Err(refusal(
+                RefusalKind::BadInput,
+                "content",
+                "the check of the file failed",
+                "see the output of the service",
+            )),
         })
     }
 }
 
-/// Counts one check less when it is dropped.
+/// Guard that decreases the number of checks when it is dropped.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl Drop for Counted<'_> {

@@ -210,7 +210,7 @@ struct Learning {
 }
 
 impl Learning {
-    /// Returns the kinds of a task, the most specific first.
+    /// Returns the kinds of a task, the most specific kind first.
     fn kinds(&self, instance: &Instance, task: TaskId) -> Vec<String> {
         self.shared.host.kinds(unwrapped(&instance.task(task).command).0)
     }

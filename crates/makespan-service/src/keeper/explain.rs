@@ -14,7 +14,7 @@ use crate::words::{BoundPicture, Delay, Explanation, JobNumber, Reason, Refusal,
 
 /// So many futures are played.
 const FUTURES: usize = 50;
-/// The spread of the time until a task ends that runs longer than expected.
+/// Spread of the remaining time of a task that runs longer than expected.
 const UNKNOWN: f64 = 1.0;
 /// Most jobs that are named as a reason.
 const NAMED: usize = 10;
@@ -104,12 +104,12 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let known =
             outlook.running.iter().filter(|runs| runs.longer_than.is_none()).map(|runs| (runs.end - now).max(0.0));
-        let next = known.reduce(f64::min).map(|next| format!("the next are expected in {next:.0} s"));
+        let next = known.reduce(f64::min).map(|next| format!("the next processors become free in about {next:.0} s"));
         let unknown = outlook.running.iter().find(|runs| runs.longer_than.is_some());
         let unknown = unknown.map(|runs| format!("job {} runs longer than expected, and its end is unknown", runs.job));
         let what = if needs == 1 { "processor" } else { "processors" };
         let parts: Vec<String> = next.into_iter().chain(unknown).collect();
-        let text = format!("it needs {needs} {what} and {free} of {platform} are free; {}", parts.join("; "));
+        let text = format!("it needs {needs} {what}, but {free} of {platform} are free; {}", parts.join("; "));
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =
@@ -155,7 +155,7 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     for runs in &outlook.running {
         let end = match runs.longer_than {
             None => later(runs.end, runs.spread, random),
-            // Nothing is known of it but for how long it runs.
+            // The only known fact about this task is the time that it has run so far.
             Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
         };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);

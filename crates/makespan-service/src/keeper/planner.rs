@@ -54,13 +54,13 @@ pub(super) struct Expected {
 pub(super) struct Runs {
     pub job: JobNumber,
     pub user: String,
-    /// Which task of its job.
+    /// Number of the task within its job.
     pub task: u64,
     pub processors: u32,
     pub start: f64,
     /// When it is expected to end.
     pub end: f64,
-    /// The length that was expected of it, in seconds, if it runs longer and its end is unknown.
+    /// Length that was expected of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// How much that may differ.
     pub spread: f64,
@@ -84,24 +84,25 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Checks whether a start or an end was expected before now.
+    /// Returns whether a start or an end was expected before now.
     pub fn is_overdue(&self, now: f64) -> bool {
         self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
             || self.expected.first().is_some_and(|one| one.start < now)
     }
 
-    /// Returns the expected start and end of a waiting job, neither of which is before now.
+    /// Returns the expected start and end of a waiting job. Neither is in the past.
     pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<(f64, f64)> {
         let &(start, end) = self.jobs.get(&job)?;
         let late = (now - start).max(0.0);
         Some((start + late, end + late))
     }
 
-    /// Returns the expected end of a running job, which is not before now, or the length that was expected of a task whose end is unknown.
+    /// Returns the expected end of a running job, which is never in the past. If the end is unknown, it returns the
+    /// expected length instead.
     pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> (Option<f64>, Option<f64>) {
         let own = || self.running.iter().filter(|runs| runs.job == job);
         if own().next().is_none() {
-            // It started after the plan was made.
+            // The job started after the plan was made.
             let length = self.jobs.get(&job).map(|(start, end)| end - start);
             let end = started.zip(length).map(|(started, length)| started + length);
             return if end.is_some_and(|end| end < now) { (None, length) } else { (end, None) };
@@ -112,13 +113,13 @@ impl Outlook {
         let planned = self.jobs.get(&job).map(|(_, end)| *end);
         let end = own().map(|runs| runs.end).chain(planned).reduce(f64::max);
         match end {
-            // It runs longer than expected since the last plan.
+            // Since the last plan, the job has exceeded its expected length.
             Some(end) if end < now => (None, own().map(|runs| runs.end - runs.start).reduce(f64::max)),
             end => (end, None),
         }
     }
 
-    /// Returns the expected length of a task that runs or waits.
+    /// Returns the expected length of a waiting or running task.
     pub fn length_of(&self, job: JobNumber, task: u64) -> Option<f64> {
         let runs = self.running.iter().find(|runs| (runs.job, runs.task) == (job, task));
         let runs = runs.map(|runs| runs.longer_than.unwrap_or(runs.end - runs.start));
@@ -199,7 +200,7 @@ impl Drawer {
         }
     }
 
-    /// Checks whether an expected instant has passed without the start or the end that was expected.
+    /// Returns whether an expected start or end has not happened in time.
     fn is_overdue(&self) -> bool {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))

@@ -87,7 +87,7 @@ pub(super) struct Snapshot {
     pub now: Time,
     /// What waits, or the first of it.
     pub part: Part,
-    /// The running tasks with what is known of their lengths.
+    /// Running tasks, with the data that predict their lengths.
     pub running: Vec<(Running, Ahead)>,
     /// How many tasks wait besides.
     pub left_out: u64,
@@ -103,7 +103,7 @@ pub(super) struct Shared {
     pub readers: Readers,
     pub owners: Arc<Mutex<Owners>>,
     pub limits: Arc<Mutex<Limits>>,
-    /// Run times of tasks that ended, by kind.
+    /// Run times of ended tasks, by kind.
     pub lengths: Mutex<Lengths>,
     pub delivery: Mutex<Delivery>,
     pub latest: Mutex<u64>,
@@ -113,7 +113,7 @@ pub(super) struct Shared {
     pub wanted: Mutex<bool>,
     pub snapshots: Mutex<Sender<Snapshot>>,
     pub closing: AtomicBool,
-    /// The number of files that are being checked.
+    /// Number of files that are being checked.
     pub checks: AtomicUsize,
     /// What is wrong, if anything is.
     pub trouble: Mutex<Option<String>>,

@@ -75,7 +75,7 @@ impl Writer {
             let ends = asks.iter().any(|ask| matches!(ask, Ask::End));
             left = self.write(asks);
             if ends {
-                // Where the disk is full, what is in the log stays there.
+                // If the disk is full, the changes stay in the write-ahead log.
                 let _ = self.store.checkpoint();
                 return;
             }

@@ -21,7 +21,7 @@ pub struct Handed {
     pub tasks: u64,
     /// Its weight, in millionths.
     pub weight: u64,
-    /// The instant of its submission, in ticks after the beginning of the round; 0 if it is older.
+    /// Instant of its submission, in ticks after the beginning of the round; 0 if the job is older than the round.
     pub submitted: i64,
     /// Ticks after the beginning of the round.
     pub release: i64,

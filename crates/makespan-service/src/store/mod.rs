@@ -139,10 +139,10 @@ impl Store {
         Ok((done, taken))
     }
 
-    /// Writes all that is in the write-ahead log into the database itself, so that the file alone is a whole copy.
+    /// Moves all changes from the write-ahead log to the database, so that its file alone is a complete copy.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn checkpoint(&self) -> Result<(), rusqlite::Error> {
         self.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
@@ -179,15 +179,16 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Compares a database with the folders of its rounds: a database that is older than they are would number jobs again whose output is there.
+/// Refuses a database that is older than the folders of its rounds. It would reuse the numbers of jobs whose output
+/// exists.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
     let last_job = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0)")? as u64;
     let older = |what: String| {
         Err(format!(
-            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {FILE}-wal, which belongs to it; put \
-             both back, or name another folder"
+            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {FILE}-wal; restore \
+             both files, or choose another folder"
         ))
     };
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
@@ -196,7 +197,7 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     if let Some(round) = rounds.filter(|&round| round > last_round).min() {
         return older(format!("round {round}"));
     }
-    // An output begins with the number of its job.
+    // The name of an output begins with the number of its job.
     let job_of = |name: String| {
         let stem = name.strip_suffix(".out")?;
         stem.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()

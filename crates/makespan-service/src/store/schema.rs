@@ -1,4 +1,4 @@
-//! The tables of a store.
+//! Tables of a store.
 
 use makespan_history::tables::{self, Kind};
 use rusqlite::Connection;
@@ -9,11 +9,10 @@ const APPLICATION: i64 = 0x4d6b_7376;
 /// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
 /// another step behind it.
 pub(super) const STEPS: [&str; 1] = [
-    // Instants are seconds after 1970. `spec` is the native file of the job alone; `environment` is a JSON object. What is counted in a
-    // job is of its tasks. In `handed` are the jobs that
-    // the engine was given, in this order; `total` is
-    // the length of all until then. `counts` has the jobs of each user by state, so that no long queue is
-    // counted. Indexes hold all that a history, and a search for names, asks for.
+    // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
+    // Counts of a job are counts of its tasks. `handed` lists the jobs that were given to the engine, in this order,
+    // and `total` is the sum of their lengths up to each job. `counts` has the number of jobs for each user and state,
+    // so a long queue need not be counted. The indexes cover the history and the search for names.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,
@@ -149,10 +148,10 @@ pub(super) const STEPS: [&str; 1] = [
 pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
     let known = steps.len() as i64;
     match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
-        Kind::Foreign => Err("it is the database of another program; name another folder".into()),
-        Kind::Ours(version) if version > known => {
-            Err(format!("a later version of makespan made it (its tables are of version {version}, known are {known})"))
-        }
+        Kind::Foreign => Err("it is the database of another program; choose another folder".into()),
+        Kind::Ours(version) if version > known => Err(format!(
+            "a later version of makespan made it (its tables have version {version}; this program knows versions up to {known})"
+        )),
         Kind::Ours(_) => Ok(()),
     }
 }

@@ -84,7 +84,7 @@ pub struct JobSummary {
     pub expected_start: Option<f64>,
     /// When it is expected to end, while it waits or runs.
     pub expected_end: Option<f64>,
-    /// The length that was expected of a task, in seconds, if the task runs longer and its end is unknown.
+    /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// When its first task started.
     pub started: Option<f64>,
@@ -116,7 +116,7 @@ pub struct JobDetail {
     pub after: Vec<JobNumber>,
     /// Where its commands run.
     pub directory: Option<String>,
-    /// Variables that its environment has besides; empty for all but its user and admins.
+    /// Additional variables of its environment. Only the user of the job and admins see them.
     pub environment: BTreeMap<String, String>,
     /// It does not start before.
     pub begin: Option<f64>,

@@ -73,7 +73,7 @@ pub struct BoxPicture {
     pub start: f64,
     /// Until when: of what runs or is planned, as expected.
     pub end: f64,
-    /// The length that was expected of it, in seconds, if it runs longer and its end is unknown.
+    /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// Where: ranges of processors, first and last.
     pub processors: Vec<(u32, u32)>,

@@ -60,12 +60,12 @@ pub struct Reservation {
     pub processors: Vec<(u32, u32)>,
 }
 
-/// Describes ranges of processors.
+/// Returns the schema for ranges of processors.
 fn ranges() -> Array {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
     let range = ArrayBuilder::new().items(number).min_items(Some(2)).max_items(Some(2));
     ArrayBuilder::new()
-        .description(Some("Which processors, as ranges, first and last."))
+        .description(Some("Processors as ranges, each with its first and its last processor."))
         .items(range)
         .min_items(Some(1))
         .build()

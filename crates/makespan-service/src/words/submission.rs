@@ -51,13 +51,13 @@ pub struct Submission {
     pub after: Vec<JobNumber>,
 }
 
-/// Describes variables of an environment by their names.
+/// Returns the schema for environment variables by name.
 fn variables() -> Object {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let name = text().pattern(Some("^[A-Za-z_][A-Za-z0-9_]*$")).build();
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .description(Some("Variables that their environment has besides those of the service."))
+        .description(Some("Variables of their environment, in addition to those of the service."))
         .property_names(Some(name))
         .additional_properties(Some(Schema::from(text().build())))
         .build()

@@ -391,7 +391,7 @@ fn a_reservation_keeps_processors_free() {
     until_state(&keeper, long, State::Succeeded);
 }
 
-/// Keys and tokens may be in the environment of a job: all other readers see none of it.
+/// The environment of a job may contain keys and tokens. Only its user and admins can read it.
 #[test]
 fn the_environment_of_a_job_is_for_its_user_and_admins() {
     let temporary = tempfile::tempdir().unwrap();
@@ -409,7 +409,8 @@ fn the_environment_of_a_job_is_for_its_user_and_admins() {
     }
 }
 
-/// A file that describes millions of nodes is refused within the time of a check, and others are answered meanwhile.
+/// A file that describes millions of nodes is refused within the time limit of a check, and other requests are answered
+/// in the meantime.
 #[test]
 fn a_small_file_that_describes_much_is_refused_at_once() {
     let temporary = tempfile::tempdir().unwrap();

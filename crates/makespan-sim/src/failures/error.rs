@@ -1,9 +1,9 @@
-//! The reasons why a model of failures is wrong.
+//! Errors in models of failures.
 
 use makespan_core::{Time, TimeError};
 use thiserror::Error;
 
-/// The reason why a model of failures is wrong.
+/// Reason why a model of failures is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FailureModelError {
     /// A mean that is not positive.

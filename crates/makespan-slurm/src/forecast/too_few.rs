@@ -1,4 +1,4 @@
-//! The reason why too few nodes serve a job.
+//! Explains why there are too few nodes for a job.
 
 use super::model::{Model, takes_jobs};
 use super::shape::Shape;
@@ -6,7 +6,7 @@ use super::why::{Why, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
-    /// Explains that too few nodes are large enough, or are there.
+    /// Explains that too few nodes are large enough or available.
     pub(super) fn too_few(&self, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Why {
         let queue = self.queue;
         if let Some(why) = self.without_required(job, partition, shape) {
@@ -42,11 +42,11 @@ impl Model<'_> {
         if away.is_empty() {
             Why::new("nodes", text).with("a smaller request, or another partition")
         } else {
-            Why::new("nodes", text).with(format!("nodes that are away come back: {}{more}", away.join(", ")))
+            Why::new("nodes", text).with(format!("these nodes come back: {}{more}", away.join(", ")))
         }
     }
 
-    /// Explains that one of the nodes that have to be among its nodes cannot be.
+    /// Explains that a node that the job requires is not available.
     fn without_required(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Why> {
         let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;

@@ -41,8 +41,8 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
     Some((numbers, at_once, left_out))
 }
 
-/// The part of a list of tasks that is known although Slurm has cut the list, as in `1,3,5,4...%5`; `None` of a list that is whole.
-/// The last number may itself be cut off, unless it starts a range.
+/// Returns the known part of a list of tasks that Slurm truncated, such as `1,3,5,4...%5`. Returns `None` for a
+/// complete list. The last number may itself be incomplete, unless it starts a range.
 pub(super) fn known_of_cut(text: &str) -> Option<String> {
     let (list, end) = text.split_once("...")?;
     let (known, last) = list.rsplit_once(',').unwrap_or(("", list));

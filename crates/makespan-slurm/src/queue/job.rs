@@ -104,7 +104,7 @@ impl Around<'_> {
         if known.is_some() {
             let count = found.as_ref().map_or(0, |found| found.0.len());
             self.remarks.push(format!(
-                "job {}: Slurm has cut the list of its array's tasks, `{tasks}`: {count} are known and at least 1 is missing; save the \
+                "job {}: Slurm has cut the list of its array's tasks, `{tasks}`: {count} are known, and at least 1 is missing; save the \
                  jobs with SLURM_BITSTR_LEN=0",
                 job.id
             ));
@@ -115,7 +115,7 @@ impl Around<'_> {
         };
         if left_out > 0 {
             self.remarks.push(format!(
-                "job {}: left out, since its array has too many: {}",
+                "job {}: its array is too large; {} left out",
                 job.id,
                 counted(left_out, "task")
             ));

@@ -37,8 +37,8 @@ impl PastRun {
         })
     }
 
-    /// Reads what `sacct -P` printed, its columns named in the first line, and counts the lines that could not be understood. The
-    /// name of a job may hold the sign between columns: the columns behind the name are counted from the right.
+    /// Reads the output of `sacct -P`, whose first line names the columns. Also returns the number of unreadable lines.
+    /// A job name may contain the separator, so the columns after the name are counted from the right.
     ///
     /// # Errors
     /// A sentence when there is no such first line.
@@ -78,7 +78,7 @@ impl PastRun {
     }
 }
 
-/// The words of a line, one for each column; what is too much belongs to the column of free text.
+/// Splits a line into one word for each column. Extra words belong to the column of free text.
 fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
     let excess = words.len().saturating_sub(columns);

@@ -1,4 +1,4 @@
-//! Outputs of commands that were saved as files.
+//! Saved outputs of Slurm commands.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -88,7 +88,7 @@ pub(super) const FILES: [(Part, &str); 15] = [
     (Part::Past, "sacct.history.txt"),
 ];
 
-/// Returns the first of the files of a part.
+/// Returns the name of the first file of a part.
 pub(super) fn file(part: Part) -> &'static str {
     FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
 }

@@ -1,4 +1,4 @@
-//! The input of an evaluation, and the times that it writes.
+//! Input of an evaluation, and the times that the evaluation writes.
 
 use super::measure::Measure;
 use super::tails::Tails;

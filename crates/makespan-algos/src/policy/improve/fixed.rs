@@ -1,4 +1,4 @@
-//! A task whose place in the plan is fixed.
+//! A task with a fixed place in the plan.
 
 use makespan_core::{FreeTime, Reservation, Time};
 

@@ -42,33 +42,37 @@ impl Default for Improving {
     }
 }
 
-/// Keeps a plan of all that waits, and improves it at every event by the search of [`crate::scheduler::Optimise`], which begins with the
-/// plan that is there.
+/// Keeps a plan of all waiting tasks. At every event, it improves the plan with the search of
+/// [`crate::scheduler::Optimise`], which starts from the current plan.
 ///
-/// The plan is an order of the tasks, each with its allotment; serial insertion makes it a schedule behind what runs, until that is believed to
-/// end. At an event the tasks that began are gone from it, those that were submitted are put in at the place and on the allotment that cost
-/// least, and a bounded number of changes is annealed from there. So a plan is never lost because a task ended early or late: what
-/// ended early lets the order move up, and what the insertion finds room for starts now. Tasks that have the same start as before keep it.
+/// The plan is an order of the tasks with their allotments. Serial insertion turns it into a schedule after the running
+/// tasks and their expected ends. At an event, started tasks leave the plan. New tasks enter it at the position and
+/// allotment of least cost. Then a bounded number of changes is annealed. So an early or late end never discards the
+/// plan: after an early end the order moves up, and tasks start now if the insertion finds room. Tasks with an
+/// unchanged start keep it.
 ///
-/// What runs long on many processors lets those wait that come meanwhile. So the area of a task has a price: what waits takes some time
-/// on all processors, and a part of as many tasks as came in as long before now would wait for it.
+/// A long task on many processors delays tasks that arrive later. So the area of a task has a price. The price
+/// estimates how many tasks will arrive and wait, from the number of recent arrivals. The recent period is as long as
+/// the time that the waiting tasks need on all processors.
 ///
-/// The task that has waited longest has a latest start ([`Keep`]): twice the wait that was planned when it became the oldest. If the
-/// search would start it later, its place is reserved, and the others are planned around it. While tasks end by their estimates and no
-/// machine fails, it waits at most twice as long as it was planned to.
+/// The task that has waited longest has a latest start ([`Keep`]): twice the wait that was planned when it became the
+/// oldest. If the search would start it later, its place is reserved and the other tasks are planned around it. If
+/// tasks end by their estimates and no machine fails, it waits at most twice as long as planned.
 ///
-/// At most 1,000 tasks are in the plan. Others wait in the order of their weight for their least work (by deadlines, or the longest first, as the
-/// objective asks) and move up. Tasks of bags without weight start last, where they delay nothing that is planned.
+/// The plan has at most 1,000 tasks. Further tasks wait in the order of weight over least work (or by deadline, or the
+/// longest first, depending on the objective) and move up later. Tasks of bags without weight start last, and only if
+/// they delay no planned task.
 ///
-/// Where tasks wait for each other, need more than processors or run on processors of different speeds, the plan has all tasks of each job that
-/// was heard of, those that are still to be submitted among them, and is inserted by [`crate::kernel::packing::Inserter`] behind what
-/// has begun.
+/// If tasks wait for each other, need resources, or run on processors of different speeds, the plan contains all tasks
+/// of every known job, including tasks that are not yet submitted. [`crate::kernel::packing::Inserter`] then inserts
+/// them after the started tasks.
 ///
-/// In a run the search may go on between events, on a thread of its own ([`Improve::in_background`]).
+/// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
-/// Source: Makespan. Replanning from the plan that is there is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E. Lin, Journal of
-/// Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors equally fast, nothing needed besides them.
-/// Guarantee: nothing waits for ever; no ratio. Complexity: an event costs `steps` partial insertions of what waits.
+/// Source: Makespan. Replanning from the current plan is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E.
+/// Lin, Journal of Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors are equally fast, and
+/// tasks need only processors. Guarantee: no task waits forever; no ratio. Complexity: an event costs `steps` partial
+/// insertions of the waiting tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("improve[steps=500]", 1)?;

@@ -30,25 +30,26 @@ use flow::{Hopeless, Table};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
-/// Serves a flow of jobs that are graphs of tasks: every job gets places for all its tasks, by the variant of its strategy
-/// that is best for the job or, where several are planned together, for the flow.
+/// Schedules a flow of jobs that are graphs of tasks. Each job gets processors and times for all its tasks, by the
+/// variant of its strategy that is best for the job. If several jobs are planned together, the variant that is best for
+/// the flow is used.
 ///
-/// Jobs are planned one by one as they come or as the one before has ended, as a buffer is full, or again at each arrival as
-/// long as none of their tasks has started ([`Serve`]). One by one, those of higher priority come first, then those of greater weight,
-/// then as they came. Several together are planned in the order, and by the variants, whose flow has the least weight of late
-/// jobs, that of the highest priority first; then the fewest late jobs that were planned in time before, and then the greatest
-/// utilisation, least cost or least weighted sum of ends ([`Goal`]). A job that cannot be in time takes HEFT's places, which is told, or
-/// is given up ([`Late`]). Single tasks are graphs of one task. A job that states a deadline has to end by it,
-/// whether it is a graph or a single task.
+/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
+/// again at each arrival until one of their tasks has started. One by one, jobs of higher priority come first, then
+/// jobs of greater weight, then earlier arrivals. Several jobs together are planned in the order and with the variants
+/// that minimise the weight of late jobs, the highest priority first. Ties are broken by the fewest late jobs that were
+/// planned in time before, and then by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of
+/// ends. A job that cannot be in time takes HEFT's placement, with a warning, or is cancelled ([`Late`]). Single tasks
+/// are graphs of one task. A job with a deadline must end by it, whether it is a graph or a single task.
 ///
-/// Tasks keep their order on each processor. They start as soon as their predecessors have ended, or with `starts=reserved` not before
-/// their reserved starts, as in the paper. Early starts keep more deadlines when nodes fail or run times deviate.
-/// When processors go down, or jobs that were planned in time would be late as their order goes on, a job of which no task
-/// has started takes another variant of its strategy, somewhat later if need be, or is planned anew; with [`Serve::Replan`] all
-/// such jobs are, once one that has begun had to move. Of a job that has begun the tasks that have not started are planned again
-/// by the rule of HEFT around all others, and of all such jobs together if less weight is late then. An interrupted task counts as
-/// not started. From the first failure or late task on, plans
-/// leave time for the longest task of each job to run again, where they can (`Spare`).
+/// Tasks keep their order on each processor. They start as soon as their predecessors have ended. With
+/// `starts=reserved`, they do not start before their reserved starts, as in the paper. Early starts meet more deadlines
+/// when nodes fail or run times deviate. When processors go down, or when jobs that were planned in time would now be
+/// late, a job without started tasks takes another variant of its strategy, somewhat later if necessary, or is planned
+/// again. With [`Serve::Replan`], all such jobs are planned again if a started job had to move. The remaining tasks of
+/// a started job are planned again by the rule of HEFT around all other tasks, and for all started jobs together if
+/// this lowers the weight of late jobs. An interrupted task counts as not started. From the first failure or late task
+/// on, plans leave time to repeat the longest task of each job, if possible (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 4. Deviations: buffers, replanning and what is done when machines fail are named

@@ -1,4 +1,4 @@
-//! Makes what waiting jobs ask for from their submissions.
+//! Converts the submissions of waiting jobs to requests.
 
 use std::sync::Arc;
 

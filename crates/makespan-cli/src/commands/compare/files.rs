@@ -148,7 +148,7 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
     writeln!(out, "\\end{{tabular}}")
 }
 
-/// Returns a text without what TeX takes for more than text.
+/// Returns a text with TeX's special characters escaped.
 fn tex(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

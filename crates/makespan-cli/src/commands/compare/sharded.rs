@@ -21,7 +21,7 @@ use crate::output::{shown, write_file};
 /// The instance, with all that the options say of it.
 const INSTANCE: &str = "instance.json";
 
-/// The name of this program.
+/// Name of this program.
 const PROGRAM: &str = "makespan";
 
 /// The key of what the part of a comparison depends on.
@@ -53,7 +53,7 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     parts.iter().map(|part| read(part, instance)).collect::<Result<_>>().map(Some)
 }
 
-/// Does the work of a shard: `makespan shard`.
+/// Computes one shard (`makespan shard`).
 pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
     let folder = &options.folder;
     shards::shard(options, |plan, shard| {

@@ -43,7 +43,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
         let shorter = period.shortened(instance, &found.problem, &found.state.rates);
         if shorter.period < period.period {
             remarks.push(format!(
-                "the period is {} s, in which the tasks that there are end earliest; --period states another",
+                "the period is {} s, because all tasks end earliest with it; --period sets another",
                 shorter.period
             ));
         }
@@ -180,7 +180,7 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
     if let Some(&first) = unreachable.first() {
         let name = &instance.platform().nodes()[first].name;
         notes.push(format!(
-            "not reached in time: {} such as `{name}`; a single task would be longer than any schedule on the way",
+            "not reached: {} such as `{name}`; sending a single task there takes longer than any schedule",
             counted(unreachable.len(), "node")
         ));
     }
@@ -200,8 +200,8 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
         if let Some(&first) = late.first() {
             let name = &instance.platform().nodes()[first].name;
             notes.push(format!(
-                "this period suits more tasks: the last one is sent after about {} s, before {} such as `{name}` would get \
-                 their first; with a shorter --period they start sooner, at the price of some throughput",
+                "the period is too long for this number of tasks: the last task is sent after about {} s, before {} such as `{name}` would get \
+                 their first task; with a shorter --period these nodes start sooner, but the throughput is lower",
                 float(last),
                 counted(late.len(), "node")
             ));

@@ -100,7 +100,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
 }
 
-/// Returns the cluster whose queue is asked for, or the exit status if a service has answered.
+/// Returns the cluster whose queue is shown, or the exit status if a service showed its queue.
 #[cfg(feature = "service")]
 fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     let given = options.of_cluster();
@@ -111,13 +111,13 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     }
     if let Some(option) = given {
         return Err(miette!(
-            "{option} is for the queue of a cluster, and a service is named; add --from slurm, or leave it out"
+            "{option} applies only to the queue of a cluster, but the options name a service; add --from slurm, or omit {option}"
         ));
     }
     match super::service::queue(options) {
         // A queue of a cluster has no such states.
         Err(error) if !options.state.is_empty() => Err(error),
-        // No service runs here, and there is a cluster: its queue is meant.
+        // There is no service here, but a cluster, so the user means its queue.
         Err(error) if options.names_no_service() && source::has_slurm() => {
             complain(&format!(
                 "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"

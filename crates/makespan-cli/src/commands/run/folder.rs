@@ -18,10 +18,10 @@ pub const PLAN: &str = "plan.json";
 /// The instance with the times that were learned, where any were.
 pub const INSTANCE: &str = "instance.json";
 
-/// The files of a run beside its journal and the output of its jobs.
+/// Files of a run, except its journal and the output of its jobs.
 const RESULTS: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
-/// The folders that a run on Slurm makes besides.
+/// Additional folders of a run on Slurm.
 const BOARDS: [&str; 2] = ["jobs", "pilot"];
 
 /// Returns the names of all files that a run writes, except its journal and the output of its jobs.
@@ -71,7 +71,8 @@ pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Checks whether a session has begun in a folder. A session that was killed before it wrote its journal leaves the lock, and perhaps its plan.
+/// Returns whether a folder belongs to a run. A run that was killed before it wrote its journal leaves the lock, and
+/// perhaps its plan.
 fn is_of_a_run(folder: &Path) -> bool {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))

@@ -38,7 +38,7 @@ pub struct ClusterOfJobs {
 }
 
 impl ClusterOfJobs {
-    /// The one that the options ask for.
+    /// Returns the cluster that the options select.
     pub fn of(options: &RunOptions) -> Result<Self> {
         let slurm = &options.slurm;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {

@@ -1,4 +1,4 @@
-//! Where a run is carried out: on this machine, in pilots on a cluster, or as jobs of a cluster.
+//! Places where a run is executed: this machine, pilots on a cluster, or jobs of a cluster.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use super::decider::Decider;
 use super::jobs::{ClusterOfJobs, Later, outlive_the_terminal};
 use crate::args::{On, RunOptions};
 
-/// The work of a run, once its plan is made.
+/// Input of a run after planning.
 pub struct Work<'a> {
     pub instance: &'a Instance,
     pub begun: &'a Begun,
     pub decider: &'a Decider,
-    /// The name after which pilots are called.
+    /// Beginning of the names of pilots.
     pub stem: &'a str,
-    /// How long a job has to end when it is asked to.
+    /// Time between SIGTERM and SIGKILL for a job.
     pub grace: Duration,
     pub resume: bool,
 }
@@ -31,20 +31,21 @@ impl Work<'_> {
     }
 }
 
-/// A place that carries runs out.
+/// A place where runs are executed.
 pub trait Place {
-    /// The machines of the plan if the options state no others; `None` on this machine, which the source of the run knows.
+    /// Returns the machines of the plan if the options state none. Returns `None` for this machine, because the source
+    /// of the run states it.
     fn platform(&self) -> Option<&Platform>;
 
-    /// Notes for the user about the machines.
+    /// Returns notes for the user about the machines.
     fn remarks(&self, instance: &Instance) -> Vec<String>;
 
-    /// The instance on the machines that the plan chooses, if it is to choose.
+    /// Returns the instance on the machines that the place chooses, if the place chooses machines.
     fn choose(&mut self, _decider: &Decider, _instance: &Instance, _seed: u64) -> Result<Option<Instance>> {
         Ok(None)
     }
 
-    /// Gets ready before anything is begun.
+    /// Prepares for the run before anything else begins.
     fn prepare(&self) {}
 
     /// Makes the plan.
@@ -57,11 +58,11 @@ pub trait Place {
         Ok(())
     }
 
-    /// Carries the run out.
+    /// Executes the run.
     fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace>;
 }
 
-/// Returns the place that the options name.
+/// Returns the place that the options select.
 pub fn place_of(options: &RunOptions) -> Result<Box<dyn Place>> {
     Ok(match options.slurm.on {
         None => Box::new(Here),
@@ -71,12 +72,12 @@ pub fn place_of(options: &RunOptions) -> Result<Box<dyn Place>> {
 }
 
 impl dyn Place + '_ {
-    /// Whether it is this machine.
+    /// Returns whether the place is this machine.
     pub fn is_here(&self) -> bool {
         self.platform().is_none()
     }
 
-    /// Keeps others out of the folder of the run.
+    /// Locks the folder of the run against other sessions.
     pub fn reserve<'a>(&self, instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>> {
         let reserve = if self.is_here() { reserve } else { reserve_folder };
         reserve(instance, options).map_err(|error| miette!("{error}"))
@@ -118,7 +119,7 @@ impl Place for Cluster {
         self.check_plan(instance, schedule)
     }
 
-    /// The policy is made again when pilots begin, since their ends are known then.
+    /// The policy is made again when the pilots start, because their ends are then known.
     fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
@@ -137,12 +138,12 @@ impl Place for ClusterOfJobs {
         Vec::new()
     }
 
-    /// The jobs go on when the terminal has gone, and so does this program.
+    /// Ignores the end of the terminal, so that this program continues with its jobs.
     fn prepare(&self) {
         outlive_the_terminal();
     }
 
-    /// Plans beside the jobs that the cluster has already.
+    /// Plans around the jobs that the cluster already has.
     fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
         self.plan_beside(decider, instance, seed, remarks)
     }

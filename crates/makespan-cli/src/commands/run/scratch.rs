@@ -32,6 +32,6 @@ pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scrat
     let files = instance.task_ids().filter_map(of).collect();
     let home = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
     let home = home.into_os_string().into_string();
-    let home = home.map_err(|home| miette!("{}: its name is no text in UTF-8; rename it", home.display()))?;
+    let home = home.map_err(|home| miette!("{}: its name is not UTF-8; rename it", home.display()))?;
     Scratch::new(folder.clone(), home, files).map(Some).map_err(|problem| miette!("--scratch: {problem}"))
 }

@@ -102,12 +102,13 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 
-/// Returns a remark if several words of a command hold an operator of the shell, which only a command in one string may.
+/// Returns a warning if a command of several words contains a shell operator. Operators work only in a command that is
+/// one string.
 pub fn operator(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "|&", "&>"];
     let found = words.iter().find(|word| words.len() > 1 && OPERATORS.contains(&word.as_str()))?;
     Some(format!(
-        "`{found}` is an argument of the program, since a command of several words is no shell command; for a shell command write it as one \
+        "`{found}` is passed to the program as an argument, because a command of several words is not a shell command; write a shell command as one \
          string, such as -- 'COMMAND {found} ..'"
     ))
 }
@@ -124,7 +125,7 @@ fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
         }
         std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
-    // Names of files need not be UTF-8.
+    // File names need not be UTF-8.
     let text = text_of_bytes(bytes);
     let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
     Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
@@ -147,7 +148,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a text that was taken for a list and names hardly any program.
+/// Refuses a file that was read as a list if hardly any of its commands is a program.
 fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {
@@ -155,7 +156,7 @@ fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     }
     let Some(doubt) = doubt(&loaded.instance) else { return Ok(()) };
     Err(miette!(
-        "{}{doubt}, so it may be no list of commands, and nothing is run; if it is one, write: makespan run --format list FILE",
+        "{}{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list FILE",
         place(options, loaded, "")
     ))
 }

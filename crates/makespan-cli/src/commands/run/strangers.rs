@@ -1,4 +1,4 @@
-//! Finds texts that only look like lists of commands: prose, or the output of some program.
+//! Detects texts that only look like lists of commands: prose, or the output of a program.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,10 +8,10 @@ use makespan_exec::program;
 
 use crate::output::shown;
 
-/// Commands that are looked at.
+/// Number of commands that are checked.
 const LOOKED: usize = 100;
 
-/// Words that a POSIX shell knows without a program.
+/// Words that a POSIX shell interprets itself.
 const SHELL: [&str; 56] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "in", "function", "time", "select", ".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo",
@@ -19,10 +19,11 @@ const SHELL: [&str; 56] = [
     "read", "readonly", "return", "set", "shift", "source", "test", "trap", "true", "ulimit", "umask", "unset", "wait",
 ];
 
-/// Behind these words another command begins.
+/// Words that another command follows.
 const OPENING: [&str; 10] = ["!", "{", "if", "then", "else", "elif", "while", "until", "do", "time"];
 
-/// Returns the reason why a text may be no list of commands: most of its first commands name no program of this machine.
+/// Returns the reason to doubt that a text is a list of commands: most of its first commands name no program of this
+/// machine.
 pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
@@ -61,19 +62,19 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
         }
     }
     let commands = if lines.len() == 1 {
-        "its command names".to_owned()
+        "its command does not name".to_owned()
     } else {
-        format!("{strange} of its first {} name", counted(lines.len(), "command"))
+        format!("{strange} of its first {} do not name", counted(lines.len(), "command"))
     };
-    Some(format!("{commands} no program of this machine ({})", named.join(", ")))
+    Some(format!("{commands} a program of this machine ({})", named.join(", ")))
 }
 
-/// The words of a line at which a shell expects a program, as far as they are plain.
+/// Returns the plain words of a line at which a shell expects a program.
 fn programs(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for part in parts(line) {
         for word in part.split_whitespace() {
-            // A subshell.
+            // This is a subshell.
             let word = word.trim_start_matches('(').trim_end_matches(')');
             let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
                 name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -82,7 +83,7 @@ fn programs(line: &str) -> Vec<&str> {
             if is_assignment || word.is_empty() || OPENING.contains(&word) {
                 continue;
             }
-            // A redirection, a quotation or an expansion: nothing is known.
+            // A redirection, a quotation or an expansion does not name a program.
             if !word.contains(|c: char| "<>\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word) {
                 found.push(word);
             }
@@ -92,7 +93,7 @@ fn programs(line: &str) -> Vec<&str> {
     found
 }
 
-/// The simple commands of a line: between operators that are in no quotation.
+/// Splits a line into simple commands at operators outside quotations.
 fn parts(line: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut quote, mut escaped, mut before) = (Vec::new(), 0, None, false, ' ');
     for (at, c) in line.char_indices() {
@@ -116,7 +117,8 @@ fn parts(line: &str) -> Vec<&str> {
     parts
 }
 
-/// Checks whether a shell of this machine would find the program. A path of which there is no file yet may be made by an earlier job.
+/// Returns whether a shell of this machine would find the program. A path without a file also counts as found, because
+/// an earlier job may make the file.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;
@@ -147,7 +149,7 @@ mod tests {
             let lines: Vec<&str> = text.lines().collect();
             let doubt = doubt_of(&lines);
             assert!(
-                doubt.as_ref().is_some_and(|doubt| doubt.contains("no program of this machine")),
+                doubt.as_ref().is_some_and(|doubt| doubt.contains("a program of this machine")),
                 "{text}: {doubt:?}"
             );
         }

@@ -80,7 +80,7 @@ fn tasks_told(tasks: &[TaskDetail], all: u64) -> String {
     let rows = tasks.iter().take(SHOWN).map(|task| {
         let time = match (task.started, task.ended) {
             (Some(started), Some(ended)) => span(ended - started),
-            // A task that runs longer than expected shows for how long it runs.
+            // For a task that runs longer than expected, the table shows its time so far.
             (Some(started), None) if now - started > task.estimate + 0.5 => format!(">{}", span(now - started)),
             _ => format!("~{}", span(task.estimate)),
         };
@@ -108,7 +108,7 @@ fn explained(explanation: &Explanation) -> String {
     let mut text = String::from("\n");
     if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
         let from_now = |instant: f64| span((instant - now).max(0.0));
-        text += &format!("with 80 % it starts {} to {} from now\n", from_now(early), from_now(late));
+        text += &format!("with a probability of 80 % it starts {} to {} from now\n", from_now(early), from_now(late));
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {

@@ -47,7 +47,7 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
     }
 }
 
-/// Reports that a task wrote to standard error only.
+/// Prints a note if a task wrote only to standard error.
 fn point_to_errors(client: &Client, options: &LogsOptions) {
     let errors = client.log(JobNumber(options.job), options.task, Stream::Err, 0);
     if errors.is_ok_and(|errors| errors.size > 0) {

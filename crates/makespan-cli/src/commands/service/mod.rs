@@ -89,7 +89,7 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
-/// Returns an instant at which something is expected: `in 5 s`, or `in 0 s` if the instant has passed without it.
+/// Returns the time until an expected event: `in 5 s`, or `in 0 s` if the expected instant has passed.
 fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }

@@ -68,9 +68,9 @@ const PLANNING: f64 = 10.0;
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
-/// The end of a running job of which nothing is known, and the line that says so.
+/// Text for an unknown end of a running job, and the line that explains it.
 const UNKNOWN: &str = "unknown";
-const LONGER: &str = "\nunknown: the job runs longer than expected, and no job like it is known to have run as long\n";
+const LONGER: &str = "\nunknown: the job runs longer than expected, and no similar job has ever run this long\n";
 
 fn is_planned_now(job: &JobSummary, now: f64) -> bool {
     job.state == State::Waiting
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
     }
 
-    /// No state of a job and no instant of its expectations gives a text about the past, except for what has happened.
+    /// Expected instants are never shown as past. Only events that happened are.
     #[test]
     fn nothing_that_is_expected_is_in_the_past() {
         for state in [State::Waiting, State::Running] {

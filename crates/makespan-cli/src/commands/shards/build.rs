@@ -1,10 +1,10 @@
-//! A fingerprint of the running program.
+//! Fingerprint of the running program.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::sync::OnceLock;
 
-/// Returns a hash of the executable of this process. Results of another build are not taken over.
+/// Returns a hash of the executable of this process. Shards of another build are not reused.
 ///
 /// # Errors
 /// The executable cannot be read.

@@ -1,7 +1,7 @@
-//! Work that is split into shards: jobs of a run, each of which is a process of this program that computes a part and leaves it in the
-//! folder of the work. Whoever gives the command gathers the parts.
+//! Work that is split into shards. Each shard is a job of a run: a process of this program that computes a part of the
+//! work and writes it to the folder of the work. The command that split the work collects the parts.
 //!
-//! The caller decides what a shard computes and passes a function to [`shard`].
+//! The caller of [`shard`] passes the function that computes a part.
 
 mod build;
 mod plan;
@@ -147,7 +147,7 @@ fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(miette!(
-            "the shards in {} are being computed for another command; wait for it, or name another folder with {}",
+            "the shards in {} are being computed for another command; wait for it, or choose another folder with {}",
             shown(&folder.display().to_string()),
             work.option
         )),
@@ -157,7 +157,7 @@ fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
 
 fn text(path: &Path) -> Result<String> {
     let name = path.to_str().map(str::to_owned);
-    name.ok_or_else(|| miette!("{}: its name is no text in UTF-8; name another folder", path.display()))
+    name.ok_or_else(|| miette!("{}: its name is not UTF-8; name another folder", path.display()))
 }
 
 /// What a log says last.
@@ -167,12 +167,12 @@ fn last_line(log: &Path) -> String {
     last.map_or_else(String::new, |line| format!(" (`{}`)", shown(line)))
 }
 
-/// Does the work of a shard: goes to the folder in which the command of the whole work was given, and calls `compute` there.
+/// Computes one shard: changes to the folder in which the user gave the command, and calls `compute` there.
 pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> Result<()>) -> Result<ExitCode> {
     let (folder, index) = (&options.folder, options.index);
     let name = folder.display();
     let plan = ShardPlan::read(folder)?
-        .ok_or_else(|| miette!("{name}: no work is split there; a command with --on or --shards does so"))?;
+        .ok_or_else(|| miette!("{name} holds no shards; a command with --on or --shards makes them"))?;
     if index >= plan.shards {
         return Err(miette!("{name} has shards 0 to {}, and no {index}", plan.shards - 1));
     }
@@ -184,7 +184,7 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the error about a plan whose command line is none of this program that can be split.
+/// Returns the error for a plan of shards whose command cannot be split by this program.
 pub fn not_split(folder: &Path) -> Report {
     miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
 }

@@ -34,14 +34,14 @@ impl ShardPlan {
         let directory = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
         let words = std::env::args_os().skip(1).map(|word| word.into_string().map_err(drop)).collect();
         let words: Result<Vec<String>, ()> = words;
-        let words = words.map_err(|()| miette!("an argument is no text in UTF-8; rename the file"))?;
+        let words = words.map_err(|()| miette!("an argument is not UTF-8; rename the file"))?;
         Ok(Self { shards, identity: work.identity.clone(), directory, words })
     }
 
     /// Writes it, whole or not at all.
     pub fn write(self, folder: &Path) -> Result<Self> {
         let directory = self.directory.to_str().ok_or_else(|| {
-            miette!("{}: the name of the current folder is no text in UTF-8; rename it", self.directory.display())
+            miette!("{}: the name of the current folder is not UTF-8; rename it", self.directory.display())
         })?;
         let file = json!({
             "version": VERSION,
@@ -80,14 +80,14 @@ impl ShardPlan {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
             return Err(miette!(
-                "{folder} holds shards of another command, or of another build of the program: `{}`; name another folder with {}",
+                "{folder} holds shards of another command or another build of the program: `{}`; choose another folder with {}",
                 shown(&self.words.join(" ")),
                 work.option
             ));
         }
         match shards.filter(|&shards| shards as usize != self.shards && work.parts >= shards as usize) {
             Some(_) => Err(miette!(
-                "{folder} holds {} shards already; leave --shards out, or name another folder with {}",
+                "{folder} holds {} shards already; leave --shards out, or choose another folder with {}",
                 self.shards,
                 work.option
             )),

@@ -1,10 +1,10 @@
 //! One part of split work.
 
-/// The folder of the shards, in the folder of the results.
+/// Folder of the shards within the folder of the results.
 pub const SHARDS: &str = "shards";
 
-/// One of `count` parts of split work: the items `index`, `index + count`, `index + 2 * count` and so on. Work lists its longest items
-/// first, so that they spread over all shards.
+/// One of `count` parts of split work: the items `index`, `index + count`, `index + 2 * count` and so on. The longest
+/// items come first in the work, so they spread over all shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Index of the shard, from 0.

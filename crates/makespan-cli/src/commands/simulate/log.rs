@@ -1,4 +1,4 @@
-//! The log that is simulated, and the queue that it may be.
+//! The log to simulate, or the queue that replaces it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

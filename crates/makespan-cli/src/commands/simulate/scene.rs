@@ -54,7 +54,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
             );
         } else if untold > 0 {
             remarks.push(format!(
-                "AS LOGGED leaves out {untold} of {}, whose records do not tell when they started",
+                "AS LOGGED omits {untold} of {}, because their records do not state a start time",
                 counted(past.starts.len(), "job")
             ));
         }

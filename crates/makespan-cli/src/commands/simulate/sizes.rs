@@ -74,8 +74,8 @@ impl Sizes {
     pub fn text(&self, instance: &Instance) -> String {
         let sooner = self.earlier.iter().filter(|one| one.ends.1 < one.ends.0).count();
         let told = format!(
-            "of {} that waited and accept several sizes {} would have started earlier at another, delaying nobody; {sooner} of them \
-             would have ended earlier, too",
+            "{} waited and accept several sizes; {} of them would have started earlier at another size without delaying another job; {sooner} of them \
+             would also have ended earlier",
             counted(self.asked, "job"),
             self.earlier.len()
         );

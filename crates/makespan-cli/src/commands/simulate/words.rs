@@ -1,4 +1,4 @@
-//! Words for numbers and names of jobs.
+//! Phrases for numbers and names of jobs.
 
 /// Some of the names, and how many more.
 pub fn named<S: AsRef<str>>(names: &[S]) -> String {

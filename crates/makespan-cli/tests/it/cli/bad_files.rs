@@ -47,7 +47,7 @@ fn files_that_are_no_instance() {
     refused(
         "words.xyz",
         "hello world\n",
-        &["the format is not known", "a list of shell commands, native JSON or TOML, SWF"],
+        &["the format is unknown", "a list of shell commands, native JSON or TOML, SWF"],
     );
     refused("trunc.json", r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"na"#, &[":1:", "too early"]);
     refused("trunc.toml", format!("{HEAD}[[jobs]]\nname = \"a"), &[":5"]);

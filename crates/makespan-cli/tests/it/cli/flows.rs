@@ -1,4 +1,4 @@
-//! Flows of tasks: generated and simulated.
+//! Generation and simulation of job flows.
 
 use serde_json::Value;
 

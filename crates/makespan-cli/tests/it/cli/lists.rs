@@ -116,7 +116,7 @@ fn every_command_reads_a_list() {
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
 }
 
-/// Text that may be something else is not run, unless the user states that it is a list.
+/// A text that may not be a list runs only if the user states that it is a list.
 #[test]
 fn a_doubtful_text_is_no_list() {
     let sandbox = Sandbox::new();
@@ -169,7 +169,7 @@ fn templates_make_commands() {
     );
 }
 
-/// One string is a shell command, several words are a program and its arguments.
+/// One string is a shell command; several words are a program and its arguments.
 #[test]
 fn several_words_are_no_shell_command() {
     let sandbox = Sandbox::new();
@@ -185,7 +185,7 @@ fn several_words_are_no_shell_command() {
     assert_eq!(out("b"), "a; $HOME  b  *\n");
     let said = sandbox.makespan("run --folder c -- echo {2} 'see {1}.txt' '>' x ::: 'a b' ::: 1 2").succeeds();
     assert_eq!(out("c"), "1 see a b.txt > x\n2 see a b.txt > x\n");
-    assert!(said.contains("`>` is an argument of the program"), "{said}");
+    assert!(said.contains("`>` is passed to the program as an argument"), "{said}");
     let said = sandbox.makespan("run --folder d -- no-such-program");
     assert!(
         said.out.contains("it returned exit status 127: ") && said.out.contains("no-such-program: not found"),
@@ -210,7 +210,7 @@ fn templates_that_are_wrong_are_refused() {
     assert_eq!(sandbox.entries(), [""; 0]);
 }
 
-/// Names of files are bytes: arguments on the command line, in a file and in a list reach the command as they are.
+/// File names are bytes. Arguments on the command line, in a file and in a list reach the command unchanged.
 #[test]
 fn names_that_are_not_utf8_reach_the_command() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Times of tasks on machines: generated and planned.
+//! Generation and planning of tasks with a run time for each machine.
 
 use crate::cli::sandbox::Sandbox;
 

@@ -41,7 +41,10 @@ fn projects_are_drawn_and_converted() {
     // Two activities that wait for each other in turn, and a resource that holds one of them at a time.
     sandbox.write("own.rcp", "4 1\n3\n0 0 2 2 3\n5 2 1 4\n4 2 1 4\n0 0 0\n");
     let said = sandbox.makespan("convert own.rcp own.json").succeeds();
-    assert!(said.contains("activities without duration at the ends of the project, left out: 2"), "{said}");
+    assert!(
+        said.contains("activities without duration that mark the begin and the end of the project are left out: 2"),
+        "{said}"
+    );
     let (first, again) = (sandbox.read("own.json"), sandbox.makespan("convert own.json own.toml"));
     again.succeeds();
     assert!(first.contains("\"licences\":{\"R1\":3}") && first.contains("\"needs\":{\"R1\":2}"), "{first}");
@@ -58,7 +61,7 @@ fn memory_of_a_log_is_kept_on_machines_that_state_it() {
     sandbox.write("machines.toml", machines);
     let said = sandbox.makespan("convert log.swf a.json").succeeds();
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("`memory` needed by 1 job, `1` the most, 4.19 MB; the machines state none"), "{said}");
+    assert!(words.contains("`memory` needed by 1 job, at most 4.19 MB (`1`); the machines state none"), "{said}");
     assert!(!sandbox.read("a.json").contains("needs"));
     sandbox.makespan("convert log.swf b.json --platform machines.toml").succeeds();
     let kept = sandbox.read("b.json");

@@ -114,7 +114,7 @@ pub struct Said {
     pub err: String,
 }
 
-/// Nouns that programs count.
+/// Nouns that the program prints after numbers.
 const COUNTED: [&str; 24] = [
     "jobs",
     "tasks",
@@ -142,11 +142,11 @@ const COUNTED: [&str; 24] = [
     "cores",
 ];
 
-/// Returns a count of one with a noun in the plural, such as `1 jobs`.
+/// Returns the first wrong plural after the number one, such as `1 jobs`.
 fn false_plural(text: &str) -> Option<String> {
     let noun = |word: &str| COUNTED.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
     let is_false = |pair: &[&str]| pair[0].trim_start_matches(['(', '`']) == "1" && noun(pair[1]);
-    // Cells of tables are further apart than words.
+    // Table cells are separated by more than one blank.
     let pairs = |line: &str| {
         line.split(' ').collect::<Vec<_>>().windows(2).find(|pair| is_false(pair)).map(|pair| pair.join(" "))
     };

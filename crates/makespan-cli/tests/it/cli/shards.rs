@@ -1,4 +1,4 @@
-//! `compare` in shards on this machine: the same bytes, and nothing is computed twice.
+//! `compare` in shards on this machine: its results are the same bytes, and no part is computed twice.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,7 +68,7 @@ fn shards_that_fail_and_other_commands_are_told() {
     sandbox.makespan("compare small.toml --folder f").refused(&["--on slurm or --shards"]);
     sandbox.makespan("compare small.toml --shards 2 --folder small.toml").refused(&["is a file", "--folder"]);
     sandbox.makespan("compare small.toml -a gng --shards 2 --folder f").refused(&["unknown algorithm `gng`"]);
-    sandbox.makespan("shard . 0").refused(&["no work is split there"]);
+    sandbox.makespan("shard . 0").refused(&["holds no shards"]);
     sandbox.makespan("shard compare-small 7").refused(&["shards 0 to 1"]);
     assert!(!sandbox.path("f").exists());
 }

@@ -1,4 +1,4 @@
-//! Files of somebody else under the names that a run writes.
+//! Runs in folders where other users' files have the names that a run writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::sandbox::Sandbox;
 
-/// Jobs of every kind: a simple job, a bag, a graph, and a job whose name is no name of a file.
+/// Jobs of every kind: a simple job, a bag, a graph, and a job whose name cannot be a file name.
 const JOBS: &str = r#"
 version = 2
 [platform]
@@ -44,7 +44,7 @@ from = "a"
 to = "b"
 "#;
 
-/// The files below a folder with their content; a link is its target.
+/// Returns the files below a folder with their content. The content of a link is its target.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -60,7 +60,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// The files of a run that began in an empty folder, by their names from there on.
+/// Returns the files of a run in an empty folder, relative to the folder.
 fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     sandbox.makespan(&format!("run {options} --folder model")).succeeds();
     let model = sandbox.path("model");
@@ -69,7 +69,8 @@ fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     names
 }
 
-/// Puts a stranger's file at a path: with content, empty, a hard link, a symbolic link, or one to nothing.
+/// Puts another user's file at a path: a file with content, an empty file, a hard link, a symbolic link, or a link
+/// without a target.
 fn put(kind: &str, precious: &Path, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {
@@ -81,8 +82,8 @@ fn put(kind: &str, precious: &Path, path: &Path) {
     }
 }
 
-/// For every file that a run writes and every kind of file that may be there before: the run is refused before anything starts, the message
-/// names the file, and nothing in the folder has changed.
+/// Tests every file that a run writes with every kind of existing file. The run is refused before anything starts, the
+/// message names the file, and nothing in the folder changes.
 #[test]
 fn no_file_of_somebody_else_is_emptied_or_replaced() {
     let sandbox = Sandbox::new();
@@ -99,7 +100,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     sandbox.write("precious", "precious\n");
     for name in &names {
         for kind in ["full", "empty", "hard link", "link", "dangling link"] {
-            // An empty lock is the lock of an earlier version, and nothing is written into it.
+            // An empty lock file comes from an earlier version. The run keeps it empty.
             if kind == "empty" && name == Path::new("lock") {
                 continue;
             }
@@ -109,7 +110,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
             let first = name.components().next().unwrap().as_os_str().to_str().unwrap();
             sandbox.makespan(&format!("run {options} --folder f")).refused(&[first]);
             let mut after = content(&folder);
-            // The lock is made first; it is an own file.
+            // The run creates its lock before it looks at other files, so the lock is a new file.
             if name != Path::new("lock") {
                 after.remove(&folder.join("lock"));
             }
@@ -121,7 +122,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     }
 }
 
-/// A folder with files of somebody else can be used if no name clashes, and a run there can be resumed.
+/// A run can use a folder with other files if no name clashes, and it can be resumed there.
 #[test]
 fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     let sandbox = Sandbox::new();
@@ -129,7 +130,7 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
     let said = sandbox.makespan("run l.txt --folder .");
     assert!(said.status == Some(1) && said.out.contains("0 of 1 job succeeded"), "{said:?}");
-    // A copy of an output by a hard link keeps what it holds when the job runs again.
+    // A hard link to an output keeps the old content when the job runs again.
     fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
     sandbox.write("go", "");
     sandbox.write("l.txt", "echo two; test -e go #: name=sim\n");
@@ -139,7 +140,8 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
 }
 
-/// A job whose output another job has written meanwhile is not started, with the reason and the remedy.
+/// A job does not start if another job has written its output in the meantime. The message names the reason and the
+/// remedy.
 #[test]
 fn what_a_job_has_written_is_not_emptied_by_another() {
     let sandbox = Sandbox::new();
@@ -150,8 +152,8 @@ fn what_a_job_has_written_is_not_emptied_by_another() {
     assert_eq!(sandbox.read("second.out"), "theirs\n");
 }
 
-/// A file that appears between two sessions under the name of a job that has not begun is kept. Outputs of jobs that have begun are the
-/// run's own, also after the list was edited.
+/// A file that appears between two sessions is kept, even if it has the output name of a job that has not started.
+/// Outputs of started jobs belong to the run, even after the list was edited.
 #[test]
 fn what_appears_between_two_sessions_is_not_emptied() {
     let sandbox = Sandbox::new();

@@ -1,11 +1,11 @@
-//! `--strict` refuses what is warned about, in every command that reads the file.
+//! `--strict` turns each warning about a file into an error, in every command that reads the file.
 
 use crate::cli::makefiles::has_make;
 use crate::cli::sandbox::Sandbox;
 
 const GRAPH: &str = "digraph { a [time=1, command=true]; b [time=2, command=true]; a -> b [data=5] }\n";
 
-/// A platform whose disk is ignored, and one whose network is, too.
+/// A platform whose disk is ignored, and a platform whose network is ignored.
 const PLATFORMS: [(&str, &str, &str); 2] = [
     (
         "disk.xml",
@@ -41,7 +41,7 @@ fn parts_of_a_platform_that_are_ignored_are_refused_in_every_command() {
             sandbox.makespan(&format!("{line} --platform {platform} --strict{words}")).refused(&[
                 platform,
                 part,
-                "--strict refuses that",
+                "--strict does not allow this",
             ]);
         }
         let report = sandbox.makespan(&format!("plan list.txt --platform {platform}")).succeeds();
@@ -83,7 +83,7 @@ fn warnings_of_make_are_refused() {
         let report = sandbox.makespan(&format!("plan {name}")).succeeds();
         assert!(report.contains(part), "{report}");
         for line in ["plan", "bound", "run"] {
-            sandbox.makespan(&format!("{line} {name} --strict")).refused(&[name, part, "--strict refuses that"]);
+            sandbox.makespan(&format!("{line} {name} --strict")).refused(&[name, part, "--strict does not allow this"]);
         }
     }
     sandbox.write("plain.mk", "all: b\n\ttouch all\nb:\n\ttouch b\n");

@@ -210,6 +210,6 @@ fn trees_go_through_platform_files_of_simgrid() {
     sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&[
         "bad.xml: line",
         "no host or router",
-        "leave the data out",
+        "omit the data",
     ]);
 }

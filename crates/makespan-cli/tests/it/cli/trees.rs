@@ -1,4 +1,4 @@
-//! Bags of tasks on trees: generated and simulated.
+//! Generation and simulation of bags of tasks on trees.
 
 use serde_json::Value;
 

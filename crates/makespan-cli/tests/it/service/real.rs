@@ -99,7 +99,8 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     assert!(next.stop());
 }
 
-/// One string is a shell command and several words are a program with its arguments, as in `run`. The reason names a program that could not be started.
+/// One string is a shell command; several words are a program with its arguments, as in `run`. If a program could not
+/// be started, the reason names the program.
 #[test]
 fn a_command_is_what_it_is_in_a_run() {
     let temporary = tempfile::tempdir().unwrap();
@@ -131,8 +132,8 @@ fn a_command_is_what_it_is_in_a_run() {
     assert!(served.stop());
 }
 
-/// Jobs that take twelve times as long as expected, asked about again and again: no figure of the queue, of a job or of the plan that is about
-/// something to come is in the past, and one screen has one figure for the length of a job.
+/// Polls jobs that take twelve times as long as expected. Expected instants in the queue, the job and the plan are
+/// never in the past, and each output shows only one length for a job.
 #[test]
 fn nothing_that_is_expected_is_in_the_past() {
     let temporary = tempfile::tempdir().unwrap();
@@ -143,7 +144,7 @@ fn nothing_that_is_expected_is_in_the_past() {
         said(&store, &["submit", "--", "sleep 0.1"]);
     }
     assert!(run(&store, &["wait", "1", "2"]).status.success());
-    // The history is written beside.
+    // The service writes the history in the background.
     std::thread::sleep(std::time::Duration::from_millis(400));
     for _ in 0..4 {
         said(&store, &["submit", "--", "sleep 1.2"]);
@@ -160,7 +161,7 @@ fn nothing_that_is_expected_is_in_the_past() {
             let text = said(&store, &["job", job]);
             let about = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap_or_default().to_owned();
             assert!(!about("starts").contains("ago") && !about("ends").contains("ago"), "{text}");
-            assert!(!about("with 80 %").contains("ago"), "{text}");
+            assert!(!about("with a probability of 80 %").contains("ago"), "{text}");
             let json: serde_json::Value =
                 serde_json::from_str(&said(&store, &["job", job, "--format", "json"])).unwrap();
             let task = &json["task_list"][0];

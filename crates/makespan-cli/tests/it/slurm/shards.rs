@@ -1,4 +1,4 @@
-//! Comparisons that compute themselves on the nodes.
+//! Comparisons whose shards run on the nodes.
 
 use serde_json::Value;
 

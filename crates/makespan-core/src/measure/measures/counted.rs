@@ -3,9 +3,10 @@
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
 
-/// The last run of each job that ended, of an instance with compound jobs; `None` of any other, whose runs count as they are. All tasks
-/// of a compound job are one run, from the first start to the last end, of the first task: it has succeeded when all of them have, else
-/// it ended as the first of them that did not. One of which tasks were given up and none failed does not count.
+/// Returns the last run of each ended job, or `None` if the instance has no compound jobs and each run counts as it is.
+/// The tasks of a compound job count as one run of its first task, from the first start to the last end. This run has
+/// succeeded if all tasks have; otherwise it has the outcome of the first task that did not succeed. A compound job
+/// with cancelled tasks and without failed tasks does not count.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;

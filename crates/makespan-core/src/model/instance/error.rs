@@ -12,16 +12,16 @@ pub enum InstanceError {
     /// Two jobs of one name.
     #[error("two jobs are named `{0}`; names must be unique")]
     DuplicateName(String),
-    /// A name of a job or a task that is longer than any name is.
+    /// A name of a job or a task that is too long.
     #[error("the name that begins with `{start}` has {length} bytes; at most 65536 are supported")]
     LongName {
-        /// Its first characters.
+        /// First characters of the name.
         start: String,
-        /// Its length.
+        /// Length of the name in bytes.
         length: usize,
     },
     /// A job that needs more processors than there are.
-    #[error("job `{job}` needs at least {} and the platform has {processors}", counted(.needs, "processor"))]
+    #[error("job `{job}` needs at least {}, but the platform has {processors}", counted(.needs, "processor"))]
     TooWide {
         /// The job.
         job: String,

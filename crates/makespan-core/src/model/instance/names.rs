@@ -32,10 +32,11 @@ impl Names {
     }
 }
 
-/// Longest name of a job or a task, in bytes. Tables are as wide as their names.
+/// Maximum length of a job or task name, in bytes. The limit keeps tables readable, because a column is as wide as its
+/// longest name.
 const LONGEST: usize = 1 << 16;
 
-/// Refuses names that are there twice or too long.
+/// Refuses duplicate names, and names that are too long.
 pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
     let of_tasks = jobs.iter().filter_map(|job| job.work.graph()).flat_map(Graph::tasks).map(|task| &*task.name);
     let mut all = jobs.iter().map(|job| job.name.as_str()).chain(of_tasks);

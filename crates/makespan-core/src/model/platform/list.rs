@@ -65,7 +65,7 @@ impl NodeList {
         }
     }
 
-    /// Returns the position of the node of a name. Nodes that are stored once are not listed for it.
+    /// Returns the position of the node with this name. Equal nodes are found by their number, without a list.
     pub fn position(&self, wanted: &str) -> Option<usize> {
         match self {
             Self::Equal { count, .. } => {
@@ -76,7 +76,7 @@ impl NodeList {
         }
     }
 
-    /// Checks whether the nodes are stored once.
+    /// Returns whether equal nodes are stored only once.
     pub fn is_stored_once(&self) -> bool {
         matches!(self, Self::Equal { .. })
     }

@@ -1,16 +1,16 @@
-//! Targets that make keeps apart although none needs the other: `.NOTPARALLEL` and `.WAIT`.
+//! Dependencies between targets that come from make's `.NOTPARALLEL` and `.WAIT`, not from prerequisites.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, Target};
 use super::order::Order;
 
-/// The word between two groups of prerequisites, of which the second waits for the first (GNU make 4.4).
+/// Separator between two groups of prerequisites; the second group waits for the first (GNU make 4.4).
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
-/// The jobs that each job waits for besides those that its target needs, as make without `--jobs` would run one after the other.
-/// `printed` is what make has printed, with its version.
+/// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. The order is the one in
+/// which make runs the jobs without `--jobs`. `printed` is the output of make, which contains its version.
 pub(super) fn apart(
     rules: &Database,
     order: &Order,
@@ -55,14 +55,15 @@ pub(super) fn apart(
     found
 }
 
-/// Whether this make lets `.NOTPARALLEL` name targets, as version 4.4 does; to others it is for all targets.
+/// Returns whether `.NOTPARALLEL` applies only to the targets that it names. This holds from GNU make 4.4; earlier
+/// versions apply it to all targets.
 fn names_targets(printed: &str) -> bool {
     let version = printed.lines().find_map(|line| line.strip_prefix("# GNU Make ")).unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (4, 4)
 }
 
-/// The prerequisites of a target as consecutive groups; with `.NOTPARALLEL` each is a group of its own.
+/// Returns the prerequisites of a target in consecutive groups. With `.NOTPARALLEL`, each prerequisite is a group.
 fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
     for &need in &target.needs {
@@ -76,7 +77,8 @@ fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// The jobs that make these targets and what they need; or, if `is_last`, only those that end last.
+/// Returns the jobs that make these targets and their prerequisites. With `is_last`, it returns only the jobs that end
+/// last.
 fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());
     while let Some(name) = open.pop() {

@@ -145,8 +145,8 @@ impl Template {
         Ok(Self { pieces, stated })
     }
 
-    /// Reads a command as the words of a command line state it: one word is a shell command, several words are a program and its arguments,
-    /// in which the shell sees nothing special.
+    /// Reads a command from the words of a command line. One word is a shell command. Several words are a program and
+    /// its arguments, and the shell interprets none of their characters.
     ///
     /// ```
     /// use makespan_formats::list::Template;
@@ -161,7 +161,7 @@ impl Template {
     /// ```
     ///
     /// # Errors
-    /// [`TemplateError`], as [`Template::parse`].
+    /// The errors of [`Template::parse`].
     pub fn of_words(words: &[String]) -> Result<Self, TemplateError> {
         match words {
             [line] => Self::parse(line),
@@ -221,7 +221,7 @@ impl Template {
     }
 }
 
-/// Quotes a word for the shell, except for the places for arguments in it.
+/// Quotes a word for the shell, but leaves its argument placeholders unquoted.
 fn one_word(word: &str) -> String {
     let (mut line, mut before, mut rest) = (String::new(), String::new(), word);
     while let Some(c) = rest.chars().next() {

@@ -1,13 +1,13 @@
-//! Which attributes of DOT mean something here, which are for drawing, and which are neither.
+//! Attributes of DOT: those that are read, those that only affect drawing, and all others.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-/// The attributes of a node, an edge or a graph.
+/// Attributes of a node, an edge or a graph.
 pub(super) type Attributes = FxHashMap<String, String>;
 
-/// An element that has attributes.
+/// Element that has attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Element {
     Node,
@@ -15,18 +15,18 @@ pub(super) enum Element {
     Graph,
 }
 
-/// Attributes of nodes that are read.
+/// Node attributes that are read.
 const OF_NODES: [&str; 3] = ["time", "work", "command"];
-/// Attributes of edges that are read.
+/// Edge attributes that are read.
 const OF_EDGES: [&str; 2] = ["data", "transfer"];
 
-/// Graphviz's attributes of nodes (<https://graphviz.org/docs/nodes/>).
+/// Graphviz's node attributes (<https://graphviz.org/docs/nodes/>).
 const DRAWN_NODES: &str = " area class color colorscheme comment distortion fillcolor fixedsize fontcolor fontname fontsize \
     gradientangle group height href id image imagepos imagescale label labelloc layer margin nojustify ordering orientation \
     penwidth peripheries pin pos rank rects regular root samplepoints shape shapefile showboxes sides skew sortv style \
     target tooltip URL vertices width xlabel xlp z ";
 
-/// Graphviz's attributes of edges (<https://graphviz.org/docs/edges/>).
+/// Graphviz's edge attributes (<https://graphviz.org/docs/edges/>).
 const DRAWN_EDGES: &str = " arrowhead arrowsize arrowtail class color colorscheme comment constraint decorate dir edgehref \
     edgetarget edgetooltip edgeURL fillcolor fontcolor fontname fontsize head_lp headclip headhref headlabel headport \
     headtarget headtooltip headURL href id key label labelangle labeldistance labelfloat labelfontcolor labelfontname \
@@ -44,11 +44,11 @@ const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class clust
     ratio remincross resolution root rotate rotation samehead sametail scale searchsize sep showboxes size smoothing sortv splines \
     start style stylesheet target tooltip TBbalance truecolor URL viewport voro_margin xdotversion ";
 
-/// Attributes that are stated and neither read nor for drawing, with their numbers.
+/// Ignored attributes that do not affect drawing, with the number of their uses.
 #[derive(Default)]
 pub(super) struct Unread(BTreeMap<(Element, String), usize>);
 
-/// Whether an attribute of this element is read.
+/// Returns whether this attribute of the element is read.
 pub(super) fn is_read(element: Element, key: &str) -> bool {
     match element {
         Element::Node => OF_NODES.contains(&key),
@@ -68,19 +68,20 @@ fn draws(element: Element, key: &str) -> bool {
 }
 
 impl Unread {
-    /// Counts the attributes of a statement that are neither read nor for drawing.
+    /// Counts the attributes of a statement that are neither read nor used for drawing.
     pub(super) fn count(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().for_each(|key| self.count_one(element, key));
     }
 
-    /// Counts an attribute unless it is read or for drawing.
+    /// Counts an attribute unless it is read or used for drawing.
     pub(super) fn count_one(&mut self, element: Element, key: &str) {
         if !is_read(element, key) && !draws(element, key) {
             self.add(element, key);
         }
     }
 
-    /// Counts the attributes that are read of a graph alone, where a trace has the times.
+    /// Counts the attributes of a graph that are normally read. They are ignored here, because the trace states the run
+    /// times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }
@@ -89,7 +90,7 @@ impl Unread {
         *self.0.entry((element, key.to_owned())).or_default() += 1;
     }
 
-    /// Returns one sentence that names the attributes, if there are any.
+    /// Returns a warning that names the attributes, if there are any.
     pub(super) fn remark(&self) -> Option<String> {
         let named = |((element, key), count): (&(Element, String), &usize)| {
             let element = match element {
@@ -103,7 +104,7 @@ impl Unread {
         (!names.is_empty()).then(|| {
             let names = names.join(", ");
             format!(
-                "attributes that are neither read nor for drawing are ignored: {names}; nodes have `time`, `work` and `command`, \
+                "unknown attributes are ignored: {names}; nodes may have `time`, `work` and `command`, \
                  edges `data` and `transfer`"
             )
         })

@@ -1,4 +1,4 @@
-//! From nodes and edges with their attributes to a graph of tasks.
+//! Converts nodes and edges with their attributes to a graph of tasks.
 
 use makespan_core::{Edge, Graph, NamedTask, Payload, Profile, Task};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use crate::instance::command::by_shell;
 use crate::odd::Odd;
 
 impl Parts {
-    /// Returns the graph; `odd` counts the values that cannot be.
+    /// Returns the graph. Counts impossible values in `odd`.
     pub(super) fn graph(&self, odd: &mut Odd) -> Result<Graph, Wrong> {
         let tasks = self.names.iter().zip(&self.tasks);
         let tasks = tasks.map(|(name, (attributes, line))| task(name, attributes, *line, odd));
@@ -48,13 +48,15 @@ impl Parts {
         }
     }
 
-    /// The payload of two parallel edges: their data are added, and of two transfers at the same time the longer one counts.
+    /// Combines the payloads of two parallel edges. Data are added. Two transfers run at the same time, so the longer
+    /// one counts.
     fn both(&self, first: Payload, second: Payload, edge: &StatedEdge) -> Result<Payload, Wrong> {
         match (first, second) {
             (Payload::Bytes(first), Payload::Bytes(second)) => Ok(Payload::Bytes(first.saturating_add(second))),
             (Payload::Fixed(first), Payload::Fixed(second)) => Ok(Payload::Fixed(first.max(second))),
             (Payload::Bytes(0), other) | (other, Payload::Bytes(0)) => Ok(other),
-            _ => Err(self.wrong(edge, "one edge has `data` and a parallel one has `transfer`; write one of them")),
+            _ => Err(self
+                .wrong(edge, "one edge has `data` and a parallel edge has `transfer`; use the same attribute on both")),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! DOT, the language of Graphviz, as far as graphs of tasks need it: one `digraph` with nodes, groups of nodes, edges and chains of
-//! edges, their attributes, default attributes, and comments.
+//! DOT, the language of Graphviz, as far as task graphs need it: one `digraph` with nodes, node groups, edges, edge
+//! chains, attributes, default attributes and comments.
 //!
-//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
-//! edge may have `data`, bytes, or `transfer`, seconds. Parallel edges add their data; a `strict` graph has one edge, for which
-//! the last value of an attribute counts.
-//! Attributes and ports for drawing are ignored, others are remarked. A subgraph is a group of nodes. Undirected graphs are
-//! refused.
+//! A node may have `time` or `work`, in seconds on a processor of speed 1; otherwise its run time is a guess. It may
+//! also have a `command` for the shell. An edge may have `data` in bytes or `transfer` in seconds. The data of parallel
+//! edges are added. A `strict` graph has one edge between two nodes, and the last value of each attribute counts.
+//! Attributes and ports for drawing are ignored, and other unknown attributes cause a warning. A subgraph is a group of
+//! nodes. Undirected graphs are refused.
 
 mod attributes;
 mod graph;
@@ -37,7 +37,7 @@ pub(super) fn begins(text: &[u8]) -> bool {
     }
 }
 
-/// An edge as it is stated.
+/// An edge as written in the file.
 struct StatedEdge {
     from: u32,
     to: u32,
@@ -54,7 +54,7 @@ struct Parts {
     /// What the nodes state themselves, not by the usual attributes.
     own: Vec<Attributes>,
     edges: Vec<StatedEdge>,
-    /// The position of each edge of a strict graph.
+    /// Position of each edge of a strict graph.
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
     /// How many edges groups have made.
@@ -63,7 +63,7 @@ struct Parts {
     usual_edge: Attributes,
 }
 
-/// Reads a graph; `strict` refuses values that cannot be and attributes that are ignored.
+/// Reads a graph. `strict` refuses impossible values and attributes that would be ignored.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let (parts, mut odd) = (parts(text)?, Odd::default());
     let job = Job::compound(name, parts.graph(&mut odd)?);
@@ -74,15 +74,15 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
 
 /// A graph that another program has drawn.
 pub(super) struct Drawn {
-    /// The label of each node, or its name if it has none.
+    /// Label of each node, or the name of the node if it has no label.
     pub labels: Vec<String>,
-    /// The edges, by the numbers of their nodes.
+    /// Edges, by the numbers of their nodes.
     pub edges: Vec<(u32, u32)>,
-    /// The attributes that are neither labels nor for drawing, if there are any.
+    /// Warning about attributes that are neither labels nor used for drawing, if there are any.
     pub unread: Option<String>,
 }
 
-/// Reads a graph of which labels and edges count, and times do not.
+/// Reads only the labels and edges of a graph.
 pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
     let Parts { names, tasks, edges, mut unread, .. } = parts(text)?;
     tasks.iter().for_each(|(attributes, _)| unread.count_read(Element::Node, attributes));
@@ -174,7 +174,7 @@ impl Parts {
         Ok(Some(chain.concat()))
     }
 
-    /// Adds an edge. In a strict graph an edge that is there takes the values that are stated now.
+    /// Adds an edge. If a strict graph already has this edge, its attributes are overwritten.
     fn edge(&mut self, from: u32, to: u32, stated: &Attributes, line: usize) {
         if let Some(known) = &mut self.of_strict {
             let place = *known.entry((from, to)).or_insert(self.edges.len());
@@ -256,7 +256,7 @@ impl Parts {
     }
 }
 
-/// The element whose defaults a keyword introduces.
+/// Returns the kind of element for which a keyword sets default attributes.
 fn element(word: &str) -> Option<Element> {
     match word.to_ascii_lowercase().as_str() {
         "node" => Some(Element::Node),

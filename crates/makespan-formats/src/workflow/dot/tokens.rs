@@ -53,7 +53,7 @@ impl Tokens<'_> {
         }
         if first == '"' {
             let mut word = self.quoted()?;
-            // Quoted texts are joined by `+`.
+            // `+` concatenates quoted texts.
             loop {
                 self.skip_blank()?;
                 let Some(rest) = self.rest.strip_prefix('+') else { return Ok(Some(Token::Word(word))) };
@@ -107,7 +107,7 @@ impl Tokens<'_> {
         Err(self.wrong("a text does not end; a quotation mark is missing"))
     }
 
-    /// Reads a text in HTML, from `<` to the `>` that belongs to it.
+    /// Reads an HTML text, from `<` to the matching `>`.
     fn html(&mut self) -> Result<Token, Wrong> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {
@@ -125,7 +125,7 @@ impl Tokens<'_> {
         Err(self.wrong("a text in HTML does not end; a `>` is missing"))
     }
 
-    /// Skips the port of a node, such as `:p` or `:p:ne`, which is for drawing.
+    /// Skips the port of a node, such as `:p` or `:p:ne`. Ports only affect drawing.
     pub(super) fn port(&mut self) -> Result<(), Wrong> {
         for _ in 0..2 {
             if self.peek()? == Some(Token::Mark(':')) {

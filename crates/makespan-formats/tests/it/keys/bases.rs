@@ -1,4 +1,4 @@
-//! Files of each format, with changes that add a key.
+//! Files of each format, with changes that add keys.
 
 use super::{Base, drawn_alone, instance, machines, trace, whole};
 
@@ -182,7 +182,7 @@ pub(super) const BASES: [Base; 17] = [
             ("      2       18", "      2       19", "duedate"),
             ("12       7", "13       7", "tardcost"),
             ("12       7", "12       8", "MPM-Time"),
-            ("   3        2          1", "   3        3          1", "announces 3 modes, and 2 follow"),
+            ("   3        2          1", "   3        3          1", "announces 3 modes, but 2 follow"),
         ],
     },
     Base {
@@ -250,7 +250,7 @@ pub(super) const BASES: [Base; 17] = [
             ("X\n", "error_action\n", "error_action"),
             ("X\n", "hostname\n", "hostname"),
             ("X\nsplit\tCOMPLETED\t1s\t2", "cpus\nsplit\tCOMPLETED\t1s\tx", "amount"),
-            ("align (b)\tCOMPLETED", "align (b)\tFAILED", "not being completed"),
+            ("align (b)\tCOMPLETED", "align (b)\tFAILED", "ignored: not completed"),
             ("align (b)", "sort (b)", "lacks the processes"),
         ],
     },

@@ -34,7 +34,7 @@ export function relative(instant) {
   return ahead >= 0 ? `in ${span(ahead)}` : `${span(ahead)} ago`;
 }
 
-// An instant at which something is expected, which is not before now.
+// Returns the text for the instant of an expected event, which is never in the past.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
 // An instant as people say it; the clock is shown on request.
@@ -54,7 +54,7 @@ export function expected(instant, isNext = true) {
   return shown;
 }
 
-// The expected end of a job that has not ended.
+// Returns the expected end of a job that has not ended.
 export function expectedEnd(job) {
   if (job.longer_than === null || job.longer_than === undefined) return expected(job.expected_end, Boolean(job.started));
   return `longer than expected (${span(job.longer_than)}), end unknown`;

@@ -1,5 +1,6 @@
-//! Requests that are generated from the description, as schemathesis does: what the description allows is accepted or refused for a reason that
-//! no description can state, and what it forbids is refused. Every answer is one of those described.
+//! Generates requests from the API description, as schemathesis does. Allowed requests must be accepted, or refused for
+//! a reason that a description cannot state. Forbidden requests must be refused. Every answer must match the
+//! description.
 
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use crate::http::description::Document;
 use crate::http::site::{Answer, Site, bearer};
 use makespan_service::Service;
 
-/// Requests for each operation: half of them are allowed.
+/// Number of requests for each operation; half of them are allowed.
 const ROUNDS: usize = 40;
 
-/// Generates values of a schema.
+/// Generates values that match a schema.
 struct Generator<'a> {
     document: &'a Value,
     random: ChaCha8Rng,
@@ -41,7 +42,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A value that the schema allows.
+    /// Returns a value that the schema allows.
     fn value(&mut self, schema: &Value) -> Value {
         let schema = self.resolved(schema);
         for key in ["oneOf", "anyOf"] {
@@ -137,7 +138,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Changes one place of a value.
+    /// Changes one part of a value.
     fn spoil(&mut self, value: &mut Value) {
         let deeper = !self.chance(0.35);
         match value {
@@ -168,7 +169,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A value that is seldom allowed.
+    /// Returns a value that schemas rarely allow.
     fn odd(&mut self) -> Value {
         let long = "x".repeat(2000);
         let odd = [
@@ -194,7 +195,7 @@ impl Generator<'_> {
     }
 }
 
-/// One parameter as it stands in a path, a query or a head, if it is allowed; else something that is not.
+/// Returns a parameter as text for a path, a query or a header. The text is valid if `allowed` is set.
 fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): (bool, bool)) -> Vec<String> {
     let schema = generator.resolved(schema);
     if !allowed {
@@ -222,7 +223,7 @@ fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): 
     }
 }
 
-/// A request for an operation. With `spoil` one thing in it is not allowed, unless nothing can be.
+/// A request for an operation. With `spoil`, one part of it is invalid if that is possible.
 struct Request {
     line: String,
     head: Vec<String>,
@@ -258,7 +259,7 @@ fn request(generator: &mut Generator<'_>, (method, path, operation): (&str, &str
     }
     let body = (!schema.is_null()).then(|| {
         let mut body = generator.value(schema);
-        // No job of these runs.
+        // These jobs must not run.
         if path == "/api/v1/jobs" {
             let several = body.get_mut("submissions").and_then(Value::as_array_mut);
             match several {
@@ -294,7 +295,8 @@ fn send(site: &Site, request: &Request) -> Answer {
     site.request(&request.line, &head, body.as_bytes())
 }
 
-/// Checks whether a refusal is for a reason that no schema states: what a file holds, what several values amount to, what there is.
+/// Returns whether a refusal has a reason that a schema cannot state: the content of a file, a combination of values,
+/// or the state of the service.
 fn is_of_meaning(answer: &Answer) -> bool {
     let problem = answer.json();
     let place = problem["place"].as_str().unwrap_or_default();
@@ -328,7 +330,7 @@ fn requests_that_are_generated_from_the_description_are_answered_by_it() {
     let mut wrong = Vec::new();
     for (path, item) in value["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap().iter().filter(|(key, _)| key.as_str() != "parameters") {
-            // A stream of events has no end.
+            // A stream of events never ends.
             if path.ends_with("/events") {
                 continue;
             }
@@ -347,7 +349,7 @@ fn requests_that_are_generated_from_the_description_are_answered_by_it() {
                     wrong.push(format!("forbidden and accepted ({}): {}", answer.status, shown()));
                 }
             }
-            // A method that is not described is refused, with those that are.
+            // Methods that are not described must be refused, and the answer must list the described methods.
             let others = ["PATCH", "PUT", "DELETE", "POST", "TRACE"].into_iter();
             let others = others.filter(|other| item.get(other.to_lowercase()).is_none());
             for other in others {

@@ -65,7 +65,8 @@ fn further_connections_wait() {
     drop(idle);
 }
 
-/// Half-sent requests of one address, more than there are connections, delay no other client at that address.
+/// One address opens more connections with half-sent requests than the limit. Other clients at this address are not
+/// delayed.
 #[test]
 fn half_sent_requests_make_nobody_wait() {
     let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });
@@ -81,7 +82,7 @@ fn half_sent_requests_make_nobody_wait() {
     let begun = Instant::now();
     assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
     assert!(begun.elapsed() < LIMIT / 4, "{:?}", begun.elapsed());
-    // A connection on which a token came stays.
+    // A connection that sent a valid token stays open.
     let job = site.submit(&site.alice, "a");
     assert_eq!(stream.happening()["job"], job);
     drop(half);

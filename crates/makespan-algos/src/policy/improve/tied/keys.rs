@@ -74,7 +74,7 @@ impl<'k> Keys<'k> {
         }
     }
 
-    /// Returns up to `most` tasks, the first by their keys, with all that they wait for, and the task that has waited longest.
+    /// Returns up to `most` tasks with the smallest keys, their predecessors, and the task that has waited longest.
     pub fn chosen(&self, packing: &Packing<'_>, survey: &Survey, most: usize) -> FxHashSet<TaskId> {
         if survey.alive.len() <= most {
             return survey.alive.iter().copied().collect();

@@ -44,7 +44,7 @@ enum Site {
 }
 
 impl Cluster {
-    /// The one that the options ask for.
+    /// Returns the cluster that the options select.
     pub fn of(options: &RunOptions) -> Result<Self> {
         let earlier = folder::choose(options).ok().filter(|_| options.failures.resume);
         Self::on(&options.slurm, earlier)

@@ -113,7 +113,7 @@ impl Variant {
                 if again > 0 {
                     let again = makespan_core::counted(again, "job");
                     self.remarks
-                        .push(format!("{}: {again} on nodes that are taken away, to be started again", self.name));
+                        .push(format!("{}: {again} on nodes that are removed, and will start again", self.name));
                 }
                 self.log.running = left;
             }

@@ -126,7 +126,7 @@ fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
 fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[TaskId]) -> Option<String> {
     let names: Vec<String> = gone.iter().map(|&task| instance.name(task).into_owned()).collect();
     let jobs = if gone.len() == 1 { "job" } else { "jobs" };
-    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be given up", named(&names)))
+    (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be cancelled", named(&names)))
 }
 
 /// The last runs of jobs that had to be started.

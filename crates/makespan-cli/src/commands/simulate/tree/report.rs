@@ -98,7 +98,7 @@ impl Page<'_> {
         if run.run.stalled {
             let left = run.run.unfinished();
             remarks.push(format!(
-                "{}: not done: {}; what they wait for never ends",
+                "{}: {} did not finish, because of a wait that never ends",
                 run.heuristic,
                 counted(left, "task")
             ));
