@@ -52,10 +52,8 @@ pub use minsum::{
     weighted_completion, weighted_completion_on,
 };
 
-use std::collections::BTreeSet;
-
 use makespan_core::proof::{Deductions, LastJob, Paths};
-use makespan_core::{Bound, Instance, Job, JobId, Objective, Proof, Unsupported};
+use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
 /// The standard bounds, one an objective, in the order of [`Objective::standard`].
 ///
@@ -76,9 +74,8 @@ const MAX_LAST: usize = 12;
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
-    let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(Job::waits_for).copied().collect();
-    let may_be_last = instance.jobs().len() - awaited.len();
-    let Some(shortest) = shortest.filter(|_| may_be_last <= MAX_LAST).map(|bound| bound.proof.clone()) else {
+    let is_meant = |_: &&Bound| instance.last_jobs().len() <= MAX_LAST;
+    let Some(shortest) = shortest.filter(is_meant).map(|bound| bound.proof.clone()) else {
         return;
     };
     for bound in bounds.iter_mut().filter(|bound| bound.makespan_at_most.is_none()) {

@@ -17,6 +17,7 @@ mod shards;
 mod simulate;
 mod slurm;
 mod source;
+mod time_limit;
 mod trees;
 
 use std::path::PathBuf;
@@ -47,6 +48,7 @@ pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
 pub use source::{STANDARD_INPUT, SourceOptions};
+pub use time_limit::TimeLimit;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
 /// What is shown to those who ask for nothing.
@@ -255,8 +257,8 @@ pub struct SearchOptions {
         conflicts_with = "algorithm",
         allow_hyphen_values = true
     )]
-    pub time_limit: Option<String>,
-    /// Limit the makespan to this multiple of the proven bound, such as 1.25
+    pub time_limit: Option<TimeLimit>,
+    /// Allow no makespan above this many times the proven bound, such as 1.25
     ///
     /// Best-effort bags do not count
     #[arg(
@@ -288,7 +290,7 @@ pub struct BoundOptions {
     ///
     /// The simplest bounds of a large instance are always proved
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
-    pub time_limit: String,
+    pub time_limit: TimeLimit,
     /// What is printed; JSON has the certificates
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,

@@ -117,8 +117,7 @@ pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Resul
 /// As there.
 pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_tasks(instance)?;
-    let files = Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone());
-    let files = Rc::new(files);
+    let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let (lock, is_own) = locked(&files.folder().join("lock"))?;
     // Somebody may have run in it until a moment ago.
     let is_begun = options.resume && files.folder().join(FILE).symlink_metadata().is_ok();

@@ -59,8 +59,6 @@ pub enum Anomaly {
     Component,
     /// The user is not a whole number below 2^32; the job has no user.
     BrokenUser,
-    /// Unreadable number of processors of the machine. It is ignored.
-    BrokenMachine,
     /// What it needs of a resource cannot be read; the job needs nothing of it.
     BrokenNeeds,
 }
@@ -124,7 +122,6 @@ impl fmt::Display for Anomaly {
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it is a job of its own here",
-            Self::BrokenMachine => "the number of processors of the machine is not a number; it is ignored",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
             Self::BrokenNeeds => "what it needs of a resource is no amount; the job needs nothing of it",
         })
@@ -181,6 +178,36 @@ impl fmt::Display for Found {
     }
 }
 
+/// Statements of the number of processors of the machine that cannot be read. They are ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenMachine {
+    /// The number of statements.
+    pub count: usize,
+    /// The place of the first.
+    pub place: Place,
+    /// The text of the first, such as `MaxProcs: abc`.
+    pub stated: String,
+}
+
+impl BrokenMachine {
+    fn problem(&self) -> String {
+        format!("the number of processors of the machine is no number: `{}`", self.stated)
+    }
+}
+
+impl fmt::Display for BrokenMachine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem())?;
+        if let Some(line) = self.place.line {
+            write!(f, " (line {line})")?;
+        }
+        match self.count {
+            1 => write!(f, "; it is ignored"),
+            count => write!(f, " and {} more; they are ignored", count - 1),
+        }
+    }
+}
+
 /// What a log held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -190,6 +217,8 @@ pub struct Report {
     pub found: Vec<Found>,
     /// How records are counted.
     pub unit: Unit,
+    /// What it states of its machine and cannot be read.
+    pub broken_machine: Option<BrokenMachine>,
 }
 
 impl Report {
@@ -209,6 +238,11 @@ impl Report {
         }
     }
 
+    /// Counts a number of processors of the machine that cannot be read.
+    pub(crate) fn add_machine(&mut self, place: Place, stated: String) {
+        self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
+    }
+
     /// Counts none of these any more.
     pub(crate) fn forget(&mut self, anomalies: &[Anomaly]) {
         self.found.retain(|found| !anomalies.contains(&found.anomaly));
@@ -219,13 +253,17 @@ impl Report {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }
 
-    /// One sentence an anomaly.
+    /// Returns one sentence for each anomaly.
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
-        self.found.iter().map(ToString::to_string)
+        let machine = self.broken_machine.iter().map(ToString::to_string);
+        machine.chain(self.found.iter().map(ToString::to_string))
     }
 
-    /// Refuses the first record that a strict reading does not accept.
+    /// Refuses what a strict reading does not accept: the machine, or else the first record.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
+        if let Some(machine) = &self.broken_machine {
+            return Err(FormatError::content(file, machine.place.clone(), machine.problem()));
+        }
         let refused = self.found.iter().filter(|found| found.anomaly.is_refused());
         match refused.min_by_key(|found| found.first) {
             Some(found) => {

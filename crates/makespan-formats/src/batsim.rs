@@ -180,11 +180,11 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
             ..Record::default()
         });
     }
-    let stated: Option<Result<u32, _>> = document.nb_res.text().map(str::parse);
-    if stated.as_ref().is_some_and(Result::is_err) {
-        report.add(Anomaly::BrokenMachine, 0);
+    let stated = document.nb_res.text().map(|text| (text, text.parse::<u32>()));
+    if let Some((text, Err(_))) = &stated {
+        report.add_machine(Place::field("nb_res"), format!("nb_res: {text}"));
     }
-    let processors = stated.and_then(Result::ok).filter(|&count| count > 0);
+    let processors = stated.and_then(|(_, count)| count.ok()).filter(|&count| count > 0);
     let (untold, remarks) = ("the workload has no `nb_res`", Vec::new());
     Ok(Logged { records, report, processors, untold, remarks, week: None, clock: None, now: None })
 }

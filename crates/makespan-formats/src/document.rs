@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::error::{FormatError, Place};
-use crate::scalar::ByEntry;
+use crate::scalar::{InList, message_of, offset_of};
 use crate::suggest::explain;
 
 /// An entry of a list in which names are unique.
@@ -69,19 +69,16 @@ const READ_TWICE: usize = 4 << 20;
 
 /// Reads a JSON document.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, FormatError> {
-    if let Ok(value) = serde_json::from_slice(bytes) {
-        return Ok(value);
-    }
-    // Finding the field of an error slows down every value. So only a second reading looks for it, and an error in a
-    // large file names only the line.
-    let _places = ByEntry::begin();
-    if bytes.len() > READ_TWICE {
-        return serde_json::from_slice(bytes).map_err(|error| json_error(file, None, &error));
+    match serde_json::from_slice(bytes) {
+        Ok(value) => return Ok(value),
+        Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, bytes, None, &error)),
+        // The field of an error costs time at every value, so it is found in a second reading; of large files the line must do.
+        Err(_) => {}
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| json_error(file, field(error.path()), error.inner()))?;
-    deserializer.end().map_err(|error| json_error(file, None, &error))?;
+        .map_err(|error| json_error(file, bytes, field(error.path()), error.inner()))?;
+    deserializer.end().map_err(|error| json_error(file, bytes, None, &error))?;
     Ok(value)
 }
 
@@ -108,16 +105,27 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
     serde_path_to_error::deserialize(deserializer).map_err(|error| toml_error(field(error.path()), error.inner()))
 }
 
-fn json_error(file: &str, field: Option<String>, error: &serde_json::Error) -> FormatError {
-    let text = error.to_string();
-    // serde_json appends the position, which is given apart.
-    let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_json::Error) -> FormatError {
+    let message = message_of(error);
+    let (message, in_list) = InList::split(&message);
     let known = error.line() > 0;
-    let place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
+    let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
+    if let Some(in_list) = in_list {
+        // Behind the list at most blanks and a brace have been read.
+        let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
+        let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
+        if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {
+            let line = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            place.line = Some(before.iter().filter(|byte| **byte == b'\n').count() + 1);
+            place.column = Some(before.len() - line);
+        }
+        place.field = place.field.map(|field| field + &in_list.entry);
+    }
     FormatError::content(file, place, explain(message))
 }
 
-fn field(path: &serde_path_to_error::Path) -> Option<String> {
+/// Returns the field at a path, without the private keys of `serde_json`.
+pub(crate) fn field(path: &serde_path_to_error::Path) -> Option<String> {
     let text = path.to_string();
     let hidden = [crate::scalar::NUMBER_KEY, crate::scalar::RAW_KEY].map(|key| format!(".{key}"));
     let text = hidden.iter().fold(text, |text, key| text.replace(key, ""));

@@ -44,14 +44,15 @@ pub enum Lists {
 /// # Errors
 /// A sentence that names the probable kind of the text and the remedy.
 pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
-    let first = first_line(text);
+    let lines = first_lines(text);
+    let first = lines.first().map_or("", String::as_str);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
         return Err(format!("the file is no text but bytes of some other kind; give {KNOWN}"));
     }
     if let Some((_, what)) = OTHERS.iter().find(|(other, _)| Some(*other) == ending) {
         return Err(not_read(what));
     }
-    if is_toml(&first) {
+    if is_toml(first) {
         return Ok(Format::Toml);
     }
     if first.split('\t').any(|name| name == "realtime") {
@@ -60,14 +61,14 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
                 .into(),
         );
     }
-    if is_slurm(&first) {
+    if is_slurm(first) {
         return Err(
             "this is output of Slurm, not a list of commands; give the output of `sacct -a -X --parsable2` with its header, or a \
              folder with saved outputs of the cluster (`makespan queue --from FOLDER`)"
                 .into(),
         );
     }
-    if let Some(what) = other(text, &first) {
+    if let Some(what) = other(text, &lines) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
         let remedy =
             if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
@@ -79,7 +80,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
              --format list FILE list.toml. Other formats: {KNOWN}"
         ));
     }
-    if let Some(doubt) = doubt(text, &first) {
+    if let Some(doubt) = doubt(&lines) {
         return Err(format!(
             "{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list FILE, or makespan \
              convert --format list FILE list.toml"
@@ -98,16 +99,11 @@ fn not_read(what: &str) -> String {
     format!("this is {what}, which is not read; give {KNOWN}")
 }
 
-/// Returns the first line that is neither blank nor a comment.
-fn first_line(text: &[u8]) -> String {
-    content(text).next().unwrap_or_default().chars().take(LOOKED).collect()
-}
-
-/// Returns the first lines that are neither blank nor comments.
-fn content(text: &[u8]) -> impl Iterator<Item = String> {
-    let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]).into_owned();
-    let lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-    lines.into_iter().filter(|line| !line.is_empty() && !line.starts_with('#'))
+/// Returns the first lines that are neither blank nor comments, at most three.
+fn first_lines(text: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.take(3).map(|line| line.chars().take(LOOKED).collect()).collect()
 }
 
 /// Whether a line is a header or a pair of TOML: a shell has no blanks around `=`, and begins its tests with `[ `.
@@ -166,8 +162,9 @@ fn is_slurm(line: &str) -> bool {
     RECORDS.iter().any(|start| line.starts_with(start)) || HEADERS.iter().any(|names| names.iter().all(has))
 }
 
-/// Returns the name of the other kind of text that this seems to be, if any.
-fn other(text: &[u8], first: &str) -> Option<&'static str> {
+/// Returns the name of another kind of text that this seems to be.
+fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
+    let first = lines.first().map_or("", String::as_str);
     if text.starts_with(b"#!") {
         return Some(SCRIPT);
     }
@@ -181,7 +178,7 @@ fn other(text: &[u8], first: &str) -> Option<&'static str> {
     if is_yaml(first) {
         return Some("YAML");
     }
-    if is_csv(text, first) {
+    if is_csv(lines) {
         return Some(CSV);
     }
     None
@@ -210,21 +207,21 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Returns whether at least two lines have the same number of commas, semicolons or tabs, and the cells between them
-/// are quoted or contain no blanks.
-fn is_csv(text: &[u8], first: &str) -> bool {
-    let lines: Vec<String> = content(text).take(3).collect();
+/// Whether two lines or more have equally many commas, semicolons or tabs, between cells that are quoted or without blanks.
+fn is_csv(lines: &[String]) -> bool {
+    let Some(first) = lines.first().filter(|_| lines.len() >= 2) else { return false };
     [',', ';', '\t'].iter().any(|&mark| {
         let plain = |cell: &str| !cell.trim().contains(char::is_whitespace) && cell.len() < 64;
         let quoted = |cell: &str| cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
         let count = first.matches(mark).count();
         let cells = first.split(mark).all(|cell| plain(cell) || quoted(cell));
-        count >= 1 && lines.len() >= 2 && cells && lines.iter().all(|line| line.matches(mark).count() == count)
+        count >= 1 && cells && lines.iter().all(|line| line.matches(mark).count() == count)
     })
 }
 
-/// Returns a reason to doubt that a text is a list of commands, if there is one.
-fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
+/// Returns the reason why a text may be no list of commands, if there is one.
+fn doubt(lines: &[String]) -> Option<&'static str> {
+    let first = lines.first()?;
     let word = first.split_whitespace().next()?;
     let cell = word.split(['|', ',', ';', '^', '~']).next().unwrap_or_default();
     if cell.starts_with(|c: char| c.is_ascii_digit())
@@ -242,7 +239,7 @@ fn doubt(text: &[u8], first: &str) -> Option<&'static str> {
     if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_title) {
         return Some("its first line looks like the header of a table");
     }
-    if content(text).nth(1).is_some_and(|second| is_rule(&second)) || is_rule(first) {
+    if lines.iter().take(2).any(|line| is_rule(line)) {
         return Some("it has a line of dashes, as tables do");
     }
     let is_pair = |word: &str| {

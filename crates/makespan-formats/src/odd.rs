@@ -35,14 +35,20 @@ pub(crate) enum Oddity {
     BrokenTransfer,
     /// Unreadable amount of a resource.
     BrokenAmount,
+    /// A number of cores cannot be read.
+    BrokenCores,
+    /// An attribute of a DOT file contradicts another attribute.
+    Contradiction,
 }
 
 impl Oddity {
     /// Returns the kind of value, its problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
-        const GUESSED: &str = "a guess of 60 s is used instead";
-        const UNLIMITED: &str = "no limit applies";
-        const EMPTY: &str = "0 bytes are used instead";
+        const GUESSED: &str = "a guess of 60 s stands in";
+        const UNLIMITED: &str = "no limit holds";
+        const EMPTY: &str = "0 bytes stand in";
+        const PRECEDENCE: &str =
+            "`time` counts before `work`, `data` before `transfer`, and of two values of one attribute the last";
         match self {
             Self::NoTime => ["run time", "missing", GUESSED],
             Self::BrokenTime => ["run time", "negative or invalid", GUESSED],
@@ -51,9 +57,11 @@ impl Oddity {
             Self::BrokenLimit => ["time limit", "no time", UNLIMITED],
             Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
             Self::NoSize => ["size", "missing", EMPTY],
-            Self::BrokenSize => ["size", "not a whole number of bytes from 0 to 10^18", EMPTY],
-            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or invalid", "0 s are used instead"],
-            Self::BrokenAmount => ["amount", "not a number", "the task is planned without this need"],
+            Self::BrokenSize => ["size", "no whole number of bytes from 0 to 10^18", EMPTY],
+            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s stand in"],
+            Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
+            Self::BrokenCores => ["number of cores", "no number", "one core stands in"],
+            Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],
         }
     }
 
@@ -62,7 +70,13 @@ impl Oddity {
         let [value, wrong, instead] = self.words();
         match count {
             1 => format!("1 {value} is {wrong} ({first}); {instead}"),
-            _ => format!("{count} {value}s are {wrong} (the first: {first}); {instead}"),
+            _ => {
+                let values = match value.split_once(" of ") {
+                    Some((value, of)) => format!("{value}s of {of}"),
+                    None => format!("{value}s"),
+                };
+                format!("{count} {values} are {wrong} (the first: {first}); {instead}")
+            }
         }
     }
 }
@@ -87,6 +101,11 @@ pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
         Some(Err(TimeError::Overflow(_))) => Err(Oddity::LongLimit),
         Some(Err(TimeError::Syntax(_))) => Err(Oddity::BrokenLimit),
     }
+}
+
+/// Reads a finite number.
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// Reads a number of bytes.
@@ -158,14 +177,19 @@ impl Odd {
         })
     }
 
-    /// Returns the amount of `owner` if it is a finite number.
-    pub(crate) fn amount(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> Option<f64> {
-        let text = text?;
-        let amount = text.trim().parse().ok().filter(|amount: &f64| amount.is_finite());
-        if amount.is_none() {
-            self.add(Oddity::BrokenAmount, owner, Some(text));
+    /// Returns a figure of `owner`; a figure that cannot be read is counted and missing.
+    pub(crate) fn read<T>(
+        &mut self,
+        oddity: Oddity,
+        text: Option<&str>,
+        read: impl Fn(&str) -> Option<T>,
+        owner: impl FnOnce() -> String,
+    ) -> Option<T> {
+        let figure = read(text?);
+        if figure.is_none() {
+            self.add(oddity, owner, text);
         }
-        amount
+        figure
     }
 
     /// Returns an error for the first impossible value if the reading is strict.

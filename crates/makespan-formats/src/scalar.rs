@@ -4,7 +4,6 @@
 //! because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is read as the
 //! shortest decimal that denotes it. So times and weights never pass through a float.
 
-use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -19,31 +18,50 @@ pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// formats ignore it.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-thread_local! {
-    /// True if the entries of a list are read one by one.
-    static BY_ENTRY: Cell<bool> = const { Cell::new(false) };
+/// Separates the message of an error in a list of JSON, whose text was read at once, from the place of the error ([`InList`]).
+const LIST_KEY: &str = "$makespan::private::List";
+
+/// The place of an error in a list of JSON whose text was read at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InList {
+    /// The number of bytes from the place to the end of the list.
+    pub back: usize,
+    /// The entry, such as `[3]`.
+    pub entry: String,
 }
 
-/// Guard that makes the reader take JSON lists entry by entry while it lives. This is slower, but an error then names
-/// the place of its entry.
-pub(crate) struct ByEntry(());
-
-impl ByEntry {
-    pub(crate) fn begin() -> Self {
-        BY_ENTRY.set(true);
-        Self(())
+impl InList {
+    /// Returns a message with this place, for [`InList::split`].
+    pub(crate) fn join(&self, message: &str) -> String {
+        format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }
 
-    /// Returns whether such a guard exists on this thread.
-    pub(crate) fn is_asked() -> bool {
-        BY_ENTRY.get()
+    /// Splits a message from its place, if it has one.
+    pub(crate) fn split(message: &str) -> (&str, Option<Self>) {
+        let split = message.rsplit_once(LIST_KEY).and_then(|(message, place)| {
+            let (back, entry) = place.split_once(':')?;
+            Some((message, Self { back: back.parse().ok()?, entry: entry.to_owned() }))
+        });
+        split.map_or((message, None), |(message, place)| (message, Some(place)))
     }
 }
 
-impl Drop for ByEntry {
-    fn drop(&mut self) {
-        BY_ENTRY.set(false);
-    }
+/// Returns the message of an error of `serde_json` without its position.
+pub(crate) fn message_of(error: &serde_json::Error) -> String {
+    // serde_json appends the position, which is given apart.
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
+}
+
+/// Returns the offset of an error of `serde_json` in its text, if the error has a place.
+pub(crate) fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
+    let mut ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let start = match error.line() {
+        0 => return None,
+        1 => 0,
+        line => ends.nth(line - 2)?,
+    };
+    Some(start + error.column()).filter(|&offset| offset <= text.len())
 }
 
 /// What can be read from a number or a text.
@@ -290,10 +308,7 @@ pub(crate) fn is_number(text: &str) -> bool {
 
 /// Reads the text of a JSON value.
 pub(crate) fn of_text<'de, V: Visitor<'de>, E: Error>(text: &'de str, visitor: V) -> Result<V::Value, E> {
-    serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(|error| {
-        let error = error.to_string();
-        E::custom(error.rsplit_once(" at line ").map_or(error.as_str(), |(message, _)| message))
-    })
+    serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(|error| E::custom(message_of(&error)))
 }
 
 /// The shortest decimal that denotes a float, with an exponent where it would have many zeros.

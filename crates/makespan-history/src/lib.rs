@@ -17,7 +17,7 @@ mod recorder;
 mod store;
 pub mod tables;
 
-pub use command::{Command, Template};
+pub use command::{Command, Template, programs};
 pub use error::HistoryError;
 pub use location::{data_folder, default_path};
 pub use record::{Ending, Record, folder_here, now};

@@ -1,14 +1,13 @@
 //! `makespan bound`
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use makespan::{Planner, STEADY_STATE};
 use makespan_core::proof::{
     Alone, DeadlinePrices, DueBy, LastJob, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
 };
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Instance, Objective, Plan, Proof, Time, counted};
+use makespan_core::{Bound, Instance, Objective, Plan, Proof, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -21,12 +20,8 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
-    let limit = Time::parse(&options.time_limit)
-        .ok()
-        .filter(|limit| *limit > Time::ZERO)
-        .ok_or_else(|| miette!("--time-limit {}: it must be a positive time, such as 60s", options.time_limit))?;
-    let limit = Duration::from_nanos(limit.ticks().unsigned_abs());
-    let bounds = makespan::thorough_bound(instance, Some(limit)).map_err(|error| miette!("{error}"))?;
+    let limit = Some(options.time_limit.duration());
+    let bounds = makespan::thorough_bound(instance, limit).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
             .verify(instance)

@@ -442,6 +442,13 @@ impl Instance {
         after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("a cycle was refused").into_iter().map(JobId).collect()
     }
 
+    /// Returns the jobs for which no other job waits, in file order. Every schedule ends with one of them.
+    pub fn last_jobs(&self) -> Vec<JobId> {
+        let mut is_awaited = vec![false; self.jobs.len()];
+        self.jobs.iter().flat_map(Job::waits_for).for_each(|job| is_awaited[job.index()] = true);
+        self.ids().filter(|id| !is_awaited[id.index()]).collect()
+    }
+
     /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
     /// Of a bag, the first task stands for all.
     pub fn order(&self, job: JobId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + '_ {

@@ -1,12 +1,10 @@
 //! Bound from the job that ends last.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::paths::{earliest_ends, of_completions};
 use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion, total};
-use crate::model::{Instance, Job, JobId};
+use crate::model::{Instance, JobId};
 use crate::schedule::{Objective, mean};
 
 /// Bound from the last job: it ends at the proven bound on the makespan or later, and every other job ends after its
@@ -39,10 +37,7 @@ impl Kind for LastJob {
         }
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);
-        let last: Vec<(JobId, i128)> = {
-            let awaited: BTreeSet<JobId> = instance.jobs().iter().flat_map(Job::waits_for).copied().collect();
-            ends.iter().copied().filter(|(id, _)| !awaited.contains(id)).collect()
-        };
+        let last: Vec<(JobId, i128)> = instance.last_jobs().into_iter().map(|id| ends[id.index()]).collect();
         let alone = of_completions(objective, instance, &ends)?;
         let value = match objective {
             Objective::MaxLateness => {
@@ -73,7 +68,7 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job. For single tasks on equal processors, the list of nodes is not built.
+/// Returns the earliest end of each job, in file order. Single tasks on equal processors need no list of the nodes.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
@@ -91,7 +86,7 @@ fn lateness(instance: &Instance, id: JobId, end: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Platform, Profile, Time, Weight};
+    use crate::model::{Job, Platform, Profile, Time, Weight};
     use crate::proof::{Bound, Rejection, Selection};
 
     fn s(seconds: i64) -> Time {

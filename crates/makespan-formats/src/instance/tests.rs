@@ -114,6 +114,30 @@ fn toml_means_the_same() {
     assert_equal(&toml(text).unwrap(), &json(same).unwrap());
 }
 
+/// The text of a list is read at once, and an error in it has the place of its entry: also in a file that is too large to be read again.
+#[test]
+fn an_error_in_a_list_has_the_place_of_its_entry() {
+    let many = " ".repeat(5 << 20);
+    for (list, place, entry) in [
+        ("[-3, 4]", "2:36", "[0]"),
+        ("[1, -3, 4]", "2:39", "[1]"),
+        ("[1,\n 2,\n  -3,\n 4\n]  ", "4:4", "[2]"),
+        ("[1,\r\n \"soon\",\n 4]", "3:7", "[1]"),
+        ("[[1], 2]", "2:37", "[0]"),
+    ] {
+        for (large, field) in [("", format!("jobs[0].time{entry}: ")), (many.as_str(), String::new())] {
+            for rest in [", \"weight\": 1}", "}"] {
+                let job = format!(r#"{{"name": "a", "time":   {list}{rest}"#);
+                let text =
+                    format!("{{\"version\": 1, \"platform\": {{\"processors\": 4}},{large}\n \"jobs\":[{job}]}}");
+                let error = json(&text).unwrap_err().to_string();
+                assert!(error.contains(&format!(":{place}: {field}")), "{list}{rest}: {error}");
+                assert!(!error.contains("private"), "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "wieght": 1, "work": 1}"#, &["a.json:2:", "jobs[0]", "did you mean `weight`?"]);

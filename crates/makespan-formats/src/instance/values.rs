@@ -8,8 +8,10 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::document::field;
 use crate::scalar::{
-    ByEntry, Count, FromLiteral, NUMBER_KEY, RAW_KEY, Real, Scalar, float_text, is_number, literal, of_text,
+    Count, FromLiteral, InList, NUMBER_KEY, RAW_KEY, Real, Scalar, float_text, is_number, literal, message_of, of_text,
+    offset_of,
 };
 
 /// A speed-up law; core's own type would let unknown parameters pass.
@@ -149,7 +151,7 @@ impl<T: FromLiteral> Entry for Scalar<T> {
 impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let visitor = OneOrManyVisitor(PhantomData);
-        if M::AT_ONCE && !ByEntry::is_asked() {
+        if M::AT_ONCE {
             return deserializer.deserialize_newtype_struct(RAW_KEY, visitor);
         }
         deserializer.deserialize_any(visitor)
@@ -180,9 +182,28 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
         }
         match M::plain_list(text) {
             Some(many) => Ok(OneOrMany::Many(many)),
-            None => of_text(text, OneOrManyVisitor(PhantomData)),
+            None => of_text(text, OneOrManyVisitor(PhantomData)).map_err(|error: E| placed::<T, M, E>(text, error)),
         }
     }
+}
+
+/// Returns an error in the text of a JSON list with its place in the list.
+fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
+    struct Listed<T, M>(PhantomData<(T, M)>);
+
+    impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for Listed<T, M> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_any(OneOrManyVisitor::<T, M>(PhantomData)).map(|_| Self(PhantomData))
+        }
+    }
+
+    let found =
+        serde_path_to_error::deserialize::<_, Listed<T, M>>(&mut serde_json::Deserializer::from_str(text)).err();
+    let place = found.filter(|_| text.starts_with('[')).and_then(|found| {
+        let back = text.len() - offset_of(text.as_bytes(), found.inner())?;
+        Some((message_of(found.inner()), InList { back, entry: field(found.path())? }))
+    });
+    place.map_or(error, |(message, place)| E::custom(place.join(&message)))
 }
 
 struct OneOrManyVisitor<T, M>(PhantomData<(T, M)>);

@@ -56,14 +56,14 @@ pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// Returns the attribute `speed`, or `power` in older files. If it lists several speeds, `pstate` selects one; the
-/// default is the first.
+/// Returns the `speed` of a host, which older files name `power`: of several (one for each performance state) the speed of
+/// `pstate`, or the first. `speed` counts before `power`.
 pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
-    let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
-        (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
-        (true, false) => "power",
-        (false, _) => "speed",
-    };
+    let [power, speed_stated] = ["power", "speed"].map(|key| node.has_attribute(key));
+    if power && speed_stated {
+        into.ignored.add(format!("`power` of <{}> beside its `speed`", node.tag_name().name()));
+    }
+    let key = if power && !speed_stated { "power" } else { "speed" };
     let count = node.attribute(key).map_or(0, |text| text.split(',').count());
     let state =
         node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));

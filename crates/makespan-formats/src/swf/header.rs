@@ -35,8 +35,8 @@ impl Header {
     /// Takes a line that starts with `;`.
     ///
     /// # Errors
-    /// The line states a number of processors that cannot be read.
-    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), ()> {
+    /// The key and the number of processors, if that cannot be read.
+    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
         match key.trim() {
@@ -62,17 +62,18 @@ impl Header {
         };
         // Some logs add an explanation in parentheses after the number, and -1 means unknown.
         let first = value.split_whitespace().next().unwrap_or_default();
+        let unread = || format!("{key}: {first}");
         match first.parse::<i64>() {
             Ok(count) if count <= 0 => Ok(()),
             Ok(count) => {
-                let count = u32::try_from(count).map_err(|_| ())?;
+                let count = u32::try_from(count).map_err(|_| unread())?;
                 if *slot.get_or_insert(count) != count && !self.contradicted.contains(&key) {
                     self.contradicted.push(key);
                 }
                 Ok(())
             }
             Err(_) if first.is_empty() => Ok(()),
-            Err(_) => Err(()),
+            Err(_) => Err(unread()),
         }
     }
 

@@ -64,8 +64,8 @@ impl Reader<'_> {
         let mut records = Vec::new();
         each(self.file, input, |line, content| {
             if content.starts_with(b";") {
-                if self.header.take(content).is_err() {
-                    self.report.add(Anomaly::BrokenMachine, line);
+                if let Err(stated) = self.header.take(content) {
+                    self.report.add_machine(Place::line(line), stated);
                 }
             } else {
                 records.extend(self.record(line, content)?);

@@ -175,8 +175,10 @@ impl<'a> Tasks<'a> {
             let owner = || format!("task `{name}` on line {number}");
             let time = stated(Some(time)).map(duration);
             let (time, estimate) = self.odd.run_time(time.as_deref(), owner);
-            let cores = self.amount(stated(cores), |text| text.parse().ok(), owner).unwrap_or(1).max(1);
-            let memory = self.amount(stated(memory), requested, owner).filter(|&bytes| bytes > 0);
+            let cores = self.odd.read(Oddity::BrokenCores, stated(cores), |text| text.parse().ok(), owner);
+            let cores = cores.unwrap_or(1).max(1);
+            let memory =
+                self.odd.read(Oddity::BrokenAmount, stated(memory), requested, owner).filter(|&bytes| bytes > 0);
             let needs = self.needs.of(memory.map(|bytes| (Resource::MEMORY, Need::whole(bytes))));
             let (process, tag) = match name.split_once(" (") {
                 Some((process, tag)) => (process, tag.strip_suffix(')')),
@@ -190,21 +192,7 @@ impl<'a> Tasks<'a> {
         Ok(())
     }
 
-    /// Returns an amount of a resource. An unreadable amount is counted and treated as missing.
-    fn amount<T>(
-        &mut self,
-        text: Option<&str>,
-        read: impl Fn(&str) -> Option<T>,
-        owner: impl FnOnce() -> String,
-    ) -> Option<T> {
-        let amount = read(text?);
-        if amount.is_none() {
-            self.odd.add(Oddity::BrokenAmount, owner, text);
-        }
-        amount
-    }
-
-    /// Returns a warning about the tasks that did not complete.
+    /// Returns a remark on the tasks that were not completed.
     fn unfinished(&self) -> Option<String> {
         let [name, status] = self.unfinished.first()?;
         let (count, is) =
@@ -335,11 +323,12 @@ mod tests {
         let found = read(DAG, &tasks(trace, false).ok().unwrap(), "flow", false).ok().unwrap();
         let needs = found.jobs[0].work.graph().unwrap().tasks()[0].task.needs.clone();
         assert_eq!(needs.of("memory"), Some(&Need::whole(2 << 30)));
-        assert!(
-            found.remarks[0].starts_with("2 amounts are not a number (the first: task `align` on line 3: `x`)"),
-            "{:?}",
-            found.remarks
-        );
+        for named in [
+            "1 number of cores is no number (task `align` on line 3: `x`)",
+            "1 amount is no number (task `align` on line 3: `much`)",
+        ] {
+            assert!(found.remarks.iter().any(|remark| remark.starts_with(named)), "{:?}", found.remarks);
+        }
         assert!(tasks(trace, true).is_err());
     }
 

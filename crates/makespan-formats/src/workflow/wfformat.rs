@@ -19,6 +19,7 @@ use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
 use crate::figure::Figure;
 use crate::needs::{Pool, bytes};
+use crate::odd::{Oddity, finite};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -247,7 +248,10 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
 impl Seen {
     /// Puts the task on as many cores as it ran on, with the memory that it used.
     fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
-        let [cores, memory] = stated.map(|figure| draft.odd.amount(figure.text(), || format!("task `{name}`")));
+        let owner = || format!("task `{name}`");
+        let [cores, memory] = stated.map(Figure::text);
+        let cores = draft.odd.read(Oddity::BrokenCores, cores, finite, owner);
+        let memory = draft.odd.read(Oddity::BrokenAmount, memory, finite, owner);
         let odd = |figure: Option<f64>, least: f64| figure.filter(|&figure| figure < least);
         let figures = [("cores", odd(cores, f64::MIN_POSITIVE)), ("bytes of memory", odd(memory, 0.0))];
         let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?)));

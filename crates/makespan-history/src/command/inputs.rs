@@ -15,10 +15,10 @@ impl Command {
     pub fn input_bytes(&self, folder: &Path) -> Option<u64> {
         let by_shell = self.shell_line().is_some();
         let parts = self.parts();
-        let arguments = parts.iter().filter(|part| part.role == Role::Argument).take(MAX_WORDS);
+        let arguments = parts.iter().filter(|part| matches!(part.role, Role::Argument | Role::Input)).take(MAX_WORDS);
         let mut files = BTreeSet::new();
         for Part { text, .. } in arguments {
-            let word = if by_shell { unquoted(text) } else { text.clone() };
+            let word = if by_shell { unquoted(text) } else { (*text).to_owned() };
             let value = word.split_once('=').map(|(_, value)| value.to_owned());
             files.extend([Some(word), value].into_iter().flatten().filter(|name| !name.is_empty()).map(PathBuf::from));
         }

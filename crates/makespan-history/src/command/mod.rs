@@ -5,6 +5,7 @@ mod template;
 mod words;
 
 pub use template::Template;
+pub use words::programs;
 
 use words::{Part, shell_parts, word_parts};
 
@@ -59,7 +60,7 @@ impl Command {
         }
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<Part<'_>> {
         match self.shell_line() {
             Some(line) => shell_parts(line),
             None => word_parts(&self.words),

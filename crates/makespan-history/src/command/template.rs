@@ -29,12 +29,12 @@ pub struct Template {
 }
 
 impl Template {
-    pub(super) fn of(parts: &[Part]) -> Self {
+    pub(super) fn of(parts: &[Part<'_>]) -> Self {
         let mut template = Self::default();
         for Part { text, role } in parts {
             match role {
-                Role::Between | Role::Program => template.keep(text),
-                Role::Argument => template.argument(text),
+                Role::Between | Role::Keyword | Role::Program | Role::Script => template.keep(text),
+                Role::Argument | Role::Input => template.argument(text),
                 Role::Output => template.hole(text),
             }
         }

@@ -27,6 +27,28 @@ fn what_varies_becomes_a_hole() {
 }
 
 #[test]
+fn programs_of_a_line_stand_where_a_shell_expects_them() {
+    for (line, expected) in [
+        ("sort <a >b 2>&1 | head -3 && ls", "sort head ls"),
+        ("<a sort; >b 2>c cat", "sort cat"),
+        ("A=1 B+=2 make -j8 &>log & wait", "make wait"),
+        ("if true; then ls; else ! cmp a b; fi", "true ls cmp fi"),
+        ("time -p ls -l a", "ls"),
+        ("python3 -u run.py a && env A=1 tool b", "python3 env"),
+        ("(cd a && ls) >out; done", "cd ls done"),
+        ("echo $(date +%s) later | wc", "echo date wc"),
+        ("diff <(sort a) <(sort b) c", "diff sort sort"),
+        ("f() { ls; }; f", "f ls } f"),
+        ("echo 'a | b; c' # d; e | f", "echo"),
+        ("a >|b c &&\nd", "a d"),
+        ("while read x; do echo $x; done", "read echo done"),
+        ("", ""),
+    ] {
+        assert_eq!(programs(line).join(" "), expected, "{line}");
+    }
+}
+
+#[test]
 fn a_line_is_what_one_would_type() {
     assert_eq!(shell("a | b").line(), "a | b");
     assert_eq!(words(&["echo", "it's", "{processors}", ""]).line(), r"echo 'it'\''s' {processors} ''");

@@ -1,10 +1,10 @@
 //! The words of a command and what each is for.
 
 /// A piece of a command; all pieces one after another are the command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part<'a> {
     /// As it is written, quotes included.
-    pub text: String,
+    pub text: &'a str,
     pub role: Role,
 }
 
@@ -12,54 +12,70 @@ pub(super) struct Part {
 pub(super) enum Role {
     /// Spaces and operators of the shell.
     Between,
-    /// A program, or the script that an interpreter runs.
+    /// A word of the shell before a program, such as `if`.
+    Keyword,
     Program,
+    /// The script or the program that an interpreter runs.
+    Script,
     /// Any other word.
     Argument,
+    /// A file that the shell reads.
+    Input,
     /// A file that the shell writes.
     Output,
 }
 
 /// Programs whose first argument that is no option is the program that they run.
-const INTERPRETERS: [&str; 18] = [
+const INTERPRETERS: [&str; 17] = [
     "bash", "dash", "env", "exec", "java", "julia", "lua", "nice", "node", "nohup", "perl", "php", "python", "python3",
-    "Rscript", "ruby", "sh", "time",
+    "Rscript", "ruby", "sh",
 ];
 
 /// Words of the shell after which a program stands.
 const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
-/// The parts of a list of words, with a space between two.
-pub(super) fn word_parts(words: &[String]) -> Vec<Part> {
+/// Returns the words of a shell line at which the shell expects a program, as they are written.
+///
+/// ```
+/// let line = "if test -f a; then LC_ALL=C <a sort | python3 count.py >out; fi";
+/// assert_eq!(makespan_history::programs(line), ["test", "sort", "python3", "fi"]);
+/// ```
+pub fn programs(line: &str) -> Vec<&str> {
+    shell_parts(line).into_iter().filter(|part| part.role == Role::Program).map(|part| part.text).collect()
+}
+
+/// Returns the parts of a list of words, with a space between two.
+pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
     let mut roles = Roles::default();
     let mut parts = Vec::with_capacity(words.len() * 2);
     for word in words {
         if !parts.is_empty() {
-            parts.push(Part { text: " ".into(), role: Role::Between });
+            parts.push(Part { text: " ", role: Role::Between });
         }
-        parts.push(Part { text: word.clone(), role: roles.of(word) });
+        parts.push(Part { text: word, role: roles.of(word) });
     }
     parts
 }
 
-/// The parts of a line of the shell. Quotes and backslashes keep a word together; what is substituted is not looked into.
-pub(super) fn shell_parts(line: &str) -> Vec<Part> {
-    let mut roles = Roles::default();
-    let mut parts: Vec<Part> = Vec::new();
+/// Returns the parts of a line of the shell. Quotes and backslashes keep a word together.
+pub(super) fn shell_parts(line: &str) -> Vec<Part<'_>> {
+    let mut roles = Nested::default();
+    let mut parts: Vec<Part<'_>> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
         let word = word_length(rest);
+        let (text, role);
         if word > 0 {
-            let text = &rest[..word];
-            parts.push(Part { text: text.to_owned(), role: roles.of(text) });
-            rest = &rest[word..];
-            continue;
+            (text, rest) = rest.split_at(word);
+            // The number of a file descriptor, as in `2>file`.
+            let redirects = rest.starts_with(['<', '>']) && text.bytes().all(|c| c.is_ascii_digit());
+            role = if redirects { Role::Argument } else { roles.of(text) };
+        } else {
+            (text, rest) = rest.split_at(rest.find(|c: char| !is_between(c)).unwrap_or(rest.len()));
+            role = Role::Between;
+            roles.after(text);
         }
-        let length = rest.find(|c: char| !is_between(c)).unwrap_or(rest.len());
-        let text = &rest[..length];
-        roles.after(text);
-        parts.push(Part { text: text.to_owned(), role: Role::Between });
-        rest = &rest[length..];
+        parts.push(Part { text, role });
     }
     parts
 }
@@ -68,7 +84,7 @@ fn is_between(c: char) -> bool {
     c.is_whitespace() || "|&;()<>".contains(c)
 }
 
-/// How many bytes belong to the word at the beginning of a text; 0 where none begins.
+/// Returns the length in bytes of the word at the beginning of a text; 0 if none begins there.
 fn word_length(text: &str) -> usize {
     let (mut quote, mut escaped) = (None, false);
     for (at, c) in text.char_indices() {
@@ -84,40 +100,83 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// What the next word is for.
+/// The role of the next word of a simple command.
 #[derive(Default)]
 struct Roles {
-    /// The program was there, and perhaps its script.
+    /// A keyword was there.
+    opened: bool,
+    /// The program was there.
     begun: bool,
     /// An interpreter was there and its script was not.
     script: bool,
-    /// The shell writes the next word.
-    output: bool,
+    /// The role of the next word, if the shell reads or writes the file that it names.
+    file: Option<Role>,
 }
 
 impl Roles {
     fn of(&mut self, word: &str) -> Role {
-        if std::mem::take(&mut self.output) {
-            return Role::Output;
+        if let Some(role) = self.file.take() {
+            return role;
         }
-        if self.script && !word.starts_with('-') && !is_assignment(word) {
+        let is_option = word.starts_with('-');
+        if self.script && !is_option && !is_assignment(word) {
             self.script = is_interpreter(word);
-            return Role::Program;
+            return Role::Script;
         }
-        if self.begun || is_assignment(word) {
+        if self.begun || is_assignment(word) || self.opened && is_option {
             return Role::Argument;
         }
-        self.begun = !KEYWORDS.contains(&word);
+        self.opened = KEYWORDS.contains(&word);
+        self.begun = !self.opened;
         self.script = is_interpreter(word);
-        Role::Program
+        if self.opened { Role::Keyword } else { Role::Program }
+    }
+}
+
+/// The roles of a shell line, in which commands stand within others.
+#[derive(Default)]
+struct Nested {
+    roles: Roles,
+    /// The commands around this one.
+    outer: Vec<Roles>,
+    /// A comment goes on to the end of the line.
+    comment: bool,
+}
+
+impl Nested {
+    fn of(&mut self, word: &str) -> Role {
+        self.comment |= word.starts_with('#');
+        if self.comment { Role::Argument } else { self.roles.of(word) }
     }
 
-    /// What operators between words change.
+    /// Reads the blanks and operators between two words.
     fn after(&mut self, between: &str) {
-        if between.contains(['|', '&', ';', '(', ')', '\n']) && !between.contains('>') {
-            *self = Self::default();
+        let mut before = ' ';
+        for (at, c) in between.char_indices() {
+            let next = between[at + c.len_utf8()..].chars().next();
+            self.comment &= c != '\n';
+            match c {
+                _ if self.comment => {}
+                // A function: its body follows.
+                '(' if next == Some(')') => self.roles = Roles::default(),
+                ')' if before == '(' => {}
+                '(' => self.outer.push(std::mem::take(&mut self.roles)),
+                ')' => self.roles = self.outer.pop().unwrap_or_default(),
+                // `2>&1`, `&>file` and `>|file` are redirections.
+                '|' | '&' if matches!(before, '<' | '>') || c == '&' && next == Some('>') => {}
+                '|' | '&' | ';' | '\n' => self.roles = Roles::default(),
+                _ => {}
+            }
+            before = c;
         }
-        self.output = between.trim_end().ends_with(['>', '|']) && between.contains('>');
+        let between = between.trim_end();
+        self.roles.file = if self.comment {
+            None
+        } else if between.ends_with('>') || between.ends_with(">|") {
+            Some(Role::Output)
+        } else {
+            between.ends_with('<').then_some(Role::Input)
+        };
     }
 }
 
@@ -125,9 +184,10 @@ fn is_interpreter(word: &str) -> bool {
     word.rsplit('/').next().is_some_and(|name| INTERPRETERS.contains(&name))
 }
 
-/// Whether the word sets a variable for the command behind it.
+/// Checks whether the word sets a variable for the command behind it.
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+    let name = word.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
+    name.is_some_and(|name| is_name(name) && !name.contains('-'))
 }
 
 /// Whether a text can be the name of a variable or of a setting.

@@ -1,6 +1,6 @@
 //! What a keeper does for those who ask.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -13,9 +13,10 @@ use makespan_core::Estimate;
 use sha2::{Digest, Sha256};
 
 use super::engine::folder_of;
+use super::outlook::Expectation;
 use super::shared::{Ask, Reply};
 use super::writer::at_position;
-use super::{Keeper, explain, numbers};
+use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
 use crate::clock::wall;
 use crate::prepare::{check_count, commands, job_of, refusal};
@@ -78,20 +79,17 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds what is expected of a job.
-    fn expect(&self, summary: &mut JobSummary) {
+    /// Adds what is expected of a job, as far as `who` may know it.
+    fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
-        match summary.state {
-            State::Waiting => {
-                (summary.expected_start, summary.expected_end) = outlook.of_waiting(summary.number, wall()).unzip();
-            }
-            State::Running => {
-                (summary.expected_end, summary.longer_than) =
-                    outlook.of_running(summary.number, summary.started, wall());
-            }
-            _ => {}
-        }
+        let Expectation { start, end, longer_than, behind } = match summary.state {
+            State::Waiting => outlook.of_waiting(summary.number, wall()).unwrap_or_default(),
+            State::Running => outlook.of_running(summary.number, summary.started, wall()),
+            _ => return,
+        };
+        (summary.expected_start, summary.expected_end, summary.longer_than) = (start, end, longer_than);
+        summary.behind = behind.map(|runs| runs.number_for(who));
     }
 
     /// Tells the engine of the reservations.
@@ -169,13 +167,13 @@ impl Service for Keeper {
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
         let after = after.map(|after| after.min(i64::MAX as u64));
         let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
-        page.items.iter_mut().for_each(|summary| self.expect(summary));
+        page.items.iter_mut().for_each(|summary| self.expect(who, summary));
         Ok(page)
     }
 
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
         let mut row = self.row(who, job)?;
-        self.expect(&mut row.summary);
+        self.expect(who, &mut row.summary);
         let started = self.read(|reader| reader.tasks(job, None, JobDetail::MAX_TASKS))?;
         let spec = job_of(&row.spec, &self.shared.platform);
         let commands = spec.as_ref().map(commands).unwrap_or_default();
@@ -184,7 +182,9 @@ impl Service for Keeper {
         let planned: BTreeMap<u64, f64> = outlook
             .iter()
             .flat_map(|outlook| {
-                outlook.expected.iter().filter(|one| one.job == job).map(|one| (one.task, one.start.max(now)))
+                let own = outlook.expected.iter().filter(|one| one.job == job);
+                let known = own.filter(|one| outlook.unknown(one.behind, now).is_none());
+                known.map(|one| (one.task, one.start.max(now)))
             })
             .collect();
         let known_length = |task: u64| outlook.as_ref().and_then(|outlook| outlook.length_of(job, task));
@@ -284,10 +284,15 @@ impl Service for Keeper {
             return picture;
         }
         let mut own = Picture::clone(&picture);
-        for one in own.boxes.iter_mut().filter(|one| one.user != who.user) {
-            one.name.clear();
-            one.user.clear();
-            one.job = JobNumber(0);
+        let running = own.boxes.iter().filter(|one| one.state == State::Running && one.user == who.user);
+        let running: BTreeSet<JobNumber> = running.map(|one| one.job).collect();
+        for one in &mut own.boxes {
+            one.behind = one.behind.map(|job| if running.contains(&job) { job } else { JobNumber(0) });
+            if one.user != who.user {
+                one.name.clear();
+                one.user.clear();
+                one.job = JobNumber(0);
+            }
         }
         Arc::new(own)
     }
@@ -300,7 +305,7 @@ impl Service for Keeper {
             before.extend(self.read(|reader| reader.job(&everybody, one))?.map(|row| (one, row.summary.state)));
         }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut explanation = explain::explain(&row, &before, outlook.as_deref(), wall());
+        let mut explanation = explain::explain(who, &row, &before, outlook.as_deref(), wall());
         if who.role == Role::Submitter {
             for reason in &mut explanation.why_not {
                 let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
@@ -351,16 +356,16 @@ impl Service for Keeper {
         let Some(outlook) = outlook else {
             return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
         };
-        let mut what_if = explain::what_if(
+        let mut answer = what_if::what_if(
             &outlook,
-            &explain::Asked { prepared: &prepared, user: &who.user, begin: submission.begin, after: &after },
+            &what_if::Asked { prepared: &prepared, who, begin: submission.begin, after: &after },
             &self.shared.platform,
         )?;
         if who.role == Role::Submitter {
             let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
-            what_if.delays.retain(|delay| own(&delay.job));
+            answer.delays.retain(|delay| own(&delay.job));
         }
-        Ok(what_if)
+        Ok(answer)
     }
 
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {

@@ -1,16 +1,13 @@
-//! Why a job does not run now, when it is expected to, and what a submission would change.
+//! Why a job does not run now, and when it is expected to.
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Job, Platform, ProcSet, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::planner::{Expected, Outlook, keep_limits, number_of, pictured, planned};
-use crate::clock::wall;
-use crate::prepare::{Prepared, job_of, refusal};
+use super::outlook::{JobPlan, Outlook, Runs};
 use crate::store::JobRow;
-use crate::words::{BoundPicture, Delay, Explanation, JobNumber, Reason, Refusal, RefusalKind, State, WhatIf};
+use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
 /// So many futures are played.
 const FUTURES: usize = 50;
@@ -18,13 +15,18 @@ const FUTURES: usize = 50;
 const UNKNOWN: f64 = 1.0;
 /// Most jobs that are named as a reason.
 const NAMED: usize = 10;
-/// Most delays that are told.
-const DELAYS: usize = 100;
 
-/// Why a job does not run.
-pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Option<&Outlook>, now: f64) -> Explanation {
+/// Explains to `who` why a job does not run.
+pub(super) fn explain(
+    who: &Who,
+    row: &JobRow,
+    before: &[(JobNumber, State)],
+    outlook: Option<&Outlook>,
+    now: f64,
+) -> Explanation {
     let job = row.summary.number;
-    let planned = outlook.and_then(|outlook| outlook.of_waiting(job, now)).map(|(start, _)| start);
+    let expected = outlook.and_then(|outlook| outlook.of_waiting(job, now)).unwrap_or_default();
+    let planned = expected.start;
     let waits = row.summary.state == State::Waiting;
     let (early, late) = match outlook.filter(|_| waits && planned.is_some()) {
         Some(outlook) => range(outlook, job, now),
@@ -55,6 +57,9 @@ pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Opti
                     let is_open = why_not.is_empty();
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));
+                    if let Some(runs) = expected.behind.filter(|_| planned.is_none()) {
+                        why_not.insert(0, behind_unknown(who, runs));
+                    }
                 }
                 None => why_not.push(reason("there is no plan yet".into())),
             }
@@ -63,6 +68,21 @@ pub(super) fn explain(row: &JobRow, before: &[(JobNumber, State)], outlook: Opti
         state => why_not.push(reason(format!("it has ended: {}", state.name().replace('_', " ")))),
     }
     Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
+}
+
+/// Returns the reason why the start of a job is unknown.
+fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
+    let text = format!("its start is unknown: it is behind {}", longer(who, runs));
+    Reason { text, jobs: vec![runs.job], resource: None }
+}
+
+/// Names a running task of unknown end.
+fn longer(who: &Who, runs: &Runs) -> String {
+    let job = match runs.number_for(who) {
+        JobNumber(0) => "a job of somebody else".to_owned(),
+        job => format!("job {job}"),
+    };
+    format!("{job}, which runs longer than expected")
 }
 
 /// What its user may not use yet.
@@ -80,7 +100,7 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
 
 /// That it is expected to miss its deadline.
 fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
-    let ((_, end), deadline) = (outlook.of_waiting(row.summary.number, now)?, row.summary.deadline?);
+    let (end, deadline) = (outlook.of_waiting(row.summary.number, now)?.end?, row.summary.deadline?);
     (end > deadline + 0.5).then(|| {
         let text = format!("it is expected to end {:.0} s after its deadline", end - deadline);
         Reason { text, jobs: Vec::new(), resource: None }
@@ -94,7 +114,7 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let used: u32 = outlook.running.iter().map(|runs| runs.processors).sum();
     let (needs, free) = (row.summary.processors, platform.saturating_sub(used));
     let mut reasons = Vec::new();
-    let Some(&(start, _)) = outlook.jobs.get(&job) else {
+    let Some(&JobPlan { start, .. }) = outlook.jobs.get(&job) else {
         let text = "it is not among the tasks that are planned one by one: many others come first, or it was submitted a moment ago";
         return vec![Reason { text: text.into(), jobs: Vec::new(), resource: None }];
     };
@@ -104,12 +124,10 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let known =
             outlook.running.iter().filter(|runs| runs.longer_than.is_none()).map(|runs| (runs.end - now).max(0.0));
-        let next = known.reduce(f64::min).map(|next| format!("the next processors become free in about {next:.0} s"));
-        let unknown = outlook.running.iter().find(|runs| runs.longer_than.is_some());
-        let unknown = unknown.map(|runs| format!("job {} runs longer than expected, and its end is unknown", runs.job));
+        let next = known.reduce(f64::min).map(|next| format!("the next are expected in {next:.0} s"));
         let what = if needs == 1 { "processor" } else { "processors" };
-        let parts: Vec<String> = next.into_iter().chain(unknown).collect();
-        let text = format!("it needs {needs} {what}, but {free} of {platform} are free; {}", parts.join("; "));
+        let next = next.map_or_else(String::new, |next| format!("; {next}"));
+        let text = format!("it needs {needs} {what} and {free} of {platform} are free{next}");
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =
@@ -181,118 +199,4 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
         ends.push((end, width));
     }
     None
-}
-
-/// A submission about which somebody asks.
-pub(super) struct Asked<'a> {
-    pub prepared: &'a [Prepared],
-    pub user: &'a str,
-    /// It does not start before.
-    pub begin: Option<f64>,
-    /// The jobs that it waits for and that have not ended.
-    pub after: &'a [JobNumber],
-}
-
-/// What would become of a submission beside what waits now.
-pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
-    let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
-    let mut jobs: Vec<Job> = outlook.instance.all_submitted();
-    let name = |at: usize| format!("new {at}");
-    let (earliest, first) = behind(outlook, asked, &jobs)?;
-    for (at, one) in asked.prepared.iter().enumerate() {
-        let mut job = job_of(&one.spec, platform).map_err(failed)?;
-        job.name = name(at);
-        let begin = one.begin.map_or(earliest, |begin| earliest.max(wall() + begin));
-        job.release = outlook.now.max(Time::from_ticks(((begin - outlook.origin) * 1e9) as i64));
-        job.after = one.after.iter().map(|&before| name(before).into()).collect();
-        job.after.extend(first.iter().map(|name| name.as_str().into()));
-        jobs.push(job);
-    }
-    // By the rule by which the outlook was planned, so that they can be compared.
-    let after = plan_of(outlook, jobs)?;
-    let mut delays: Vec<Delay> = Vec::new();
-    for (job, (start, _)) in &after.jobs {
-        let Some((number, (earlier, _))) = number_of(job).and_then(|job| outlook.jobs.get_key_value(&job)) else {
-            continue;
-        };
-        let seconds = outlook.origin + start - earlier;
-        if seconds.abs() >= 0.5 {
-            delays.push(Delay { job: *number, seconds });
-        }
-    }
-    delays.sort_by(|one, other| other.seconds.abs().total_cmp(&one.seconds.abs()));
-    delays.truncate(DELAYS);
-    let now = wall();
-    let new = (0..asked.prepared.len()).filter_map(|at| after.jobs.get(&name(at))).map(|(start, end)| {
-        // The plan is some seconds old.
-        let (start, length) = ((outlook.origin + start).max(now), end - start);
-        (start, start + length)
-    });
-    let new = limited_too(outlook, asked, new.collect());
-    let (starts, ends) = new.into_iter().unzip();
-    Ok(WhatIf { starts, ends, delays, before: outlook.bounds.clone(), after: after.bounds })
-}
-
-/// From when on a submission may start by what runs and by its own time, and what the plan calls the jobs that it waits for.
-fn behind(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
-    let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
-    for &job in asked.after {
-        let names = jobs.iter().filter(|one| number_of(&one.name) == Some(job)).map(|one| one.name.clone());
-        let before = first.len();
-        first.extend(names);
-        let ends = outlook.running.iter().filter(|runs| runs.job == job).map(|runs| runs.end);
-        match ends.max_by(f64::total_cmp) {
-            Some(end) => earliest = earliest.max(end),
-            None if first.len() == before => {
-                let message = format!("job {job} is not in the plan of this moment");
-                return Err(refusal(RefusalKind::Closing, "after", message, "ask again in some seconds"));
-            }
-            None => {}
-        }
-    }
-    Ok((earliest, first))
-}
-
-/// Starts and ends of what is asked about, behind what its user may run at once.
-fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let Some(&limit) = outlook.limits.get(asked.user) else { return new };
-    let one = |(at, &(start, end)): (usize, &(f64, f64))| Expected {
-        job: JobNumber(u64::MAX),
-        task: at as u64,
-        title: String::new(),
-        user: asked.user.to_owned(),
-        start,
-        end,
-        processors: ProcSet::from_intervals(vec![(0, asked.prepared[at].widest.saturating_sub(1))]),
-        spread: 0.0,
-        begin: None,
-        after: Vec::new(),
-    };
-    let mut all = outlook.expected.clone();
-    all.extend(new.iter().enumerate().map(one));
-    all.sort_by(|one, other| one.start.total_cmp(&other.start));
-    keep_limits(&mut all, &outlook.running, &[(asked.user.to_owned(), limit)].into());
-    let mut own: Vec<&Expected> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
-    own.sort_by_key(|one| one.task);
-    own.into_iter().map(|one| (one.start, one.end)).collect()
-}
-
-/// The first start and the last end of jobs by name, in seconds of the run.
-struct Plan {
-    jobs: BTreeMap<String, (f64, f64)>,
-    bounds: Vec<BoundPicture>,
-}
-
-fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
-    let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
-    // What runs holds what it holds.
-    let instance = outlook.instance.with_jobs(jobs);
-    let (schedule, bounds) = planned(&instance).map_err(failed)?;
-    let mut jobs = BTreeMap::<String, (f64, f64)>::new();
-    for at in schedule.placements() {
-        let (start, end) = (at.start.seconds(), at.end.seconds());
-        let times = jobs.entry(instance.job_of(at.task).name.clone()).or_insert((start, end));
-        *times = (times.0.min(start), times.1.max(end));
-    }
-    Ok(Plan { jobs, bounds: pictured(&instance, &schedule, &bounds, outlook.now) })
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
+use super::behind::{Planned, behind};
+use super::outlook::{Expected, Outlook, Runs, by_job};
 use super::shared::{Shared, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
@@ -29,104 +31,6 @@ const PAST: usize = 2000;
 
 /// Most jobs that wait for others or for their time, and are planned.
 const PENDING: usize = 1000;
-
-/// A task that waits, in a plan.
-#[derive(Clone, Debug)]
-pub(super) struct Expected {
-    pub job: JobNumber,
-    pub task: u64,
-    pub title: String,
-    pub user: String,
-    /// Seconds after 1970.
-    pub start: f64,
-    pub end: f64,
-    pub processors: ProcSet,
-    /// How much its time may differ: the standard deviation of the logarithm.
-    pub spread: f64,
-    /// It does not start before, where that lies ahead.
-    pub begin: Option<f64>,
-    /// The jobs that it waits for.
-    pub after: Vec<JobNumber>,
-}
-
-/// What runs.
-#[derive(Clone, Debug)]
-pub(super) struct Runs {
-    pub job: JobNumber,
-    pub user: String,
-    /// Number of the task within its job.
-    pub task: u64,
-    pub processors: u32,
-    pub start: f64,
-    /// When it is expected to end.
-    pub end: f64,
-    /// Length that was expected of the task, in seconds, if the task runs longer and its end is unknown.
-    pub longer_than: Option<f64>,
-    /// How much that may differ.
-    pub spread: f64,
-}
-
-/// What is expected of the engine.
-#[derive(Debug)]
-pub(super) struct Outlook {
-    pub origin: f64,
-    pub now: Time,
-    /// What waits beside what runs.
-    pub instance: Instance,
-    /// By their start.
-    pub expected: Vec<Expected>,
-    pub running: Vec<Runs>,
-    /// Most processors of users at once.
-    pub limits: BTreeMap<String, u32>,
-    /// By job: its first start and its last end.
-    pub jobs: BTreeMap<JobNumber, (f64, f64)>,
-    pub bounds: Vec<BoundPicture>,
-}
-
-impl Outlook {
-    /// Returns whether a start or an end was expected before now.
-    pub fn is_overdue(&self, now: f64) -> bool {
-        self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
-            || self.expected.first().is_some_and(|one| one.start < now)
-    }
-
-    /// Returns the expected start and end of a waiting job. Neither is in the past.
-    pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<(f64, f64)> {
-        let &(start, end) = self.jobs.get(&job)?;
-        let late = (now - start).max(0.0);
-        Some((start + late, end + late))
-    }
-
-    /// Returns the expected end of a running job, which is never in the past. If the end is unknown, it returns the
-    /// expected length instead.
-    pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> (Option<f64>, Option<f64>) {
-        let own = || self.running.iter().filter(|runs| runs.job == job);
-        if own().next().is_none() {
-            // The job started after the plan was made.
-            let length = self.jobs.get(&job).map(|(start, end)| end - start);
-            let end = started.zip(length).map(|(started, length)| started + length);
-            return if end.is_some_and(|end| end < now) { (None, length) } else { (end, None) };
-        }
-        if let Some(length) = own().filter_map(|runs| runs.longer_than).reduce(f64::max) {
-            return (None, Some(length));
-        }
-        let planned = self.jobs.get(&job).map(|(_, end)| *end);
-        let end = own().map(|runs| runs.end).chain(planned).reduce(f64::max);
-        match end {
-            // Since the last plan, the job has exceeded its expected length.
-            Some(end) if end < now => (None, own().map(|runs| runs.end - runs.start).reduce(f64::max)),
-            end => (end, None),
-        }
-    }
-
-    /// Returns the expected length of a waiting or running task.
-    pub fn length_of(&self, job: JobNumber, task: u64) -> Option<f64> {
-        let runs = self.running.iter().find(|runs| (runs.job, runs.task) == (job, task));
-        let runs = runs.map(|runs| runs.longer_than.unwrap_or(runs.end - runs.start));
-        let waits = || self.expected.iter().find(|one| (one.job, one.task) == (job, task));
-        runs.or_else(|| waits().map(|one| one.end - one.start))
-    }
-}
 
 /// A plan of what waits by a rule that takes little time, and its bounds.
 pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_core::Bound>), String> {
@@ -237,8 +141,8 @@ impl Drawer {
             let (user, processors, start) = (owned.user.clone(), run.processors.len(), origin + run.start.seconds());
             let (length, is_known) = ahead.length(*now - run.start);
             let longer_than = (!is_known).then(|| ahead.expected.seconds());
-            let end = start + length.seconds();
-            Some(Runs { job: owned.job, user, task, processors, start, end, longer_than, spread: 0.3 })
+            let (end, place) = (start + length.seconds(), run.processors.clone());
+            Some(Runs { job: owned.job, user, task, processors, place, start, end, longer_than, spread: 0.3 })
         });
         let running: Vec<Runs> = running.collect();
         let waiting = part.tasks.iter().map(|&task| {
@@ -262,17 +166,15 @@ impl Drawer {
             let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
             let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
             let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
-            Some(Expected { job, task, title, user, start, end, processors, spread, begin, after })
+            Some(Expected { job, task, title, user, start, end, processors, spread, begin, after, behind: None })
         });
         let mut expected: Vec<Expected> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
         keep_limits(&mut expected, &running, &limits);
-        let mut jobs: BTreeMap<JobNumber, (f64, f64)> = BTreeMap::new();
-        for one in &expected {
-            let of_job = jobs.entry(one.job).or_insert((one.start, one.end));
-            *of_job = (of_job.0.min(one.start), of_job.1.max(one.end));
-        }
+        let causes = behind(expected.iter().map(Planned::from), &running, instance.platform().processors());
+        expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
+        let jobs = by_job(&expected, &running);
         let bounds = pictured(&instance, &schedule, &bounds, *now);
         Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, jobs, bounds })
     }
@@ -312,12 +214,18 @@ impl Drawer {
                     start: origin + run.start.seconds(),
                     end: origin + (run.start + length).seconds(),
                     longer_than: (!is_known).then(|| ahead.expected.seconds()),
+                    behind: None,
                     processors: run.processors.intervals().to_vec(),
                 })
             })
             .collect();
         drop(owners);
-        boxes.extend(outlook.into_iter().flat_map(|outlook| &outlook.expected).map(box_of));
+        let now = origin + snapshot.now.seconds();
+        boxes.extend(
+            outlook.into_iter().flat_map(|outlook| {
+                outlook.expected.iter().map(move |one| box_of(one, outlook.unknown(one.behind, now)))
+            }),
+        );
         boxes.extend(self.past(Picture::MOST.saturating_sub(boxes.len()).min(PAST)));
         let counts = self.shared.readers.read(Reader::counts).unwrap_or_default();
         let count = |state: State| counts.get(&state).copied().unwrap_or(0);
@@ -325,7 +233,7 @@ impl Drawer {
         Picture {
             version,
             // The instant from which the bounds count, and not when the plan was ready.
-            now: origin + snapshot.now.seconds(),
+            now,
             processors: platform.processors(),
             nodes,
             boxes,
@@ -354,6 +262,7 @@ impl Drawer {
                 start: row.started?,
                 end: row.ended?,
                 longer_than: None,
+                behind: None,
                 processors: processors.intervals().to_vec(),
             })
         };
@@ -431,7 +340,7 @@ pub(super) fn number_of(name: &str) -> Option<JobNumber> {
     name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
 
-fn box_of(one: &Expected) -> BoxPicture {
+fn box_of(one: &Expected, behind: Option<&Runs>) -> BoxPicture {
     BoxPicture {
         job: one.job,
         task: one.task,
@@ -441,6 +350,7 @@ fn box_of(one: &Expected) -> BoxPicture {
         start: one.start,
         end: one.end,
         longer_than: None,
+        behind: behind.map(|runs| runs.job),
         processors: one.processors.intervals().to_vec(),
     }
 }

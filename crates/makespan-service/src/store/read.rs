@@ -99,6 +99,7 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
         expected_start: None,
         expected_end: None,
         longer_than: None,
+        behind: None,
         started: row.get(5)?,
         ended: row.get(6)?,
         processors: row.get(7)?,
@@ -186,7 +187,7 @@ impl Reader {
                 after: Vec::new(),
             })
         });
-        let Some(row) = row.optional()?.filter(|row| may_see(who, &row.summary.user)) else { return Ok(None) };
+        let Some(row) = row.optional()?.filter(|row| who.may_see(&row.summary.user)) else { return Ok(None) };
         let sql = "SELECT before FROM waits WHERE job = ?1 ORDER BY before";
         let mut select = self.0.prepare_cached(sql)?;
         let after =
@@ -311,7 +312,7 @@ impl Reader {
         let mut users: Vec<UserSummary> = select.query_map([], read)?.collect::<Result<_, _>>()?;
         let all: f64 = users.iter().map(|user| user.share).sum();
         users.iter_mut().for_each(|user| user.share = if all > 0.0 { user.share / all } else { 0.0 });
-        users.retain(|user| may_see(who, &user.user));
+        users.retain(|user| who.may_see(&user.user));
         Ok(users)
     }
 
@@ -451,8 +452,4 @@ impl Reader {
             self.0.prepare_cached("SELECT user, most_processors FROM users WHERE most_processors IS NOT NULL")?;
         select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
-}
-
-fn may_see(who: &Who, user: &str) -> bool {
-    who.role != Role::Submitter || who.user == user
 }

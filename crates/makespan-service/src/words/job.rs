@@ -86,6 +86,8 @@ pub struct JobSummary {
     pub expected_end: Option<f64>,
     /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
+    /// The job of unknown end behind which this job is planned, so that its start or its end is unknown; 0 for a job of somebody else.
+    pub behind: Option<JobNumber>,
     /// When its first task started.
     pub started: Option<f64>,
     /// When its last task ended.

@@ -51,6 +51,13 @@ pub struct Who {
     pub role: Role,
 }
 
+impl Who {
+    /// Checks whether jobs of `user` may be shown to this asker.
+    pub fn may_see(&self, user: &str) -> bool {
+        self.role != Role::Submitter || self.user == user
+    }
+}
+
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Refusal {

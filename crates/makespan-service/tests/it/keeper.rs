@@ -192,14 +192,47 @@ fn what_waits_for_others_or_its_time_is_expected_behind_them() {
     // What would be if knows what a submission may state.
     let asked = |one: Submission| keeper.what_if(&admin(), one);
     let now = wall();
-    assert!(asked(sleeping(1, 1.0)).unwrap().starts.iter().all(|&start| start >= now));
-    assert!(asked(Submission { begin: Some(begin), ..sleeping(1, 1.0) }).unwrap().starts[0] >= begin - 0.1);
+    assert!(asked(sleeping(1, 1.0)).unwrap().starts.iter().all(|start| start.unwrap() >= now));
+    assert!(asked(Submission { begin: Some(begin), ..sleeping(1, 1.0) }).unwrap().starts[0].unwrap() >= begin - 0.1);
     let behind = asked(Submission { after: vec![third], ..sleeping(1, 1.0) }).unwrap();
-    assert!(behind.starts[0] >= expected(third).unwrap() + 0.9, "{behind:?}");
+    assert!(behind.starts[0].unwrap() >= expected(third).unwrap() + 0.9, "{behind:?}");
     assert_eq!(asked(Submission { hold: true, ..sleeping(1, 1.0) }).unwrap_err().kind, RefusalKind::BadInput);
     assert!(asked(Submission { after: vec![JobNumber(77)], ..sleeping(1, 1.0) }).is_err());
     let held = submit(&keeper, Submission { hold: true, ..sleeping(1, 1.0) });
     assert!(asked(Submission { after: vec![held], ..sleeping(1, 1.0) }).is_err());
+}
+
+#[test]
+fn jobs_behind_a_job_of_unknown_end_have_no_expected_start() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let needs = Needs { processors: Some(2), time: Some(0.1), ..Needs::default() };
+    let argv = vec!["sleep".into(), "100".into()];
+    let first = submit(&keeper, submission(Content::Command { argv, needs }));
+    until_state(&keeper, first, State::Running);
+    let second = submit(&keeper, sleeping(1, 1.0));
+    let third = submit(&keeper, Submission { after: vec![second], ..sleeping(1, 1.0) });
+    let summary = |job| keeper.job(&admin(), job).unwrap().summary;
+    until("both are behind it", || [second, third].iter().all(|&job| summary(job).behind == Some(first)));
+    for job in [second, third] {
+        let detail = keeper.job(&admin(), job).unwrap();
+        assert_eq!((detail.summary.expected_start, detail.summary.expected_end), (None, None));
+        assert!(detail.task_list.iter().all(|task| task.expected_start.is_none()), "{detail:?}");
+        let why = keeper.explain(&admin(), job).unwrap();
+        assert_eq!((why.expected_start, why.early, why.late), (None, None, None));
+        let text = format!("its start is unknown: it is behind job {first}, which runs longer than expected");
+        assert_eq!((&why.why_not[0].text, &why.why_not[0].jobs), (&text, &vec![first]));
+    }
+    let asked = |who: &Who| keeper.what_if(who, sleeping(1, 1.0)).unwrap();
+    assert_eq!((asked(&admin()).starts, asked(&admin()).behind), (vec![None], vec![Some(first)]));
+    let planned = |who: &Who| {
+        let boxes = keeper.picture(who).boxes.clone();
+        boxes.into_iter().filter(|one| one.state == State::Waiting).map(|one| one.behind).collect::<Vec<_>>()
+    };
+    assert_eq!(planned(&admin()), [Some(first); 2]);
+    // A submitter does not learn the number of a job of somebody else.
+    let bob = who("bob", Role::Submitter);
+    assert_eq!((asked(&bob).behind, planned(&bob)), (vec![Some(JobNumber(0))], vec![Some(JobNumber(0)); 2]));
 }
 
 fn wall() -> f64 {
@@ -337,7 +370,7 @@ fn the_plan_is_shown_with_its_bounds_and_explained() {
     assert!(explained.why_not.iter().any(|reason| reason.jobs.contains(&wide)), "{explained:?}");
     let what_if = keeper.what_if(&admin(), Submission { weight: Some(1000.0), ..job(2, 10.0) }).unwrap();
     assert_eq!((what_if.starts.len(), what_if.ends.len()), (1, 1));
-    assert!(what_if.starts[0] < start, "{what_if:?}");
+    assert!(what_if.starts[0].unwrap() < start, "{what_if:?}");
     assert!(what_if.delays.iter().any(|delay| delay.job == behind && delay.seconds > 5.0), "{what_if:?}");
     assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 3);
     // A submitter is not told whose the others are.

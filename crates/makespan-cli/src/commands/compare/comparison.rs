@@ -20,6 +20,26 @@ pub struct Measured {
 pub struct Figure {
     pub value: Option<Value>,
     pub ratio: Option<f64>,
+    /// Whether the algorithm minimises the objective, if that is known.
+    pub is_minimised: Option<bool>,
+}
+
+impl Figure {
+    /// Returns the mark of a value that is no aim of the algorithm, and not known to be optimal.
+    fn mark(&self) -> &'static str {
+        if self.is_minimised == Some(false) && self.ratio != Some(1.0) { NO_AIM } else { " " }
+    }
+}
+
+/// The mark of a figure by an objective that the algorithm does not minimise.
+pub const NO_AIM: &str = "~";
+/// The line below a table with such marks.
+pub const NO_AIM_LINE: &str = "~ the algorithm does not minimise this objective\n";
+
+/// Returns whether an algorithm minimises an objective, if that is known.
+pub fn minimises(algorithm: &str, objective: Objective) -> Option<bool> {
+    let minimised = makespan::minimised(algorithm);
+    (!minimised.is_empty() && !objective.is_maximised()).then(|| minimised.contains(&objective))
 }
 
 /// All algorithms on one instance.
@@ -55,6 +75,7 @@ impl Comparison {
                 .map(|bound| Figure {
                     value: row.plan.value(bound.objective, instance),
                     ratio: makespan::plan_ratio(instance, &row.plan, bound),
+                    is_minimised: minimises(&row.algorithm, bound.objective),
                 })
                 .collect(),
             metrics: row.plan.schedule().map(|schedule| Metrics::of(instance, schedule)),
@@ -109,7 +130,8 @@ impl Comparison {
         format!("proven{}: {}\n", self.condition, self.bounds.iter().map(part).collect::<Vec<_>>().join(", "))
     }
 
-    /// Value and ratio of one objective; stars mark the best.
+    /// Returns a row for each algorithm: value and ratio by each objective. Stars mark the best, tildes what an algorithm does not
+    /// minimise.
     fn text_rows(&self) -> String {
         let shown = |objective: Objective| self.has_cost || objective != Objective::Cost;
         let objectives: Vec<Objective> =
@@ -119,11 +141,12 @@ impl Comparison {
             let mut cells = vec![row.algorithm.clone()];
             for &objective in &objectives {
                 let figure = self.figure(&row.algorithm, objective);
-                let mark = if figure.is_some_and(|figure| self.is_best(figure, objective)) { "*" } else { " " };
+                let best = if figure.is_some_and(|figure| self.is_best(figure, objective)) { "*" } else { " " };
+                let mark = best.to_owned() + figure.map_or(" ", Figure::mark);
                 let value = figure.and_then(|figure| figure.value.clone());
                 let ratio = figure.and_then(|figure| figure.ratio);
                 cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
-                cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
+                cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + &mark);
             }
             if has_room {
                 cells.push(row.metrics.map_or("-".into(), |metrics| format!("{:.1} %", 100.0 * metrics.utilisation)));
@@ -132,10 +155,12 @@ impl Comparison {
             cells.push(duration(row.seconds));
             cells
         });
-        let columns = objectives.iter().flat_map(|&objective| [short(objective), "ratio "]);
+        let columns = objectives.iter().flat_map(|&objective| [short(objective), "ratio  "]);
         let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
         let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
-        table(&heading, 1, text)
+        let text = table(&heading, 1, text);
+        let legend = if text.contains(NO_AIM) { NO_AIM_LINE } else { "" };
+        text + legend
     }
 
     /// For programs.
@@ -157,6 +182,7 @@ impl Comparison {
                 "value": figure.value.as_ref().map(|value| exact(value.reached(*objective))),
                 "bound": exact(bound.decimal(*objective)),
                 "ratio": figure.ratio,
+                "minimised": figure.is_minimised,
             });
         }
         object

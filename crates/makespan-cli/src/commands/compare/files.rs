@@ -10,8 +10,8 @@ use makespan_formats::performance_profile::{PerformanceProfile, figure};
 use makespan_formats::plot::write_figure;
 use miette::Result;
 
-use super::comparison::Comparison;
-use super::many::Totals;
+use super::comparison::{Comparison, NO_AIM};
+use super::many::{Sum, Totals};
 use crate::output::{draw, write_file};
 
 /// What tables and profiles are written as.
@@ -49,8 +49,9 @@ pub fn write_profile(
 fn rows(out: &mut dyn Write, comparisons: &[Comparison]) -> io::Result<()> {
     let objectives = Totals::of(comparisons).objectives;
     let mut writer = csv::Writer::from_writer(out);
-    let columns =
-        objectives.iter().flat_map(|objective| ["", "_bound", "_ratio"].map(|of| format!("{}{of}", objective.name())));
+    let columns = objectives
+        .iter()
+        .flat_map(|objective| ["", "_bound", "_ratio", "_minimised"].map(|of| format!("{}{of}", objective.name())));
     let first = ["instance", "jobs", "processors", "algorithm", "seconds"].map(str::to_owned);
     writer.write_record(first.into_iter().chain(columns).chain(["left_out".to_owned()]))?;
     for one in comparisons {
@@ -69,13 +70,15 @@ fn rows(out: &mut dyn Write, comparisons: &[Comparison]) -> io::Result<()> {
                 cells.push(bound.map_or_else(String::new, |(_, bound)| bound.decimal(objective)));
                 let ratio = found.and_then(|figure| figure.ratio);
                 cells.push(ratio.map_or_else(String::new, |ratio| ratio.to_string()));
+                let is_minimised = found.and_then(|figure| figure.is_minimised);
+                cells.push(is_minimised.map_or_else(String::new, |is_minimised| is_minimised.to_string()));
             }
             cells.push(String::new());
             writer.write_record(cells)?;
         }
         for (algorithm, reason) in &one.left_out {
             let mut cells = about(algorithm);
-            cells.resize(5 + 3 * objectives.len(), String::new());
+            cells.resize(5 + 4 * objectives.len(), String::new());
             cells.push(reason.clone());
             writer.write_record(cells)?;
         }
@@ -97,15 +100,19 @@ fn steps(out: &mut dyn Write, names: &[String], profiles: &[PerformanceProfile])
 /// The cells of a row: the name, on how many instances there is a plan, and for each objective mean, most and best.
 fn cells(totals: &Totals) -> Vec<Vec<String>> {
     let row = |total: &super::many::Total| {
-        let sums = total.sums.iter().flat_map(|sum| {
-            sum.as_ref().map_or_else(
-                || ["", "", ""].map(str::to_owned),
-                |sum| [format!("{:.4}", sum.mean), format!("{:.4}", sum.largest), sum.best.to_string()],
-            )
-        });
+        let sums =
+            total.sums.iter().flat_map(|sum| sum.as_ref().map_or_else(|| ["", "", ""].map(str::to_owned), Sum::cells));
         [spec_title(&total.algorithm), total.planned.to_string()].into_iter().chain(sums).collect()
     };
     totals.rows.iter().map(row).collect()
+}
+
+/// Returns the note below a table, if its figures need one.
+fn note(totals: &Totals) -> Option<String> {
+    let is_marked = cells(totals).iter().flatten().any(|cell| cell.ends_with(NO_AIM));
+    let mark = is_marked.then(|| format!("{NO_AIM} marks an objective that the algorithm does not minimise"));
+    let notes: Vec<String> = totals.partial().into_iter().chain(mark).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 fn markdown(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
@@ -116,7 +123,7 @@ fn markdown(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
         let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
-    totals.partial().map_or(Ok(()), |note| writeln!(out, "\nNote: {note}."))
+    note(totals).map_or(Ok(()), |note| writeln!(out, "\nNote: {note}."))
 }
 
 fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
@@ -141,7 +148,7 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
         writeln!(out, "{} \\\\", cells.join(" & "))?;
     }
     writeln!(out, "\\bottomrule")?;
-    if let Some(note) = totals.partial() {
+    if let Some(note) = note(totals) {
         let columns = 2 + 3 * count;
         writeln!(out, "\\multicolumn{{{columns}}}{{p{{0.9\\linewidth}}}}{{\\footnotesize Note: {}.}}", tex(&note))?;
     }

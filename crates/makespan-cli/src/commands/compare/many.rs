@@ -8,7 +8,7 @@ use makespan_formats::performance_profile::{PerformanceProfile, performance_prof
 use miette::{Result, miette};
 use serde_json::json;
 
-use super::comparison::{Comparison, duration, short};
+use super::comparison::{Comparison, NO_AIM, NO_AIM_LINE, duration, minimises, short};
 use crate::args::ObjectiveName;
 use crate::output::{table, wrapped};
 use crate::summary;
@@ -23,6 +23,16 @@ pub struct Sum {
     pub largest: f64,
     /// On how many instances nobody was better.
     pub best: usize,
+    /// Whether the algorithm minimises the objective, if that is known.
+    pub is_minimised: Option<bool>,
+}
+
+impl Sum {
+    /// Returns mean, largest and best as text, with a mark behind the mean if the algorithm does not minimise the objective.
+    pub fn cells(&self) -> [String; 3] {
+        let mark = if self.is_minimised == Some(false) && self.largest > 1.0 { NO_AIM } else { "" };
+        [format!("{:.4}{mark}", self.mean), format!("{:.4}", self.largest), self.best.to_string()]
+    }
 }
 
 /// One algorithm over all instances.
@@ -79,18 +89,16 @@ impl Totals {
         let rows = self.rows.iter().map(|total| {
             let mut cells = vec![total.algorithm.clone(), format!("{} of {}", total.planned, self.instances)];
             for sum in &total.sums {
-                cells.extend(sum.as_ref().map_or_else(
-                    || ["-", "-", "-"].map(str::to_owned),
-                    |sum| [format!("{:.4}", sum.mean), format!("{:.4}", sum.largest), sum.best.to_string()],
-                ));
+                cells.extend(sum.as_ref().map_or_else(|| ["-", "-", "-"].map(str::to_owned), Sum::cells));
             }
             cells.push(duration(total.seconds));
             cells
         });
         let partial = self.partial().map_or_else(String::new, |note| format!("\n{}", wrapped("note: ", 6, &note)));
+        let rows = table(&heading, 1, rows);
+        let legend = if rows.contains(NO_AIM) { NO_AIM_LINE } else { "" };
         format!(
-            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and on how\n  many instances nobody was better; then the mean time of a plan\n\n{}{partial}",
-            table(&heading, 1, rows)
+            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and on how\n  many instances nobody was better; then the mean time of a plan\n\n{rows}{legend}{partial}"
         )
     }
 
@@ -117,10 +125,14 @@ impl Totals {
         let row = |total: &Total| {
             let mut object = json!({"algorithm": total.algorithm, "planned": total.planned, "seconds": total.seconds});
             for (objective, sum) in self.objectives.iter().zip(&total.sums) {
-                object[objective.name()] = sum.as_ref().map_or(
-                    serde_json::Value::Null,
-                    |sum| json!({"geometric_mean_ratio": sum.mean, "largest_ratio": sum.largest, "best": sum.best}),
-                );
+                object[objective.name()] = sum.as_ref().map_or(serde_json::Value::Null, |sum| {
+                    json!({
+                        "geometric_mean_ratio": sum.mean,
+                        "largest_ratio": sum.largest,
+                        "best": sum.best,
+                        "minimised": sum.is_minimised,
+                    })
+                });
             }
             object
         };
@@ -140,7 +152,13 @@ fn sum(comparisons: &[Comparison], algorithm: &str, objective: Objective) -> Opt
     let ratios: Vec<f64> = found.iter().filter_map(|(_, figure)| figure.ratio).collect();
     let largest = ratios.iter().copied().reduce(f64::max)?;
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    Some(Sum { mean, largest, best: found.iter().filter(|(one, figure)| one.is_best(figure, objective)).count() })
+    let is_minimised = minimises(algorithm, objective);
+    Some(Sum {
+        mean,
+        largest,
+        is_minimised,
+        best: found.iter().filter(|(one, figure)| one.is_best(figure, objective)).count(),
+    })
 }
 
 /// `12 instances, 20 to 400 jobs, 16 processors`.

@@ -16,7 +16,8 @@ use crate::progress::clock;
 pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
     let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
-    let (time_limit, makespan_at_most) = (time_limit.clone(), makespan_at_most.clone());
+    let time_limit = time_limit.as_ref().map(|limit| limit.text().to_owned());
+    let makespan_at_most = makespan_at_most.clone();
     let wishes = Wishes { algorithm: options.algorithm.clone(), objective, time_limit, makespan_at_most };
     wishes.spec(instance).map_err(|error| miette!("{error}"))
 }

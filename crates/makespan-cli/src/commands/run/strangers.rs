@@ -5,6 +5,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, counted};
 use makespan_exec::program;
+use makespan_history::programs;
 
 use crate::output::shown;
 
@@ -19,11 +20,7 @@ const SHELL: [&str; 56] = [
     "read", "readonly", "return", "set", "shift", "source", "test", "trap", "true", "ulimit", "umask", "unset", "wait",
 ];
 
-/// Words that another command follows.
-const OPENING: [&str; 10] = ["!", "{", "if", "then", "else", "elif", "while", "until", "do", "time"];
-
-/// Returns the reason to doubt that a text is a list of commands: most of its first commands name no program of this
-/// machine.
+/// Returns the reason why a text may be no list of commands: most of its first commands name no program of this machine.
 pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
@@ -42,7 +39,7 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
     let mut strange = 0;
     for line in lines {
         let before = unknown.len();
-        for word in programs(line) {
+        for word in programs(line).into_iter().filter(|word| is_plain(word)) {
             if known.contains(word) || is_known(word) {
                 known.insert(word);
             } else {
@@ -69,52 +66,9 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
     Some(format!("{commands} a program of this machine ({})", named.join(", ")))
 }
 
-/// Returns the plain words of a line at which a shell expects a program.
-fn programs(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for part in parts(line) {
-        for word in part.split_whitespace() {
-            // This is a subshell.
-            let word = word.trim_start_matches('(').trim_end_matches(')');
-            let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
-                name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                    && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+".contains(c))
-            });
-            if is_assignment || word.is_empty() || OPENING.contains(&word) {
-                continue;
-            }
-            // A redirection, a quotation or an expansion does not name a program.
-            if !word.contains(|c: char| "<>\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word) {
-                found.push(word);
-            }
-            break;
-        }
-    }
-    found
-}
-
-/// Splits a line into simple commands at operators outside quotations.
-fn parts(line: &str) -> Vec<&str> {
-    let (mut parts, mut begin, mut quote, mut escaped, mut before) = (Vec::new(), 0, None, false, ' ');
-    for (at, c) in line.char_indices() {
-        // `2>&1`, `&>file` and `>|file` are redirections.
-        let redirects = matches!(before, '<' | '>') || c == '&' && line[at + 1..].starts_with('>');
-        if escaped {
-            escaped = false;
-        } else if c == '\\' && quote != Some('\'') {
-            escaped = true;
-        } else if let Some(open) = quote {
-            quote = (c != open).then_some(open);
-        } else if matches!(c, '\'' | '"' | '`') {
-            quote = Some(c);
-        } else if matches!(c, '|' | ';' | '&' | '\n') && !redirects {
-            parts.push(&line[begin..at]);
-            begin = at + 1;
-        }
-        before = c;
-    }
-    parts.push(&line[begin..]);
-    parts
+/// Checks whether a word can be looked up: quotations and expansions cannot.
+fn is_plain(word: &str) -> bool {
+    !word.contains(|c: char| "\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word)
 }
 
 /// Returns whether a shell of this machine would find the program. A path without a file also counts as found, because

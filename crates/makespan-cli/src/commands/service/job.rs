@@ -7,7 +7,7 @@ use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDet
 use miette::Result;
 use serde_json::Value;
 
-use super::{ahead, connect, fail, now, relative, span};
+use super::{connect, expected, fail, now, relative, span};
 use crate::args::{Format, JobOptions};
 use crate::output::{emit, shortened, shown, table, wrapped};
 
@@ -46,7 +46,7 @@ fn told(summary: &JobSummary, value: &Value) -> String {
     text += &line("submitted", relative(Some(summary.submitted), now));
     text += &match summary.started {
         Some(started) => line("started", relative(Some(started), now)),
-        None => line("starts", ahead(summary.expected_start, now)),
+        None => line("starts", expected(summary.expected_start, summary.behind, now)),
     };
     text += &match summary.ended {
         Some(ended) => line("ended", relative(Some(ended), now)),
@@ -54,7 +54,7 @@ fn told(summary: &JobSummary, value: &Value) -> String {
             "ends",
             match summary.longer_than {
                 Some(length) => format!("longer than expected ({}), end unknown", span(length)),
-                None => ahead(summary.expected_end, now),
+                None => expected(summary.expected_end, summary.behind, now),
             },
         ),
     };

@@ -94,6 +94,15 @@ fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }
 
+/// Returns an expected start or end of a job, or the reason why it is unknown.
+fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
+    match (instant, behind) {
+        (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),
+        (None, Some(job)) => format!("unknown, behind job {job}, which runs longer than expected"),
+        _ => ahead(instant, now),
+    }
+}
+
 /// Adds the amounts that are stated as `NAME=AMOUNT`, each name once.
 pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<String, u64>) -> Result<()> {
     for stated in stated {
@@ -122,5 +131,14 @@ mod tests {
         }
         assert_eq!(relative(Some(10.0), 4.0), "in 6 s");
         assert_eq!(relative(Some(4.0), 10.0), "6 s ago");
+        for (instant, behind, text) in [
+            (Some(4.0), None, "in 0 s"),
+            (None, None, "-"),
+            (None, Some(3), "unknown, behind job 3, which runs longer than expected"),
+            (None, Some(0), "unknown, behind a job of somebody else that runs longer than expected"),
+            (Some(14.0), Some(3), "in 4 s"),
+        ] {
+            assert_eq!(expected(instant, behind.map(JobNumber), 10.0), text);
+        }
     }
 }

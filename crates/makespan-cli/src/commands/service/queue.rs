@@ -57,7 +57,7 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     }
     let rest = if total > shown { format!("\n{shown} of {}\n", counted(total, "job")) } else { String::new() };
     let soon = if jobs.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
-    let long = if jobs.iter().any(|job| job.longer_than.is_some()) { LONGER } else { "" };
+    let long = if jobs.iter().any(has_unknown_end) { LONGER } else { "" };
     rows(jobs, now) + &rest + soon + long
 }
 
@@ -68,14 +68,20 @@ const PLANNING: f64 = 10.0;
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
-/// Text for an unknown end of a running job, and the line that explains it.
+/// A start or an end of which nothing is known, and the line that explains it.
 const UNKNOWN: &str = "unknown";
-const LONGER: &str = "\nunknown: the job runs longer than expected, and no similar job has ever run this long\n";
+const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
 
 fn is_planned_now(job: &JobSummary, now: f64) -> bool {
     job.state == State::Waiting
         && job.started.or(job.expected_start).is_none()
+        && job.behind.is_none()
         && (now - job.submitted).abs() < PLANNING
+}
+
+/// Checks whether the end of a job is unknown: a task of it, or a job that it waits behind, runs longer than expected.
+fn has_unknown_end(job: &JobSummary) -> bool {
+    job.expected_end.is_none() && (job.longer_than.is_some() || job.behind.is_some())
 }
 
 /// A table of at most 80 columns; names and users are cut to what is left of the line.
@@ -119,12 +125,13 @@ fn cells(job: &JobSummary, now: f64) -> Vec<String> {
         match job.started {
             Some(started) => relative(Some(started), now),
             None if is_planned_now(job, now) => SOON.into(),
+            None if job.behind.is_some() && job.expected_start.is_none() => UNKNOWN.into(),
             None => ahead(job.expected_start, now),
         },
-        match (job.ended, job.longer_than) {
-            (Some(ended), _) => relative(Some(ended), now),
-            (None, Some(_)) => UNKNOWN.into(),
-            (None, None) => ahead(job.expected_end, now),
+        match job.ended {
+            Some(ended) => relative(Some(ended), now),
+            None if has_unknown_end(job) => UNKNOWN.into(),
+            None => ahead(job.expected_end, now),
         },
         crate::output::shown(&job.name).into_owned(),
     ]
@@ -146,6 +153,7 @@ mod tests {
             expected_start: None,
             expected_end: None,
             longer_than: None,
+            behind: None,
             started: None,
             ended: None,
             processors: 1,
@@ -185,6 +193,12 @@ mod tests {
         let longer = JobSummary { started: Some(80.0), longer_than: Some(1.0), ..job(1, State::Running, 50.0) };
         assert_eq!(cells(&longer, 100.0)[6], "unknown");
         assert!(text(&[longer], 1, 100.0).contains("runs longer than expected"));
+        let behind = JobSummary { behind: Some(JobNumber(1)), ..job(2, State::Waiting, 99.0) };
+        assert_eq!(cells(&behind, 100.0)[5..7], ["unknown", "unknown"]);
+        assert!(text(&[behind], 1, 100.0).contains("runs longer than expected"));
+        let partly =
+            JobSummary { expected_start: Some(130.0), behind: Some(JobNumber(1)), ..job(2, State::Waiting, 99.0) };
+        assert_eq!(cells(&partly, 100.0)[5..7], ["in 30 s", "unknown"]);
     }
 
     #[test]

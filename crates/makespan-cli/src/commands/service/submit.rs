@@ -11,7 +11,7 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{add_amounts, ahead, connect, fail, now, seconds, span};
+use super::{add_amounts, ahead, connect, expected, fail, now, seconds, span};
 use crate::args::{Format, STANDARD_INPUT, SubmitOptions};
 use crate::commands::run::operator;
 use crate::input::standard_input;
@@ -180,9 +180,15 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
 /// What would become of a submission, for people.
 fn told(what_if: &WhatIf) -> String {
     let now = now();
-    let first = what_if.starts.iter().copied().reduce(f64::min);
-    let last = what_if.ends.iter().copied().reduce(f64::max);
-    let mut text = format!("it would start {} and end {}\n", ahead(first, now), ahead(last, now));
+    // One known start is enough for the first, one unknown end for the last.
+    let first = what_if.starts.iter().flatten().copied().reduce(f64::min);
+    let ends: Option<Vec<f64>> = what_if.ends.iter().copied().collect();
+    let last = ends.and_then(|ends| ends.into_iter().reduce(f64::max));
+    let behind = what_if.behind.iter().flatten().next().copied();
+    let mut text = match first {
+        None if behind.is_some() => format!("its start would be {}\n", expected(first, behind, now)),
+        _ => format!("it would start {} and end {}\n", ahead(first, now), expected(last, behind, now)),
+    };
     for delay in what_if.delays.iter().take(SHOWN) {
         let when = if delay.seconds < 0.0 { "earlier" } else { "later" };
         text += &format!("job {} would start {} {when}\n", delay.job, span(delay.seconds.abs()));

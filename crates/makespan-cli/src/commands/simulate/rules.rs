@@ -6,7 +6,7 @@ use makespan::policy::{Unheeded, unheeded};
 use makespan_core::{Instance, TaskId};
 
 use super::log::Log;
-use super::words::{counted, named};
+use super::words::{self, named};
 
 /// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
 pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
@@ -55,8 +55,8 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
 /// That jobs are left out, some by name.
 pub fn left_out(never: &BTreeSet<String>) -> String {
     let names: Vec<&str> = never.iter().map(String::as_str).collect();
-    let what = "left out, held or never to start under the rules of the cluster";
-    format!("{}: {}", counted(never.len(), what), named(&names))
+    let count = words::left_out(never.len());
+    format!("{count}, held or never to start under the rules of the cluster: {}", named(&names))
 }
 
 /// The jobs of tasks that can never start, and all jobs that wait for one of them.

@@ -1,5 +1,7 @@
 //! Phrases for numbers and names of jobs.
 
+use makespan_core::counted;
+
 /// Some of the names, and how many more.
 pub fn named<S: AsRef<str>>(names: &[S]) -> String {
     const NAMED: usize = 4;
@@ -9,7 +11,7 @@ pub fn named<S: AsRef<str>>(names: &[S]) -> String {
     some.join(", ") + &more
 }
 
-/// `1 job is left out`, `4 jobs are left out`.
-pub fn counted(jobs: usize, what: &str) -> String {
-    if jobs == 1 { format!("1 job is {what}") } else { format!("{jobs} jobs are {what}") }
+/// Returns `1 job is left out` or `4 jobs are left out`.
+pub fn left_out(jobs: usize) -> String {
+    format!("{} {} left out", counted(jobs, "job"), if jobs == 1 { "is" } else { "are" })
 }

@@ -80,6 +80,37 @@ fn compare_takes_all_or_a_list() {
 }
 
 #[test]
+fn compare_marks_the_objectives_that_an_algorithm_does_not_minimise() {
+    let sandbox = Sandbox::with_small();
+    sandbox.makespan("generate moldable --family cirne --jobs 30 --processors 8 --output big.toml").succeeds();
+    // Marks of the makespan and of the weighted completion.
+    let cases = [("demt", [false, false]), ("dual", [false, true]), ("optimise[steps=9]", [true, false])];
+    let names = cases.map(|(name, _)| name).join(",");
+    for files in ["big.toml", "big.toml small.toml"] {
+        let line = format!("compare {files} --algorithms '{names}'");
+        let text = sandbox.makespan(&line).succeeds();
+        assert!(text.contains("~ the algorithm does not minimise this objective\n"), "{text}");
+        let table = format!("{line} --table t.csv --table t.md --format json");
+        let json: Value = serde_json::from_str(&sandbox.makespan(&table).succeeds()).unwrap();
+        for (at, (name, marks)) in cases.iter().enumerate() {
+            let row = text.lines().find(|line| line.starts_with(name)).unwrap();
+            let count = marks.iter().filter(|is_marked| **is_marked).count();
+            assert_eq!(row.matches('~').count(), count, "{row}");
+            for (objective, is_marked) in ["makespan", "weighted_completion"].iter().zip(marks) {
+                assert_eq!(json["algorithms"][at][objective]["minimised"], !is_marked, "{name}: {objective}");
+            }
+        }
+        let csv = sandbox.read("t.csv");
+        let heading: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        assert!(heading.contains(&"weighted_completion_minimised"), "{csv}");
+        assert!(csv.lines().any(|line| line.contains("dual") && line.contains(",false,")), "{csv}");
+        assert!(sandbox.read("t.md").contains("~ marks an objective that the algorithm does not minimise"));
+    }
+    let aimed = sandbox.makespan("compare big.toml --algorithms demt").succeeds();
+    assert!(!aimed.contains('~'), "{aimed}");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_bytes() {
     let sandbox = Sandbox::new();
     let base = "generate moldable --family mixed --jobs 12 --processors 10";

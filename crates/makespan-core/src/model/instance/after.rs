@@ -165,6 +165,7 @@ mod tests {
         let pairs: Vec<(u64, u64)> = whole.edges()[4..].iter().map(|edge| (edge.from.0, edge.to.0)).collect();
         assert_eq!(pairs, [(3, 0), (9, 0), (10, 0)]);
         assert_eq!(whole.jobs_in_order(), [JobId(1), JobId(2), JobId(0)]);
+        assert_eq!(whole.last_jobs(), [JobId(0)]);
         assert_eq!((whole.edges_of(JobId(0)).len(), whole.edges_of(JobId(2)).len()), (2, 2));
         assert_eq!(whole.incoming(TaskId(0)).len(), 3);
         // Any task of a bag has the edges of the bag.

@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 
 use super::super::Wrong;
 use super::attributes::Attributes;
-use super::{Parts, StatedEdge};
+use super::{Parts, StatedEdge, contradiction};
 use crate::error::Place;
 use crate::instance::command::by_shell;
 use crate::odd::Odd;
 
 impl Parts {
-    /// Returns the graph. Counts impossible values in `odd`.
+    /// Returns the graph; `odd` counts the values that are impossible or contradicted.
     pub(super) fn graph(&self, odd: &mut Odd) -> Result<Graph, Wrong> {
         let tasks = self.names.iter().zip(&self.tasks);
         let tasks = tasks.map(|(name, (attributes, line))| task(name, attributes, *line, odd));
@@ -19,55 +19,64 @@ impl Parts {
         let mut edges: Vec<Edge> = Vec::with_capacity(self.edges.len());
         let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
         for stated in &self.edges {
-            let payload = self.payload(stated, odd)?;
+            let payload = self.payload(stated, odd);
             let (from, to) = (stated.from, stated.to);
             let place = *known.entry((from, to)).or_insert(edges.len());
             match edges.get_mut(place) {
                 None => edges.push(Edge { from, to, payload }),
-                Some(edge) => edge.payload = self.both(edge.payload, payload, stated)?,
+                Some(edge) => edge.payload = self.both(edge.payload, payload, stated, odd),
             }
         }
         Graph::new(tasks, edges).map_err(|error| error.to_string().into())
     }
 
-    fn wrong(&self, edge: &StatedEdge, problem: &str) -> Wrong {
+    /// Returns the name of an edge in a warning.
+    fn named(&self, edge: &StatedEdge) -> String {
         let [from, to] = [edge.from, edge.to].map(|task| &self.names[task as usize]);
-        Wrong::at(Place::line(edge.line), format!("edge `{from}` -> `{to}`: {problem}"))
+        format!("edge `{from}` -> `{to}`")
     }
 
-    fn payload(&self, edge: &StatedEdge, odd: &mut Odd) -> Result<Payload, Wrong> {
-        let owner = || {
-            let [from, to] = [edge.from, edge.to].map(|task| &self.names[task as usize]);
-            format!("edge `{from}` -> `{to}`")
-        };
-        match (edge.attributes.get("data"), edge.attributes.get("transfer")) {
-            (None, None) => Ok(Payload::Bytes(0)),
-            (Some(text), None) => Ok(Payload::Bytes(odd.bytes(Some(text), owner))),
-            (None, Some(text)) => Ok(Payload::Fixed(odd.transfer(text, owner))),
-            (Some(_), Some(_)) => Err(self.wrong(edge, "it has both `data` and `transfer`; write one of them")),
+    /// Returns the payload of an edge: its `data`, or else its `transfer`.
+    fn payload(&self, edge: &StatedEdge, odd: &mut Odd) -> Payload {
+        let [data, transfer] = ["data", "transfer"].map(|key| edge.attributes.get(key).map(String::as_str));
+        match (data, transfer) {
+            (None, None) => Payload::Bytes(0),
+            (None, Some(text)) => Payload::Fixed(odd.transfer(text, || self.named(edge))),
+            (Some(text), transfer) => {
+                if let Some(transfer) = transfer {
+                    contradiction(odd, || self.named(edge), "transfer", transfer);
+                }
+                Payload::Bytes(odd.bytes(Some(text), || self.named(edge)))
+            }
         }
     }
 
-    /// Combines the payloads of two parallel edges. Data are added. Two transfers run at the same time, so the longer
-    /// one counts.
-    fn both(&self, first: Payload, second: Payload, edge: &StatedEdge) -> Result<Payload, Wrong> {
+    /// Returns the payload of two parallel edges: the sum of their data, or the longer one of two transfers at the same time. Data
+    /// count before a transfer.
+    fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut Odd) -> Payload {
         match (first, second) {
-            (Payload::Bytes(first), Payload::Bytes(second)) => Ok(Payload::Bytes(first.saturating_add(second))),
-            (Payload::Fixed(first), Payload::Fixed(second)) => Ok(Payload::Fixed(first.max(second))),
-            (Payload::Bytes(0), other) | (other, Payload::Bytes(0)) => Ok(other),
-            _ => Err(self
-                .wrong(edge, "one edge has `data` and a parallel edge has `transfer`; use the same attribute on both")),
+            (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Bytes(first.saturating_add(second)),
+            (Payload::Fixed(first), Payload::Fixed(second)) => Payload::Fixed(first.max(second)),
+            (Payload::Bytes(0), other) | (other, Payload::Bytes(0)) => other,
+            (Payload::Bytes(bytes), Payload::Fixed(time)) | (Payload::Fixed(time), Payload::Bytes(bytes)) => {
+                contradiction(odd, || self.named(edge), "transfer", &time.to_string());
+                Payload::Bytes(bytes)
+            }
         }
     }
 }
 
+/// Returns the task of a node: its `time`, or else its `work`, or else a guess.
 fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     let wrong = |problem: String| Wrong::at(Place::line(line), format!("node `{name}`: {problem}"));
-    let stated = match (attributes.get("time"), attributes.get("work")) {
-        (Some(_), Some(_)) => return Err(wrong("it has both `time` and `work`; write one of them".into())),
-        (time, work) => time.or(work),
-    };
-    let (time, estimate) = odd.run_time(stated.map(String::as_str), || format!("node `{name}`"));
+    let owner = || format!("node `{name}`");
+    let [time, work] = ["time", "work"].map(|key| attributes.get(key).map(String::as_str));
+    if let (Some(time), Some(work)) = (time, work)
+        && time != work
+    {
+        contradiction(odd, owner, "work", work);
+    }
+    let (time, estimate) = odd.run_time(time.or(work), owner);
     let profile = Profile::rigid(1, time).map_err(|error| wrong(error.to_string()))?;
     let command = attributes.get("command").map_or_else(Vec::new, |line| by_shell(line.as_str()));
     Ok(NamedTask { name: name.into(), task: Task { estimate, command, ..Task::new(profile) } })

@@ -1,11 +1,12 @@
 //! DOT, the language of Graphviz, as far as task graphs need it: one `digraph` with nodes, node groups, edges, edge
 //! chains, attributes, default attributes and comments.
 //!
-//! A node may have `time` or `work`, in seconds on a processor of speed 1; otherwise its run time is a guess. It may
-//! also have a `command` for the shell. An edge may have `data` in bytes or `transfer` in seconds. The data of parallel
-//! edges are added. A `strict` graph has one edge between two nodes, and the last value of each attribute counts.
-//! Attributes and ports for drawing are ignored, and other unknown attributes cause a warning. A subgraph is a group of
-//! nodes. Undirected graphs are refused.
+//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
+//! edge may have `data`, bytes, or `transfer`, seconds. Contradictions are counted and reported: `time` counts before `work`,
+//! `data` before `transfer`, and of two values of one attribute the last. Parallel edges add their data; a `strict` graph has one edge, for which
+//! the last value of an attribute counts.
+//! Attributes and ports for drawing are ignored, others are remarked. A subgraph is a group of nodes. Undirected graphs are
+//! refused.
 
 mod attributes;
 mod graph;
@@ -15,7 +16,7 @@ use makespan_core::Job;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Read, Wrong, remarked};
-use crate::odd::Odd;
+use crate::odd::{Odd, Oddity};
 use attributes::{Attributes, Element, Unread, is_read};
 use tokens::{Token, Tokens, shown};
 
@@ -57,6 +58,7 @@ struct Parts {
     /// Position of each edge of a strict graph.
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
+    odd: Odd,
     /// How many edges groups have made.
     between_groups: usize,
     usual_task: Attributes,
@@ -65,7 +67,8 @@ struct Parts {
 
 /// Reads a graph. `strict` refuses impossible values and attributes that would be ignored.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
-    let (parts, mut odd) = (parts(text)?, Odd::default());
+    let mut parts = parts(text)?;
+    let mut odd = std::mem::take(&mut parts.odd);
     let job = Job::compound(name, parts.graph(&mut odd)?);
     odd.refuse(strict)?;
     let unread = remarked(parts.unread.remark(), strict)?;
@@ -128,7 +131,7 @@ impl Parts {
         let next = tokens.peek()?;
         match &first {
             Some(Token::Word(word)) if let (Some(element), true) = (element(word), next == Some(Token::Mark('['))) => {
-                let usual = attributes(tokens, element)?;
+                let usual = self.attributes(tokens, element)?;
                 self.unread.count(element, &usual);
                 match element {
                     Element::Node => self.usual_task.extend(usual),
@@ -156,10 +159,10 @@ impl Parts {
             chain.push(self.nodes(next, tokens, depth)?);
         }
         let element = if chain.len() == 1 { Element::Node } else { Element::Edge };
-        let stated = attributes(tokens, element)?;
+        let stated = self.attributes(tokens, element)?;
         self.unread.count(element, &stated);
         if chain.len() == 1 && !is_group {
-            chain[0].iter().try_for_each(|&task| self.state(task, &stated, tokens))?;
+            chain[0].iter().for_each(|&task| self.state(task, &stated));
         }
         for pair in chain.windows(2) {
             let made = pair[0].len().saturating_mul(pair[1].len());
@@ -229,17 +232,42 @@ impl Parts {
     }
 
     /// Gives a node the attributes that a statement of its own has.
-    fn state(&mut self, task: u32, stated: &Attributes, tokens: &Tokens<'_>) -> Result<(), Wrong> {
+    fn state(&mut self, task: u32, stated: &Attributes) {
         let own = &mut self.own[task as usize];
         for (key, value) in stated.iter().filter(|(key, _)| is_read(Element::Node, key)) {
             if let Some(before) = own.insert(key.clone(), value.clone()).filter(|before| before != value) {
-                let name = &self.names[task as usize];
-                let problem = format!("node `{name}` has `{key}` {before} in one place and {value} here; write one");
-                return Err(tokens.wrong(problem));
+                contradiction(&mut self.odd, || format!("node `{}`", self.names[task as usize]), key, &before);
             }
         }
         self.tasks[task as usize].0.extend(stated.clone());
-        Ok(())
+    }
+
+    /// Reads the lists of attributes that follow, if any. Of two values of one attribute the last counts.
+    fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
+        let mut all = Attributes::default();
+        while tokens.peek()? == Some(Token::Mark('[')) {
+            tokens.next()?;
+            loop {
+                match tokens.next()? {
+                    Some(Token::Mark(']')) => break,
+                    Some(Token::Mark(';' | ',')) => {}
+                    Some(Token::Word(key)) => {
+                        tokens.expect('=')?;
+                        let value = tokens.word("a value")?;
+                        let is_read = is_read(element, &key);
+                        if let Some(before) =
+                            all.insert(key.clone(), value.clone()).filter(|before| is_read && *before != value)
+                        {
+                            contradiction(&mut self.odd, || format!("line {}", tokens.line), &key, &before);
+                        }
+                    }
+                    found => {
+                        return Err(tokens.wrong(format!("expected an attribute, found {}", shown(found.as_ref()))));
+                    }
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The number of a node, which is made where it is first named.
@@ -266,26 +294,7 @@ fn element(word: &str) -> Option<Element> {
     }
 }
 
-/// The lists of attributes that follow, if any.
-fn attributes(tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
-    let mut all = Attributes::default();
-    while tokens.peek()? == Some(Token::Mark('[')) {
-        tokens.next()?;
-        loop {
-            match tokens.next()? {
-                Some(Token::Mark(']')) => break,
-                Some(Token::Mark(';' | ',')) => {}
-                Some(Token::Word(key)) => {
-                    tokens.expect('=')?;
-                    let value = tokens.word("a value")?;
-                    if is_read(element, &key) && all.get(&key).is_some_and(|before| *before != value) {
-                        return Err(tokens.wrong(format!("`{key}` is stated twice; write it once")));
-                    }
-                    all.insert(key, value);
-                }
-                found => return Err(tokens.wrong(format!("expected an attribute, found {}", shown(found.as_ref())))),
-            }
-        }
-    }
-    Ok(all)
+/// Counts an attribute that another one of `owner` replaces.
+fn contradiction(odd: &mut Odd, owner: impl FnOnce() -> String, key: &str, value: &str) {
+    odd.add(Oddity::Contradiction, owner, Some(&format!("{key}={value}")));
 }

@@ -1,7 +1,7 @@
 // The machines in time: what ended, runs and is planned, in the chart of all pages.
 
 import { Chart as Picture, Model } from "./gantt.js";
-import { el, relative, span, words } from "./dom.js";
+import { el, relative, span, unknownBehind, words } from "./dom.js";
 
 const known = (box) => (box.job ? `${box.job}/${box.task}` : "");
 
@@ -26,10 +26,11 @@ export class Chart {
     const planned = box.state === "waiting";
     const open = planned || box.state === "running";
     const unknown = box.longer_than !== null && box.longer_than !== undefined;
+    const behind = box.behind !== null && box.behind !== undefined;
     // What is overdue has not happened.
     const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
     return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
-      [planned ? "starts" : "started", at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : at(box.end, !open)],
+      [planned ? "starts" : "started", behind ? unknownBehind(box.behind) : at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : behind ? "unknown" : at(box.end, !open)],
       ["time", unknown ? `more than ${span(Date.now() / 1000 - box.start)}` : span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 

@@ -54,10 +54,19 @@ export function expected(instant, isNext = true) {
   return shown;
 }
 
-// Returns the expected end of a job that has not ended.
+const isKnown = (value) => value !== null && value !== undefined;
+
+// The reason why a start or an end is unknown: the number of a job that runs longer than expected.
+export const unknownBehind = (job) => `unknown, behind ${job ? `job ${job}` : "a job of somebody else"}`;
+
+// The expected start of a job that waits.
+export const expectedStart = (job) => (!isKnown(job.expected_start) && isKnown(job.behind) ? unknownBehind(job.behind) : expected(job.expected_start));
+
+// The expected end of a job that has not ended.
 export function expectedEnd(job) {
-  if (job.longer_than === null || job.longer_than === undefined) return expected(job.expected_end, Boolean(job.started));
-  return `longer than expected (${span(job.longer_than)}), end unknown`;
+  if (isKnown(job.longer_than)) return `longer than expected (${span(job.longer_than)}), end unknown`;
+  if (!isKnown(job.expected_end) && isKnown(job.behind)) return isKnown(job.started) ? unknownBehind(job.behind) : "unknown";
+  return expected(job.expected_end, Boolean(job.started));
 }
 
 export const number = (value) => value.toLocaleString("en");

@@ -1,7 +1,7 @@
 // One job: how it stands, why it waits, what it prints.
 
 import { PART, get, log, send } from "./api.js";
-import { ahead, el, expected, expectedEnd, link, listed, number, span, state, table, time } from "./dom.js";
+import { ahead, el, expected, expectedEnd, expectedStart, link, listed, number, span, state, table, time } from "./dom.js";
 
 // Most characters of an output that are shown.
 const SHOWN = 200000;
@@ -64,7 +64,7 @@ class Tail {
 
 function facts(one) {
   const waits = one.started === null;
-  const all = [["user", one.user], ["submitted", time(one.submitted)], [waits ? "starts" : "started", one.started ? time(one.started) : expected(one.expected_start)],
+  const all = [["user", one.user], ["submitted", time(one.submitted)], [waits ? "starts" : "started", one.started ? time(one.started) : expectedStart(one)],
     [one.ended === null ? "ends" : "ended", one.ended ? time(one.ended) : expectedEnd(one)],
     ["ran for", one.ended !== null && one.started !== null ? span(one.ended - one.started) : null],
     ["processors", one.processors], ["tasks ended", one.tasks > 1 ? `${number(one.tasks_ended)} of ${number(one.tasks)}` : null],

@@ -1,7 +1,7 @@
 // A job is submitted, or it is asked what would be if it were.
 
 import { send } from "./api.js";
-import { el, expected, link, relative, span, table, time, words } from "./dom.js";
+import { el, expectedEnd, expectedStart, link, relative, span, table, time, words } from "./dom.js";
 
 // How far a plan is from the best possible.
 export function gap(bound) {
@@ -26,8 +26,10 @@ function answerOf(found) {
   const delay = ({ job, seconds }) => el("li", {}, "job ", link(job), ` would start ${span(seconds)} ${seconds > 0 ? "later" : "earlier"}`);
   const later = found.delays.filter((one) => one.seconds > 0).length;
   const costs = changed(found);
+  const one = (at) => ({ expected_start: found.starts[at], expected_end: found.ends[at], behind: found.behind[at] });
+  const [first, last] = [one(0), one(found.starts.length - 1)];
   return [el("h2", {}, "What if"),
-    el("p", {}, "It would start ", el("b", {}, expected(found.starts[0])), " and end ", expected(found.ends[found.ends.length - 1]), "."),
+    el("p", {}, "It would start ", el("b", {}, expectedStart(first)), " and end ", expectedEnd(last), "."),
     el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job would start later."),
     el("ul", {}, found.delays.slice(0, 10).map(delay)),
     costs.length ? table([["what it costs all"], ["now", "figure"], ["with it", "figure"], ["", "figure"]], costs) : ""];

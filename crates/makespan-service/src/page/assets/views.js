@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
-import { el, expected, expectedEnd, link, number, state, table, time, words } from "./dom.js";
+import { el, expectedEnd, expectedStart, link, number, state, table, time, words } from "./dom.js";
 import { history } from "./history.js";
 import { job } from "./job.js";
 import { gap, submit } from "./submit.js";
@@ -40,7 +40,7 @@ function row(job) {
     el("td", {}, link(job.number)), el("td", {}, state(job.state)),
     el("td", { class: "name" }, job.name), el("td", { class: "optional" }, job.user), el("td", { class: "optional figure" }, String(job.processors)),
     el("td", { class: "optional figure" }, job.tasks > 1 ? `${job.tasks_ended} of ${job.tasks}` : "1"),
-    el("td", {}, job.started ? time(job.started) : expected(job.expected_start)), el("td", { class: "optional" }, job.ended ? time(job.ended) : expectedEnd(job)));
+    el("td", {}, job.started ? time(job.started) : expectedStart(job)), el("td", { class: "optional" }, job.ended ? time(job.ended) : expectedEnd(job)));
 }
 
 function queue(root) {

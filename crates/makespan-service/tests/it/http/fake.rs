@@ -81,6 +81,7 @@ impl Fake {
             expected_start: Some(2.0),
             expected_end: None,
             longer_than: None,
+            behind: None,
             started: None,
             ended: None,
             processors: 1,
@@ -234,6 +235,7 @@ impl Service for Fake {
             start: 0.0,
             end: 1.0,
             longer_than: None,
+            behind: None,
             processors: vec![(0, 3)],
         };
         let bound = BoundPicture {
@@ -262,7 +264,14 @@ impl Service for Fake {
     fn what_if(&self, _: &Who, submission: Submission) -> Result<WhatIf, Refusal> {
         check(&submission)?;
         let delays = vec![Delay { job: JobNumber(1), seconds: -2.0 }];
-        Ok(WhatIf { starts: vec![1.0], ends: vec![2.0], delays, before: vec![], after: vec![] })
+        Ok(WhatIf {
+            starts: vec![Some(1.0)],
+            ends: vec![Some(2.0)],
+            behind: vec![None],
+            delays,
+            before: vec![],
+            after: vec![],
+        })
     }
 
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {

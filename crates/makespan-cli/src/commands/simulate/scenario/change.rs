@@ -1,11 +1,11 @@
 //! A log as a scenario changes it.
 
-use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable};
+use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable, counted};
 use makespan_formats::Estimates;
 use miette::{Result, miette};
 
 use super::super::log::Log;
-use super::super::words::{counted, named};
+use super::super::words::{left_out, named};
 use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
 use super::platform::{more_nodes, resized};
@@ -78,7 +78,7 @@ impl Variant {
                 if left == 0 {
                     return Err(format!("there is no job of {} `{name}`", whose.word()));
                 }
-                self.remarks.push(format!("{}: {}", self.name, counted(left, "left out")));
+                self.remarks.push(format!("{}: {}", self.name, left_out(left)));
             }
             Change::Nodes(amount) => {
                 let platform = resized(self.log.instance.platform(), *amount)?;
@@ -87,11 +87,7 @@ impl Variant {
                     .log
                     .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
                 if too_wide > 0 {
-                    self.remarks.push(format!(
-                        "{}: {}, wider than what is left",
-                        self.name,
-                        counted(too_wide, "left out")
-                    ));
+                    self.remarks.push(format!("{}: {}, wider than what is left", self.name, left_out(too_wide)));
                 }
                 let closed = within(self.log.instance.unavailable(), platform.processors());
                 let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());
@@ -101,17 +97,13 @@ impl Variant {
                         let own = instance.submitted(instance.job_id(job.first()));
                         on(vec![own.with_after(Vec::<String>::new())]).is_ok()
                     };
-                    let left_out = self.log.keep(is_possible)?;
-                    self.remarks.push(format!(
-                        "{}: {}, whose needs no node that is left can meet",
-                        self.name,
-                        counted(left_out, "left out")
-                    ));
+                    let count = left_out(self.log.keep(is_possible)?);
+                    self.remarks.push(format!("{}: {count}, whose needs no node that is left can meet", self.name));
                 }
                 self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
                 let (left, again) = live::left(&self.log.running, &self.log.instance);
                 if again > 0 {
-                    let again = makespan_core::counted(again, "job");
+                    let again = counted(again, "job");
                     self.remarks
                         .push(format!("{}: {again} on nodes that are removed, and will start again", self.name));
                 }

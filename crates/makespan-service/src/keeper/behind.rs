@@ -1,0 +1,230 @@
+//! Behind which running tasks the waiting tasks of a plan start.
+
+use std::collections::BTreeMap;
+
+use makespan_core::ProcSet;
+
+use super::outlook::{Expected, Runs};
+use crate::words::JobNumber;
+
+/// Instants in a second that are told apart: starts and ends of a plan differ by less if they are equal.
+const STEPS: f64 = 1e5;
+
+/// A waiting task in a plan.
+pub(super) struct Planned<'a> {
+    pub job: JobNumber,
+    /// Seconds after 1970.
+    pub start: f64,
+    pub end: f64,
+    pub processors: &'a ProcSet,
+    /// The jobs that it waits for.
+    pub after: &'a [JobNumber],
+}
+
+impl<'a> From<&'a Expected> for Planned<'a> {
+    fn from(expected: &'a Expected) -> Self {
+        let Expected { job, start, end, ref processors, ref after, .. } = *expected;
+        Self { job, start, end, processors, after }
+    }
+}
+
+/// The end of a task, and the position of the running task that decides that end, if one does.
+#[derive(Clone, Copy)]
+struct Cause {
+    end: f64,
+    behind: Option<usize>,
+    is_unknown: bool,
+}
+
+impl Cause {
+    /// Returns the cause that counts: an unknown end, or else the later end.
+    fn or(self, other: Self) -> Self {
+        let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
+        if is_other { other } else { self }
+    }
+}
+
+/// The ends of tasks by what they free.
+struct Causes {
+    /// The last holder of each processor.
+    processors: Vec<Option<Cause>>,
+    jobs: BTreeMap<JobNumber, Cause>,
+    /// By the instant of the end, in steps.
+    instants: BTreeMap<i64, Cause>,
+}
+
+fn step(instant: f64) -> i64 {
+    (instant * STEPS).round() as i64
+}
+
+impl Causes {
+    fn add(&mut self, job: JobNumber, processors: &ProcSet, cause: Cause) {
+        for at in positions(processors) {
+            if let Some(holder) = self.processors.get_mut(at) {
+                *holder = Some(cause);
+            }
+        }
+        self.jobs.entry(job).and_modify(|known| *known = known.or(cause)).or_insert(cause);
+        self.instants.entry(step(cause.end)).and_modify(|known| *known = known.or(cause)).or_insert(cause);
+    }
+
+    /// Returns the cause of the start of a task: its processors, the jobs that it waits for, or an end at the instant of its start,
+    /// which frees something else, such as a licence or the quota of a user.
+    fn of(&self, task: &Planned<'_>) -> Option<Cause> {
+        let start = step(task.start);
+        let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
+        let jobs = task.after.iter().filter_map(|job| self.jobs.get(job).copied());
+        let instants = self.instants.range(start - 1..=start + 1).map(|(_, cause)| *cause);
+        processors.chain(jobs).chain(instants).reduce(Cause::or)
+    }
+}
+
+fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
+    processors.intervals().iter().flat_map(|&(first, last)| first as usize..=last as usize)
+}
+
+/// Returns for each planned task the position of the running task whose end decides its start, if there is one. The planned tasks
+/// are in the order of their starts. Takes time in proportion to the sum of their processors.
+pub(super) fn behind<'a>(
+    planned: impl IntoIterator<Item = Planned<'a>>,
+    running: &[Runs],
+    processors: u32,
+) -> Vec<Option<usize>> {
+    let mut causes =
+        Causes { processors: vec![None; processors as usize], jobs: BTreeMap::new(), instants: BTreeMap::new() };
+    for (at, runs) in running.iter().enumerate() {
+        let cause = Cause { end: runs.end, behind: Some(at), is_unknown: runs.longer_than.is_some() };
+        causes.add(runs.job, &runs.place, cause);
+    }
+    let one = |task: Planned<'a>| {
+        let cause = causes.of(&task);
+        let (behind, is_unknown) = cause.map_or((None, false), |cause| (cause.behind, cause.is_unknown));
+        causes.add(task.job, task.processors, Cause { end: task.end, behind, is_unknown });
+        behind
+    };
+    planned.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Instance, Platform, Time};
+    use proptest::prelude::*;
+
+    use super::super::outlook::{Outlook, by_job};
+    use super::*;
+
+    fn runs(job: u64, place: (u32, u32), end: f64, longer_than: Option<f64>) -> Runs {
+        let place = ProcSet::from_intervals(vec![place]);
+        let processors = place.len();
+        let job = JobNumber(job);
+        Runs { job, user: "ann".into(), task: 0, processors, place, start: 0.0, end, longer_than, spread: 0.3 }
+    }
+
+    /// Job 1 ends at 10 s; the end of job 2 is unknown, and believed to be at 12.5 s.
+    #[test]
+    fn a_task_is_behind_the_end_that_decides_its_start() {
+        let running = [runs(1, (0, 1), 10.0, None), runs(2, (2, 2), 12.5, Some(1.0))];
+        let set = |first: u32, last: u32| ProcSet::from_intervals(vec![(first, last)]);
+        let (one, two, free, both) = (set(0, 0), set(2, 2), set(3, 3), set(0, 2));
+        let (of_two, of_six) = ([JobNumber(2)], [JobNumber(6)]);
+        let plan = [
+            (3, 0.0, 5.0, &free, &[][..], None, "a processor that is free"),
+            (4, 5.0, 8.0, &free, &[], None, "behind a task that starts now"),
+            (5, 10.0, 14.0, &one, &[], Some(0), "behind job 1"),
+            (6, 12.5, 13.5, &two, &[], Some(1), "behind job 2"),
+            (7, 13.5, 15.0, &two, &[], Some(1), "behind job 6, which is behind job 2"),
+            (8, 20.0, 21.0, &free, &of_two, Some(1), "after job 2"),
+            (9, 22.0, 23.0, &free, &of_six, Some(1), "after job 6"),
+            (10, 30.0, 31.0, &both, &[], Some(1), "behind an end that is later, and one that is unknown"),
+        ];
+        let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| Planned {
+            job: JobNumber(job),
+            start,
+            end,
+            processors,
+            after,
+        });
+        let found = behind(planned, &running, 4);
+        for ((.., expect, what), found) in plan.iter().zip(found) {
+            assert_eq!(found, *expect, "{what}");
+        }
+        // A licence or a quota: it starts on other processors when job 2 is believed to end.
+        let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
+        assert_eq!(behind([licence], &running, 4), [Some(1)]);
+    }
+
+    /// Plans jobs of one processor in the order of their numbers, each as soon as its processor is free.
+    fn outlook(running: Vec<Runs>, lengths: &[(u32, f64)]) -> Outlook {
+        let platform = Platform::flat(4).unwrap();
+        let mut free = [0.0_f64; 4];
+        for runs in &running {
+            positions(&runs.place).for_each(|at| free[at] = runs.end);
+        }
+        let one = |(number, &(processor, length)): (usize, &(u32, f64))| {
+            let start = free[processor as usize];
+            free[processor as usize] = start + length;
+            Expected {
+                job: JobNumber(100 + number as u64 / 2),
+                task: number as u64 % 2,
+                title: String::new(),
+                user: "bob".into(),
+                start,
+                end: start + length,
+                processors: ProcSet::from_intervals(vec![(processor, processor)]),
+                spread: 0.1,
+                begin: None,
+                after: Vec::new(),
+                behind: None,
+            }
+        };
+        let mut expected: Vec<Expected> = lengths.iter().enumerate().map(one).collect();
+        expected.sort_by(|one, other| one.start.total_cmp(&other.start));
+        let causes = behind(expected.iter().map(Planned::from), &running, 4);
+        expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
+        let jobs = by_job(&expected, &running);
+        let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
+        let (limits, bounds) = (BTreeMap::new(), Vec::new());
+        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, jobs, bounds }
+    }
+
+    proptest! {
+        /// No start or end that is expected is at now or before now without a reason: a job that waits behind a task of unknown end has
+        /// neither and names that task, and every other job behind a running task starts after now.
+        #[test]
+        fn nothing_behind_an_unknown_end_is_expected(
+            ends in proptest::collection::vec((1_u32..20, proptest::bool::ANY), 0..4),
+            lengths in proptest::collection::vec((0_u32..4, 1_u32..9), 1..12),
+            now in 0_u32..30,
+        ) {
+            let running: Vec<Runs> = ends.iter().enumerate().map(|(at, &(end, is_unknown))| {
+                // No two ends are at one instant.
+                let end = f64::from(end) + at as f64 / 100.0;
+                runs(at as u64 + 1, (at as u32, at as u32), end, is_unknown.then_some(1.0))
+            }).collect();
+            let lengths: Vec<(u32, f64)> = lengths.into_iter().map(|(processor, length)| (processor, f64::from(length))).collect();
+            let (outlook, now) = (outlook(running, &lengths), f64::from(now));
+            let is_unknown = |processor: u32| {
+                outlook.running.get(processor as usize).is_some_and(|runs| runs.longer_than.is_some() || runs.end < now)
+            };
+            for &job in outlook.jobs.keys() {
+                let found = outlook.of_waiting(job, now).unwrap();
+                let own: Vec<&Expected> = outlook.expected.iter().filter(|one| one.job == job).collect();
+                let unknown = own.iter().filter(|one| is_unknown(one.processors.iter().next().unwrap())).count();
+                prop_assert_eq!(found.behind.is_some(), found.start.is_none() || found.end.is_none());
+                prop_assert!(unknown == 0 || found.end.is_none(), "{:?}", found);
+                prop_assert!(unknown < own.len() || found.start.is_none(), "{:?}", found);
+                for instant in found.start.into_iter().chain(found.end) {
+                    prop_assert!(instant >= now);
+                }
+                if let Some(runs) = found.behind {
+                    prop_assert!(runs.longer_than.is_some() || runs.end < now);
+                }
+            }
+            for runs in &outlook.running {
+                let found = outlook.of_running(runs.job, Some(runs.start), now);
+                prop_assert_eq!(found.end.is_none(), found.longer_than.is_some());
+                prop_assert!(found.end.is_none_or(|end| end >= now));
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What is expected of the engine: starts and ends of the tasks that run and wait.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Instance, ProcSet, Time};
+
+use crate::words::{BoundPicture, JobNumber, Who};
+
+/// A task that waits, in a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    pub job: JobNumber,
+    pub task: u64,
+    pub title: String,
+    pub user: String,
+    /// Seconds after 1970.
+    pub start: f64,
+    pub end: f64,
+    pub processors: ProcSet,
+    /// How much its time may differ: the standard deviation of the logarithm.
+    pub spread: f64,
+    /// It does not start before, where that lies ahead.
+    pub begin: Option<f64>,
+    /// The jobs that it waits for.
+    pub after: Vec<JobNumber>,
+    /// The position of the running task whose end decides its start.
+    pub behind: Option<usize>,
+}
+
+/// What runs.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    pub job: JobNumber,
+    pub user: String,
+    /// Which task of its job.
+    pub task: u64,
+    pub processors: u32,
+    pub place: ProcSet,
+    pub start: f64,
+    /// When it is expected to end.
+    pub end: f64,
+    /// The length that was expected of it, in seconds, if it runs longer and its end is unknown.
+    pub longer_than: Option<f64>,
+    /// How much that may differ.
+    pub spread: f64,
+}
+
+impl Runs {
+    /// Returns the number of the job, or 0 for an asker who may not know it.
+    pub fn number_for(&self, who: &Who) -> JobNumber {
+        if who.may_see(&self.user) { self.job } else { JobNumber(0) }
+    }
+}
+
+/// The waiting tasks of a job in a plan.
+#[derive(Clone, Debug)]
+pub(super) struct JobPlan {
+    /// The first start that is known, or else the first start.
+    pub start: f64,
+    /// The last end.
+    pub end: f64,
+    /// The positions of the running tasks that decide the start and the end.
+    start_behind: Option<usize>,
+    end_behind: Option<usize>,
+}
+
+/// The expected start and end of a job that waits or runs.
+#[derive(Debug, Default)]
+pub(super) struct Expectation<'a> {
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    /// The length that was expected of a task of the job whose end is unknown.
+    pub longer_than: Option<f64>,
+    /// A running task of unknown end behind which the start or the end of the job lies.
+    pub behind: Option<&'a Runs>,
+}
+
+/// What is expected of the engine.
+#[derive(Debug)]
+pub(super) struct Outlook {
+    pub origin: f64,
+    pub now: Time,
+    /// What waits beside what runs.
+    pub instance: Instance,
+    /// By their start.
+    pub expected: Vec<Expected>,
+    pub running: Vec<Runs>,
+    /// Most processors of users at once.
+    pub limits: BTreeMap<String, u32>,
+    pub jobs: BTreeMap<JobNumber, JobPlan>,
+    pub bounds: Vec<BoundPicture>,
+}
+
+impl Outlook {
+    /// Checks whether a start or an end was expected before now.
+    pub fn is_overdue(&self, now: f64) -> bool {
+        self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
+            || self.expected.first().is_some_and(|one| one.start < now)
+    }
+
+    /// Returns the running task at this position if its end is unknown now: it runs longer than expected.
+    pub fn unknown(&self, behind: Option<usize>, now: f64) -> Option<&Runs> {
+        self.running.get(behind?).filter(|runs| runs.longer_than.is_some() || runs.end < now)
+    }
+
+    /// Returns the expected start and end of a waiting job, neither of which is before now, or the task of unknown end that decides them.
+    pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<Expectation<'_>> {
+        let plan = self.jobs.get(&job)?;
+        let late = (now - plan.start).max(0.0);
+        let [start, end] = [plan.start_behind, plan.end_behind].map(|behind| self.unknown(behind, now));
+        Some(Expectation {
+            start: start.is_none().then_some(plan.start + late),
+            end: start.or(end).is_none().then_some(plan.end + late),
+            behind: start.or(end),
+            ..Expectation::default()
+        })
+    }
+
+    /// Returns the expected end of a running job, which is not before now, or the reason why that end is unknown.
+    pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> Expectation<'_> {
+        let own = || self.running.iter().filter(|runs| runs.job == job);
+        let longer = |length| Expectation { longer_than: length, ..Expectation::default() };
+        let until = |end| Expectation { end, ..Expectation::default() };
+        let plan = self.jobs.get(&job);
+        if own().next().is_none() {
+            // It started after the plan was made.
+            let length = plan.map(|plan| plan.end - plan.start);
+            let end = started.zip(length).map(|(started, length)| started + length);
+            return if end.is_some_and(|end| end < now) { longer(length) } else { until(end) };
+        }
+        if let Some(length) = own().filter_map(|runs| runs.longer_than).reduce(f64::max) {
+            return longer(Some(length));
+        }
+        if let Some(runs) = plan.and_then(|plan| self.unknown(plan.end_behind, now)) {
+            let is_own = runs.job == job;
+            return if is_own {
+                longer(Some(runs.end - runs.start))
+            } else {
+                Expectation { behind: Some(runs), ..longer(None) }
+            };
+        }
+        let end = own().map(|runs| runs.end).chain(plan.map(|plan| plan.end)).reduce(f64::max);
+        match end {
+            // It runs longer than expected since the last plan.
+            Some(end) if end < now => longer(own().map(|runs| runs.end - runs.start).reduce(f64::max)),
+            end => until(end),
+        }
+    }
+
+    /// Returns the expected length of a task that runs or waits.
+    pub fn length_of(&self, job: JobNumber, task: u64) -> Option<f64> {
+        let runs = self.running.iter().find(|runs| (runs.job, runs.task) == (job, task));
+        let runs = runs.map(|runs| runs.longer_than.unwrap_or(runs.end - runs.start));
+        let waits = || self.expected.iter().find(|one| (one.job, one.task) == (job, task));
+        runs.or_else(|| waits().map(|one| one.end - one.start))
+    }
+}
+
+/// Returns the first start and the last end of each job. The tasks are in the order of their starts.
+pub(super) fn by_job(expected: &[Expected], running: &[Runs]) -> BTreeMap<JobNumber, JobPlan> {
+    let is_unknown = |behind: Option<usize>| behind.is_some_and(|at| running[at].longer_than.is_some());
+    let mut jobs: BTreeMap<JobNumber, JobPlan> = BTreeMap::new();
+    for &Expected { job, start, end, behind, .. } in expected {
+        let plan = jobs.entry(job).or_insert(JobPlan { start, end, start_behind: behind, end_behind: behind });
+        if is_unknown(plan.start_behind) && !is_unknown(behind) {
+            (plan.start, plan.start_behind) = (start, behind);
+        }
+        if is_unknown(behind) || (end > plan.end && !is_unknown(plan.end_behind)) {
+            plan.end_behind = behind;
+        }
+        plan.end = plan.end.max(end);
+    }
+    jobs
+}

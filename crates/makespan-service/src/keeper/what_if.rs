@@ -1,0 +1,186 @@
+//! What a submission would change.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Job, Platform, ProcSet, Time};
+
+use super::behind::{Planned, behind};
+use super::outlook::{Expected, JobPlan, Outlook, Runs};
+use super::planner::{keep_limits, number_of, pictured, planned};
+use crate::clock::wall;
+use crate::prepare::{Prepared, job_of, refusal};
+use crate::words::{BoundPicture, Delay, JobNumber, Refusal, RefusalKind, WhatIf, Who};
+
+/// The largest number of delays in an answer.
+const DELAYS: usize = 100;
+/// The name of a new job in a plan, before its position.
+const NEW: &str = "new ";
+
+/// A submission about which somebody asks.
+pub(super) struct Asked<'a> {
+    pub prepared: &'a [Prepared],
+    pub who: &'a Who,
+    /// It does not start before.
+    pub begin: Option<f64>,
+    /// The jobs that it waits for and that have not ended.
+    pub after: &'a [JobNumber],
+}
+
+/// What would become of a submission beside what waits now.
+pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
+    let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
+    let mut jobs: Vec<Job> = outlook.instance.all_submitted();
+    let name = |at: usize| format!("{NEW}{at}");
+    let (earliest, first) = earliest(outlook, asked, &jobs)?;
+    for (at, one) in asked.prepared.iter().enumerate() {
+        let mut job = job_of(&one.spec, platform).map_err(failed)?;
+        job.name = name(at);
+        let begin = one.begin.map_or(earliest, |begin| earliest.max(wall() + begin));
+        job.release = outlook.now.max(Time::from_ticks(((begin - outlook.origin) * 1e9) as i64));
+        job.after = one.after.iter().map(|&before| name(before).into()).collect();
+        job.after.extend(first.iter().map(|name| name.as_str().into()));
+        jobs.push(job);
+    }
+    // By the rule by which the outlook was planned, so that they can be compared.
+    let after = plan_of(outlook, jobs)?;
+    let mut delays: Vec<Delay> = Vec::new();
+    for (job, (start, _)) in &after.jobs {
+        let Some((number, JobPlan { start: earlier, .. })) =
+            number_of(job).and_then(|job| outlook.jobs.get_key_value(&job))
+        else {
+            continue;
+        };
+        let seconds = outlook.origin + start - earlier;
+        if seconds.abs() >= 0.5 {
+            delays.push(Delay { job: *number, seconds });
+        }
+    }
+    delays.sort_by(|one, other| other.seconds.abs().total_cmp(&one.seconds.abs()));
+    delays.truncate(DELAYS);
+    let now = wall();
+    let new = (0..asked.prepared.len()).filter_map(|at| after.jobs.get(&name(at))).map(|(start, end)| {
+        // The plan is some seconds old.
+        let (start, length) = ((outlook.origin + start).max(now), end - start);
+        (start, start + length)
+    });
+    let new = limited_too(outlook, asked, new.collect());
+    let unknown = unknown(outlook, asked, &after, &new, now);
+    let behind = unknown.iter().map(|ends| ends.start.or(ends.end).map(|runs| runs.number_for(asked.who))).collect();
+    let known = new.iter().zip(&unknown).map(|(&(start, end), unknown)| {
+        let is_known = unknown.start.is_none();
+        (is_known.then_some(start), (is_known && unknown.end.is_none()).then_some(end))
+    });
+    let (starts, ends) = known.unzip();
+    Ok(WhatIf { starts, ends, behind, delays, before: outlook.bounds.clone(), after: after.bounds })
+}
+
+/// The running tasks of unknown end behind which a new job starts and ends.
+#[derive(Clone, Copy, Default)]
+struct Unknown<'a> {
+    start: Option<&'a Runs>,
+    end: Option<&'a Runs>,
+}
+
+/// Finds for each new job the running tasks of unknown end behind which its first and its last task are planned.
+fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64, f64)], now: f64) -> Vec<Unknown<'a>> {
+    let number = |at: usize| JobNumber(u64::MAX - at as u64);
+    let position = |job: JobNumber| usize::try_from(u64::MAX - job.0).ok().filter(|&at| at < new.len());
+    let after = |at: usize| {
+        let own = asked.prepared[at].after.iter().map(|&before| number(before));
+        asked.after.iter().copied().chain(own).collect()
+    };
+    let after: Vec<Vec<JobNumber>> = (0..new.len()).map(after).collect();
+    let mut tasks: Vec<Planned<'_>> = Vec::with_capacity(plan.tasks.len());
+    for (name, start, end, processors) in &plan.tasks {
+        let at = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
+        let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
+        // A quota may put it off.
+        let late = at.map_or(0.0, |at| (new[at].0 - (outlook.origin + plan.jobs[name].0)).max(0.0));
+        let after = at.map_or(&[][..], |at| &after[at]);
+        let [start, end] = [start, end].map(|instant| outlook.origin + instant + late);
+        tasks.push(Planned { job, start, end, processors, after });
+    }
+    tasks.sort_by(|one, other| one.start.total_cmp(&other.start));
+    let jobs: Vec<JobNumber> = tasks.iter().map(|task| task.job).collect();
+    let causes = behind(tasks, &outlook.running, outlook.instance.platform().processors());
+    let mut found = vec![None::<Unknown<'_>>; new.len()];
+    for (at, cause) in jobs.into_iter().zip(causes).filter_map(|(job, cause)| Some((position(job)?, cause))) {
+        let runs = outlook.unknown(cause, now);
+        let of_job = found[at].get_or_insert(Unknown { start: runs, end: runs });
+        // One task of known start is enough for the start, one of unknown start for the end.
+        (of_job.start, of_job.end) = (of_job.start.and(runs), of_job.end.or(runs));
+    }
+    found.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Returns the earliest start of a submission by what runs and by its own time, and the names in the plan of the jobs that it waits
+/// for.
+fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
+    let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
+    for &job in asked.after {
+        let names = jobs.iter().filter(|one| number_of(&one.name) == Some(job)).map(|one| one.name.clone());
+        let before = first.len();
+        first.extend(names);
+        let ends = outlook.running.iter().filter(|runs| runs.job == job).map(|runs| runs.end);
+        match ends.max_by(f64::total_cmp) {
+            Some(end) => earliest = earliest.max(end),
+            None if first.len() == before => {
+                let message = format!("job {job} is not in the plan of this moment");
+                return Err(refusal(RefusalKind::Closing, "after", message, "ask again in some seconds"));
+            }
+            None => {}
+        }
+    }
+    Ok((earliest, first))
+}
+
+/// Starts and ends of what is asked about, behind what its user may run at once.
+fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let Some(&limit) = outlook.limits.get(&asked.who.user) else { return new };
+    let one = |(at, &(start, end)): (usize, &(f64, f64))| Expected {
+        job: JobNumber(u64::MAX),
+        task: at as u64,
+        title: String::new(),
+        user: asked.who.user.clone(),
+        start,
+        end,
+        processors: ProcSet::from_intervals(vec![(0, asked.prepared[at].widest.saturating_sub(1))]),
+        spread: 0.0,
+        begin: None,
+        after: Vec::new(),
+        behind: None,
+    };
+    let mut all = outlook.expected.clone();
+    all.extend(new.iter().enumerate().map(one));
+    all.sort_by(|one, other| one.start.total_cmp(&other.start));
+    keep_limits(&mut all, &outlook.running, &[(asked.who.user.clone(), limit)].into());
+    let mut own: Vec<&Expected> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
+    own.sort_by_key(|one| one.task);
+    own.into_iter().map(|one| (one.start, one.end)).collect()
+}
+
+/// A plan of all jobs and of new ones, in seconds of the run.
+struct Plan {
+    /// The first start and the last end of jobs by name.
+    jobs: BTreeMap<String, (f64, f64)>,
+    /// Each task: the name of its job, its start, its end and its processors.
+    tasks: Vec<(String, f64, f64, ProcSet)>,
+    bounds: Vec<BoundPicture>,
+}
+
+fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
+    let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
+    // What runs holds what it holds.
+    let instance = outlook.instance.with_jobs(jobs);
+    let (schedule, bounds) = planned(&instance).map_err(failed)?;
+    let mut jobs = BTreeMap::<String, (f64, f64)>::new();
+    let mut tasks = Vec::with_capacity(schedule.placements().len());
+    for at in schedule.placements() {
+        let (start, end) = (at.start.seconds(), at.end.seconds());
+        let name = &instance.job_of(at.task).name;
+        let times = jobs.entry(name.clone()).or_insert((start, end));
+        *times = (times.0.min(start), times.1.max(end));
+        tasks.push((name.clone(), start, end, at.processors.clone()));
+    }
+    Ok(Plan { jobs, tasks, bounds: pictured(&instance, &schedule, &bounds, outlook.now) })
+}
