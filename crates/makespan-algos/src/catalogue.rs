@@ -86,7 +86,7 @@ static ENTRIES: [Entry; 12] = [
         supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[
-            Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
+            Parameter { name: "compaction", values: Compaction::VALUES, default: "list" },
             Parameter { name: "shuffles", values: "0 to 1000000", default: "20" },
             Parameter {
                 name: "shuffle",
@@ -129,7 +129,7 @@ static ENTRIES: [Entry; 12] = [
         summary: "Graham's list on the allotments of the dual approximation",
         supports: ALL_JOBS,
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
-        parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
+        parameters: &[Parameter { name: "order", values: Order::VALUES, default: "shelf" }],
         kind: OfScheduler {
             minimises: &[Objective::WeightedCompletion, Objective::Makespan],
             guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
@@ -335,7 +335,7 @@ mod tests {
         refused("dmet", "did you mean `demt`");
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
-        refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");
+        refused("list[order=random]", "one of shelf, weighted-lptf, smith or saf");
         refused("sequential[order=saf]", "takes no parameters");
         refused("gang[packed=perhaps]", "yes or no");
         refused("priority[rule=wcs]", "parallel with rule=wcs");

@@ -22,6 +22,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod named;
+
 pub mod catalogue;
 pub mod estimate;
 pub mod free_time;

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ascent;
 mod clock;
 pub mod cost;
 pub mod dual;
@@ -42,6 +43,7 @@ mod late;
 pub mod machines;
 mod makespan;
 mod minsum;
+mod rounding;
 pub mod tree;
 mod windows;
 

@@ -9,7 +9,7 @@ const ONE_CLUSTER: &str = "jobs, bags and graphs of moldable tasks on equal proc
                            processors; needs; transfers; best placement";
 const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of any speeds, each task on one; transfers; release \
                         dates";
-const PLACING: Parameter = Parameter { name: "placing", values: "first-free or list", default: "first-free" };
+const PLACING: Parameter = Parameter { name: "placing", values: Placing::VALUES, default: "first-free" };
 
 pub(super) static ENTRIES: [Entry; 6] = [
     Entry {
@@ -103,7 +103,7 @@ pub(super) static ENTRIES: [Entry; 6] = [
                  doi:10.1016/0272-6963(95)00032-1",
         parameters: &[
             Parameter { name: "rule", values: "lft, mts, grpw, or wcs with scheme=parallel", default: "lft" },
-            Parameter { name: "scheme", values: "serial or parallel", default: "serial" },
+            Parameter { name: "scheme", values: Scheme::VALUES, default: "serial" },
         ],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],

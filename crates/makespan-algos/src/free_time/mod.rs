@@ -6,10 +6,12 @@
 //! | core's [`Timeline`](makespan_core::Timeline) | a balanced tree for each class of equally available processors | schedules of any size |
 //! | [`Skyline`] | one flat array, with best placement where it is required | searches that build thousands of schedules a second, and copy them |
 //! | `Strips` | strips of an array, one class, from now on | policies that ask and change a million times |
+//! | `Rows` | flat rows of several amounts | nodes with cells and resources, and what belongs to none |
 //! | [`Calendar`] | busy periods of one processor | tasks of graphs, with data that reach each processor at another instant |
 
 mod calendar;
 mod period;
+mod rows;
 mod skyline;
 mod strips;
 #[cfg(test)]
@@ -17,5 +19,6 @@ mod tests;
 
 pub use calendar::Calendar;
 pub use period::Period;
+pub(crate) use rows::Rows;
 pub use skyline::Skyline;
 pub(crate) use strips::Strips;

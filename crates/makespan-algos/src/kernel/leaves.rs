@@ -1,5 +1,7 @@
 //! Binary trees over a list in flat arrays: node 1 is the root, and the children of node `n` are `2 n` and `2 n + 1`.
 
+use makespan_core::Time;
+
 /// The first leaf from `from` on that is admitted, in a tree of so many leaves, a power of two. What is not admitted for a node is
 /// admitted for none of the leaves below it.
 pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
@@ -23,5 +25,125 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
             return None;
         }
         node += 1;
+    }
+}
+
+/// A figure of which a tree keeps the least.
+pub(crate) trait Least: Copy + PartialEq {
+    /// More than the figure of any entry.
+    const NONE: Self;
+
+    /// Returns the least of both, in each of its parts.
+    fn least(self, other: Self) -> Self;
+}
+
+impl Least for u32 {
+    const NONE: Self = Self::MAX;
+
+    fn least(self, other: Self) -> Self {
+        self.min(other)
+    }
+}
+
+/// Processors and time; of several tasks, the least of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub width: u32,
+    /// On a platform of equal processors.
+    pub time: Time,
+}
+
+impl Least for Asked {
+    const NONE: Self = Self { width: u32::MAX, time: Time::MAX };
+
+    fn least(self, other: Self) -> Self {
+        Self { width: self.width.min(other.width), time: self.time.min(other.time) }
+    }
+}
+
+/// A tree over a list with the least figure below each node.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree<T> {
+    least: Vec<T>,
+    leaves: usize,
+}
+
+impl<T> Default for Tree<T> {
+    fn default() -> Self {
+        Self { least: Vec::new(), leaves: 0 }
+    }
+}
+
+impl<T: Least> Tree<T> {
+    /// Empties the tree; keeps its memory.
+    pub fn clear(&mut self) {
+        self.least.clear();
+        self.leaves = 0;
+    }
+
+    /// Sets the figures from an entry on. The list must not be shorter than before, unless the tree was cleared.
+    pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
+        let leaves = entries.next_power_of_two();
+        let mut from = leaves + if leaves == self.leaves { from } else { 0 };
+        if leaves != self.leaves {
+            self.clear();
+            self.least.resize(2 * leaves, T::NONE);
+            self.leaves = leaves;
+        }
+        let mut end = leaves + entries;
+        for node in from..end {
+            self.least[node] = figure(node - leaves);
+        }
+        while from > 1 {
+            (from, end) = (from / 2, end.div_ceil(2));
+            for node in from..end {
+                self.least[node] = self.least[2 * node].least(self.least[2 * node + 1]);
+            }
+        }
+    }
+
+    /// Sets the figure of an entry.
+    pub fn set(&mut self, entry: usize, figure: T) {
+        let mut node = self.leaves + entry;
+        self.least[node] = figure;
+        while node > 1 {
+            node /= 2;
+            let least = self.least[2 * node].least(self.least[2 * node + 1]);
+            if self.least[node] == least {
+                break;
+            }
+            self.least[node] = least;
+        }
+    }
+
+    /// Returns the figure of an entry.
+    pub fn get(&self, entry: usize) -> T {
+        self.least[self.leaves + entry]
+    }
+
+    /// Returns the least of all figures.
+    pub fn all(&self) -> T {
+        self.least.get(1).copied().unwrap_or(T::NONE)
+    }
+
+    /// Returns the first entry from `from` on that is admitted, in O(log n) steps beyond those that it passes over. A figure that is not
+    /// admitted stands for entries of which none is.
+    pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
+        first(self.leaves, from, |node| admits(self.least[node]))
+    }
+
+    /// Returns the first entry that is admitted, if each figure is that of some entry below.
+    pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
+        if !admits(self.all()) {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.leaves {
+            node *= 2;
+            if !admits(self.least[node]) {
+                node += 1;
+            }
+        }
+        Some(node - self.leaves)
     }
 }

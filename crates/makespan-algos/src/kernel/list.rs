@@ -10,6 +10,8 @@ use makespan_core::{FreeTime, Instance, Placement, Reservation, ScheduleBuilder,
 
 pub use around::reserve_around;
 
+use super::leaves::Tree;
+
 /// A task with the number of processors it will get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allotted {
@@ -34,7 +36,8 @@ impl Allotted {
 /// task. O(n log n): a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
-    waiting: WidthTree,
+    /// The allotments of tasks that wait.
+    waiting: Tree<u32>,
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrivals: Vec<usize>,
     starts: Vec<Time>,
@@ -45,26 +48,21 @@ impl ListSweep {
     /// Start times of the list, not before `from`. The buffers are kept for the next call.
     pub fn run(&mut self, instance: &Instance, list: &[Allotted], from: Time) -> &[Time] {
         let release = |index: usize| instance.release(list[index].task);
-        self.waiting.reset(list.len());
+        self.waiting.clear();
+        let waits = |index: usize| if release(index) <= from { list[index].processors } else { u32::MAX };
+        self.waiting.refill(0, list.len(), waits);
         self.ends.clear();
         self.starts.clear();
         self.starts.resize(list.len(), Time::ZERO);
         self.arrivals.clear();
-        for (index, allotted) in list.iter().enumerate() {
-            if release(index) <= from {
-                self.waiting.set(index, allotted.processors)
-            } else {
-                self.arrivals.push(index)
-            }
-        }
-        self.waiting.rebuild();
+        self.arrivals.extend((0..list.len()).filter(|&index| release(index) > from));
         self.arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
         let mut free = instance.processors();
         let mut now = from;
         loop {
-            while let Some(index) = self.waiting.first_at_most(free) {
+            while let Some(index) = self.waiting.first(|width| width <= free) {
                 let Allotted { task, processors } = list[index];
-                self.waiting.update(index, u32::MAX);
+                self.waiting.set(index, u32::MAX);
                 self.starts[index] = now;
                 free -= processors;
                 self.ends.push(Reverse((now + instance.profile(task).time(processors), processors)));
@@ -86,7 +84,7 @@ impl ListSweep {
                 && release(index) <= now
             {
                 self.arrivals.pop();
-                self.waiting.update(index, list[index].processors);
+                self.waiting.set(index, list[index].processors);
             }
         }
         &self.starts
@@ -149,56 +147,6 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
         builder.hold(allotted.task, reservation);
     }
     end
-}
-
-/// The smallest allotment below each node of a binary tree over the list; `u32::MAX` where none waits.
-#[derive(Clone, Debug, Default)]
-struct WidthTree {
-    least: Vec<u32>,
-    leaves: usize,
-}
-
-impl WidthTree {
-    fn reset(&mut self, tasks: usize) {
-        self.leaves = tasks.next_power_of_two();
-        self.least.clear();
-        self.least.resize(2 * self.leaves, u32::MAX);
-    }
-
-    /// Sets a leaf; [`WidthTree::rebuild`] must follow.
-    fn set(&mut self, index: usize, width: u32) {
-        self.least[self.leaves + index] = width;
-    }
-
-    fn rebuild(&mut self) {
-        for node in (1..self.leaves).rev() {
-            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
-        }
-    }
-
-    fn update(&mut self, index: usize, width: u32) {
-        let mut node = self.leaves + index;
-        self.least[node] = width;
-        while node > 1 {
-            node /= 2;
-            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
-        }
-    }
-
-    /// The first task of the list that needs at most `free` processors.
-    fn first_at_most(&self, free: u32) -> Option<usize> {
-        if *self.least.get(1)? > free {
-            return None;
-        }
-        let mut node = 1;
-        while node < self.leaves {
-            node *= 2;
-            if self.least[node] > free {
-                node += 1;
-            }
-        }
-        Some(node - self.leaves)
-    }
 }
 
 #[cfg(test)]

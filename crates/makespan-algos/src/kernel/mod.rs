@@ -14,7 +14,7 @@ pub mod hierarchical;
 pub mod holes;
 mod index;
 pub mod knapsack;
-mod leaves;
+pub(crate) mod leaves;
 pub mod list;
 pub mod mapping;
 pub mod moldable;

@@ -1,10 +1,8 @@
 //! What is held of resources over time, node by node.
 
-use std::collections::BTreeMap;
-
 use makespan_core::{Demand, HeldAmount, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
-use crate::free_time::Period;
+use crate::free_time::{Period, Rows};
 
 /// A task on processors for some time.
 #[derive(Clone, Copy, Debug)]
@@ -16,47 +14,15 @@ pub(crate) struct Holding<'p> {
     pub begun: bool,
 }
 
-/// How much is held from each instant on, until the next.
-#[derive(Clone, Debug, Default)]
-struct Steps(BTreeMap<Time, u128>);
-
-impl Steps {
-    fn at(&self, instant: Time) -> u128 {
-        self.0.range(..=instant).next_back().map_or(0, |(_, &amount)| amount)
-    }
-
-    fn change(&mut self, period: Period, change: impl Fn(&mut u128)) {
-        for instant in [period.from, period.until] {
-            let before = self.at(instant);
-            self.0.entry(instant).or_insert(before);
-        }
-        self.0.range_mut(period.from..period.until).for_each(|(_, amount)| change(amount));
-    }
-
-    /// The most at any instant of a period.
-    fn most(&self, period: Period) -> u128 {
-        let within = self.0.range(period.from..period.until).map(|(_, &amount)| amount);
-        within.fold(self.at(period.from), u128::max)
-    }
-
-    /// The instants after one at which the amount may change. What is held for good is not given back at the end of time.
-    fn instants(&self, after: Time) -> impl Iterator<Item = Time> {
-        use std::ops::Bound::Excluded;
-        let later = (after < Time::MAX).then(|| self.0.range((Excluded(after), Excluded(Time::MAX))));
-        later.into_iter().flatten().map(|(&instant, _)| instant)
-    }
-}
-
 /// What is held of all resources; nothing where no task needs more than processors.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
-    /// For each node its resources; empty where no task needs anything.
-    nodes: Vec<Steps>,
-    /// How many resources belong to nodes.
+    /// The amounts held: of the resources of each node, one node after another, and then of the resources that belong to none. Empty
+    /// when no task needs anything.
+    held: Vec<Rows<u128>>,
+    /// How many resources belong to each node.
     of_nodes: usize,
-    /// What belongs to no node.
-    common: Vec<Steps>,
     /// For each resource what has been used up.
     used_up: Vec<u64>,
 }
@@ -69,9 +35,8 @@ impl<'a> Usage<'a> {
         let of_nodes = if resources > 0 { platform.node_resources() } else { 0 };
         Self {
             instance,
-            nodes: vec![Steps::default(); platform.node_count() * of_nodes],
+            held: vec![Rows::default(); platform.node_count() * of_nodes + resources - of_nodes],
             of_nodes,
-            common: vec![Steps::default(); resources - of_nodes],
             used_up: (0..resources).map(|at| used_up(ResourceId(at as u16))).collect(),
         }
     }
@@ -104,7 +69,7 @@ impl<'a> Usage<'a> {
         for demand in demands.iter().filter(counts) {
             let period = lasting(demand.kind, period);
             for (node, amount) in demand.amounts(&parts, processors.len()) {
-                self.steps_mut(node, demand.resource).change(period, |all| change(all, amount.into()));
+                self.change(node, demand.resource, period, |all| change(all, amount.into()));
             }
         }
     }
@@ -113,22 +78,30 @@ impl<'a> Usage<'a> {
     pub fn hold_amount(&mut self, held: &HeldAmount) {
         let period = Period { from: Time::ZERO, until: held.until };
         if self.matters() && period.from < period.until {
-            self.steps_mut(held.node, held.resource).change(period, |all| *all += u128::from(held.amount));
+            self.change(held.node, held.resource, period, |all| *all += u128::from(held.amount));
         }
     }
 
-    fn steps(&self, node: Option<usize>, resource: ResourceId) -> &Steps {
-        match node {
-            Some(node) => &self.nodes[node * self.of_nodes + resource.index()],
-            None => &self.common[resource.index() - self.of_nodes],
-        }
+    /// Returns the position of a resource of a node, or of none, in `held`.
+    fn place(&self, node: Option<usize>, resource: ResourceId) -> usize {
+        let node = node.unwrap_or_else(|| self.instance.platform().node_count() - 1);
+        node * self.of_nodes + resource.index()
     }
 
-    fn steps_mut(&mut self, node: Option<usize>, resource: ResourceId) -> &mut Steps {
-        match node {
-            Some(node) => &mut self.nodes[node * self.of_nodes + resource.index()],
-            None => &mut self.common[resource.index() - self.of_nodes],
+    fn change(&mut self, node: Option<usize>, resource: ResourceId, period: Period, change: impl Fn(&mut u128)) {
+        let place = self.place(node, resource);
+        let held = &mut self.held[place];
+        if held.is_empty() {
+            *held = Rows::new(i64::MIN, vec![0], 0);
         }
+        held.change(period.from.ticks(), period.until.ticks(), |row| change(&mut row[0]));
+    }
+
+    /// Returns the most that is held at any instant of a period.
+    fn most(&self, node: Option<usize>, resource: ResourceId, period: Period) -> u128 {
+        let held = &self.held[self.place(node, resource)];
+        let rows = (!held.is_empty()).then(|| held.rows(held.step_at(period.from.ticks()), period.until.ticks()));
+        rows.into_iter().flatten().fold(0, |most, row| most.max(row[0]))
     }
 
     /// Whether enough is left in a period of what belongs to no node.
@@ -139,7 +112,7 @@ impl<'a> Usage<'a> {
 
     fn leaves_common(&self, demand: &Demand, width: u32, period: Period) -> bool {
         let &Demand { resource, kind, ref need } = demand;
-        let held = self.steps(None, resource).most(lasting(kind, period));
+        let held = self.most(None, resource, lasting(kind, period));
         let used_up = u128::from(self.used_up[resource.index()]);
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
@@ -172,7 +145,7 @@ impl<'a> Usage<'a> {
 
     /// What is left of a resource of a node all the time.
     fn left_on(&self, node: usize, demand: &Demand, period: Period) -> u64 {
-        let held = self.steps(Some(node), demand.resource).most(period);
+        let held = self.most(Some(node), demand.resource, period);
         let there = self.instance.platform().amount(node, demand.resource);
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
@@ -189,20 +162,19 @@ impl<'a> Usage<'a> {
             }
         }) {
             let place = (short.kind == ResourceKind::OfNodes).then_some(node);
-            from = self.steps(place, short.resource).instants(from).next()?;
+            from = self.held[self.place(place, short.resource)].instants(from.ticks()).next().map(Time::from_ticks)?;
         }
         Some(from)
     }
 
     /// The instants after one at which something that a task needs may be given back.
     pub fn instants(&self, task: TaskId, after: Time) -> impl Iterator<Item = Time> + '_ {
-        let needed = move |steps: &(usize, &Steps)| {
-            let (at, _) = *steps;
-            self.instance.demands(task).iter().any(|demand| demand.resource.index() == at)
-        };
-        let own = self.nodes.iter().enumerate().map(|(at, steps)| (at % self.of_nodes.max(1), steps));
-        let common = self.common.iter().enumerate().map(|(at, steps)| (self.of_nodes + at, steps));
-        own.chain(common).filter(needed).flat_map(move |(_, steps)| steps.instants(after))
+        let resources = self.instance.demands(task).iter().map(|demand| (demand.resource, demand.kind));
+        let places = resources.flat_map(move |(resource, kind)| {
+            let nodes = if kind == ResourceKind::OfNodes { self.instance.platform().node_count() } else { 1 };
+            (0..nodes).map(move |node| self.place((kind == ResourceKind::OfNodes).then_some(node), resource))
+        });
+        places.flat_map(move |place| self.held[place].instants(after.ticks())).map(Time::from_ticks)
     }
 }
 

@@ -1,7 +1,5 @@
 //! EASY backfilling.
 
-use std::str::FromStr;
-
 use makespan_core::{Decision, Event, Policy, TaskId, Time, View};
 
 use super::nodes_now::{NodesNow, NotNow};
@@ -53,21 +51,7 @@ pub enum Passes {
     Event,
 }
 
-impl Passes {
-    pub(super) const VALUES: &'static str = "instant or event";
-}
-
-impl FromStr for Passes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "instant" => Ok(Self::Instant),
-            "event" => Ok(Self::Event),
-            _ => Err(Self::VALUES.into()),
-        }
-    }
-}
+named!(Passes { "instant" => Instant, "event" => Event });
 
 #[derive(Clone, Copy, Debug)]
 struct Reserved {

@@ -131,20 +131,6 @@ trait Outlook {
     fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool;
 }
 
-impl Outlook for Strips {
-    fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
-        Box::new(self.steps(start))
-    }
-
-    fn openings(&self, after: Time) -> Vec<Time> {
-        self.steps(after).map(|(until, _)| until).filter(|&until| until < Time::MAX).collect()
-    }
-
-    fn has_needs(&self, _: TaskId, _: u32, _: Time) -> bool {
-        true
-    }
-}
-
 impl Outlook for Space<'_> {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
         Box::new(self.widest(start))
@@ -294,11 +280,11 @@ struct Counted {
 
 impl Outlook for Counted {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
-        self.strips.caps(start)
+        Box::new(self.strips.steps(start))
     }
 
     fn openings(&self, after: Time) -> Vec<Time> {
-        Outlook::openings(&self.strips, after)
+        self.strips.steps(after).map(|(until, _)| until).filter(|&until| until < Time::MAX).collect()
     }
 
     fn has_needs(&self, _: TaskId, _: u32, _: Time) -> bool {

@@ -1,9 +1,10 @@
 //! In which order a queue is read, and how many processors a moldable task asks for.
 
 use std::cmp::Reverse;
-use std::str::FromStr;
 
 use makespan_core::{Area, Instance, NodeClasses, Profile, TaskId, Time};
+
+pub(super) use crate::kernel::leaves::Asked;
 
 /// The order of a queue. Equals are in the order of release, then of id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,36 +50,24 @@ pub enum Queues {
     Priority,
 }
 
-impl Queues {
-    pub(super) const VALUES: &'static str = "one or priority";
-}
+named!(Queues { "one" => One, "priority" => Priority });
 
-impl FromStr for Queues {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        named(&[("one", Self::One), ("priority", Self::Priority)], text).ok_or_else(|| Self::VALUES.into())
-    }
-}
+named!(QueueOrder {
+    "fcfs" => Fcfs,
+    "sjf" => Sjf,
+    "ljf" => Ljf,
+    "saf" => Saf,
+    "laf" => Laf,
+    "narrowest" => Narrowest,
+    "widest" => Widest,
+    "weight" => Weight,
+    "priority" => Priority,
+    "wfp3" => Wfp3,
+    "unicef" => Unicef,
+    "f1" => F1,
+});
 
 impl QueueOrder {
-    pub(super) const VALUES: &'static str =
-        "fcfs, sjf, ljf, saf, laf, narrowest, widest, weight, priority, wfp3, unicef or f1";
-    const NAMES: [(&'static str, Self); 12] = [
-        ("fcfs", Self::Fcfs),
-        ("sjf", Self::Sjf),
-        ("ljf", Self::Ljf),
-        ("saf", Self::Saf),
-        ("laf", Self::Laf),
-        ("narrowest", Self::Narrowest),
-        ("widest", Self::Widest),
-        ("weight", Self::Weight),
-        ("priority", Self::Priority),
-        ("wfp3", Self::Wfp3),
-        ("unicef", Self::Unicef),
-        ("f1", Self::F1),
-    ];
-
     /// Whether the order changes while tasks wait.
     pub(super) fn moves(self) -> bool {
         matches!(self, Self::Wfp3 | Self::Unicef)
@@ -127,14 +116,6 @@ pub struct Reading {
     pub queues: Queues,
 }
 
-/// Processors and time; of several tasks, the least of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asked {
-    pub width: u32,
-    /// On a platform of equal processors.
-    pub time: Time,
-}
-
 /// Where a task is in the order of a queue, and what it asks for: earlier ones are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -158,14 +139,6 @@ impl Place {
     }
 }
 
-impl FromStr for QueueOrder {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        named(&Self::NAMES, text).ok_or_else(|| format!("one of {}", Self::VALUES))
-    }
-}
-
 /// How many processors a moldable task asks for under a policy that does not choose: as a user would have to say when
 /// submitting. A rigid task asks for what it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,10 +155,6 @@ pub enum Request {
 }
 
 impl Request {
-    pub(super) const VALUES: &'static str = "efficient, fewest or fastest";
-    const NAMES: [(&'static str, Self); 3] =
-        [("efficient", Self::Efficient), ("fewest", Self::Fewest), ("fastest", Self::Fastest)];
-
     /// The number of processors, of any task of this profile.
     fn processors(self, profile: &Profile) -> u32 {
         if profile.is_rigid() {
@@ -199,13 +168,7 @@ impl Request {
     }
 }
 
-impl FromStr for Request {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        named(&Self::NAMES, text).ok_or_else(|| format!("one of {}", Self::VALUES))
-    }
-}
+named!(Request { "efficient" => Efficient, "fewest" => Fewest, "fastest" => Fastest });
 
 /// How many processors each task asks for on a platform.
 #[derive(Clone, Debug)]
@@ -234,10 +197,6 @@ impl Widths {
         let any = || (profile.min_processors()..=profile.max_processors()).find(has_room);
         nearest.or_else(any).unwrap_or(asked)
     }
-}
-
-fn named<T: Copy>(names: &[(&'static str, T)], text: &str) -> Option<T> {
-    names.iter().find(|(name, _)| *name == text).map(|&(_, value)| value)
 }
 
 fn efficient(profile: &Profile) -> u32 {

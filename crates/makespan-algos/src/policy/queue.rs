@@ -3,6 +3,7 @@
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
 use super::order::{Asked, Place, Reading, Widths};
+use crate::kernel::leaves::{Least, Tree};
 
 /// Waiting tasks in the order of a queue, in small blocks that lie side by side in memory; a tree over the blocks
 /// knows the least width and the least time of the tasks below each of its nodes.
@@ -17,9 +18,8 @@ pub(super) struct Queue {
     blocks: Vec<Block>,
     /// Blocks in which nobody waits.
     empty: usize,
-    /// Leaves from `leaves` on, by block; a node is over nodes `2i` and `2i + 1`.
-    tree: Vec<Asked>,
-    leaves: usize,
+    /// Over the blocks.
+    tree: Tree<Asked>,
 }
 
 /// Consecutive places, ascending.
@@ -50,8 +50,6 @@ impl Gap {
     }
 }
 
-const NOBODY: Asked = Asked { width: u32::MAX, time: Time::MAX };
-
 /// A block of more than twice as many places is cut in two.
 const LENGTH: usize = 16;
 
@@ -65,8 +63,7 @@ impl Queue {
             waiting: TaskSet::default(),
             blocks: Vec::new(),
             empty: 0,
-            tree: vec![NOBODY; 2],
-            leaves: 1,
+            tree: Tree::default(),
         }
     }
 
@@ -86,7 +83,8 @@ impl Queue {
         let block =
             |places: &[Place]| Block { places: places.to_vec(), upto: places[places.len() - 1], least: all(places) };
         self.blocks = places.chunks(LENGTH).map(block).collect();
-        (self.empty, self.leaves) = (0, 0);
+        self.empty = 0;
+        self.tree.clear();
         self.measure_from(0);
         true
     }
@@ -137,7 +135,7 @@ impl Queue {
         let among = block.places.partition_point(|other| *other < place);
         block.places.insert(among, place);
         if block.places.len() <= 2 * LENGTH {
-            let least = least(block.least, place.asked);
+            let least = block.least.least(place.asked);
             self.set(at, least);
             return;
         }
@@ -155,7 +153,7 @@ impl Queue {
                 self.empty -= usize::from(last.places.is_empty());
                 last.places.push(place);
                 last.upto = place;
-                let least = least(last.least, place.asked);
+                let least = last.least.least(place.asked);
                 self.set(self.blocks.len() - 1, least);
             }
             _ => {
@@ -175,7 +173,8 @@ impl Queue {
         self.empty += usize::from(block.places.is_empty());
         if self.empty > LENGTH && 2 * self.empty > self.blocks.len() {
             self.blocks.retain(|block| !block.places.is_empty());
-            (self.empty, self.leaves) = (0, 0);
+            self.empty = 0;
+            self.tree.clear();
             self.measure_from(0);
         } else {
             let block = &self.blocks[at];
@@ -219,7 +218,7 @@ impl Queue {
             at += 1;
         }
         loop {
-            at = self.next_block(at, &may)?;
+            at = self.tree.next(at, &may)?;
             if let Some(found) = self.blocks[at].places.iter().find(|place| may(place.asked)) {
                 return Some(*found);
             }
@@ -227,74 +226,21 @@ impl Queue {
         }
     }
 
-    /// The first block from `from` on whose least has the property. Nodes to the right are tried from the bottom up, so that
-    /// what is found near costs little.
-    fn next_block(&self, from: usize, may: impl Fn(Asked) -> bool) -> Option<usize> {
-        if from >= self.leaves {
-            return None;
-        }
-        let mut node = self.leaves + from;
-        loop {
-            if may(self.tree[node]) {
-                if node >= self.leaves {
-                    return Some(node - self.leaves);
-                }
-                node *= 2;
-                continue;
-            }
-            // To the next subtree on the right.
-            while node & 1 == 1 {
-                node >>= 1;
-            }
-            if node == 0 {
-                return None;
-            }
-            node += 1;
-        }
-    }
-
-    /// This is the least in a block now.
+    /// Sets what is least in a block.
     fn set(&mut self, at: usize, asked: Asked) {
-        let mut node = self.leaves + at;
         self.blocks[at].least = asked;
-        self.tree[node] = asked;
-        while node > 1 {
-            node /= 2;
-            let below = least(self.tree[2 * node], self.tree[2 * node + 1]);
-            if self.tree[node] == below {
-                break;
-            }
-            self.tree[node] = below;
-        }
+        self.tree.set(at, asked);
     }
 
     /// Sees what is least in the blocks from one on, of which there are more than before, or in all.
     fn measure_from(&mut self, from: usize) {
-        let leaves = self.blocks.len().next_power_of_two();
-        let mut from = leaves + if leaves == self.leaves { from } else { 0 };
-        if leaves != self.leaves {
-            (self.tree, self.leaves) = (vec![NOBODY; 2 * leaves], leaves);
-        }
-        let mut end = leaves + self.blocks.len();
-        for node in from..end {
-            self.tree[node] = self.blocks[node - leaves].least;
-        }
-        while from > 1 {
-            (from, end) = (from / 2, end.div_ceil(2));
-            for node in from..end {
-                self.tree[node] = least(self.tree[2 * node], self.tree[2 * node + 1]);
-            }
-        }
+        self.tree.refill(from, self.blocks.len(), |block| self.blocks[block].least);
     }
 }
 
 /// The least of all of these.
 fn all(places: &[Place]) -> Asked {
-    places.iter().map(|place| place.asked).fold(NOBODY, least)
-}
-
-fn least(a: Asked, b: Asked) -> Asked {
-    Asked { width: a.width.min(b.width), time: a.time.min(b.time) }
+    places.iter().map(|place| place.asked).fold(Asked::NONE, Asked::least)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Online policies made from offline schedulers.
 
-use std::str::FromStr;
-
 use makespan_core::{
     Decision, Event, Instance, Left, Placement, Policy, ProcSet, Schedule, Scheduler, TaskId, TaskSet, Time,
     Unavailable, View,
@@ -45,21 +43,7 @@ pub enum Keep {
     None,
 }
 
-impl Keep {
-    pub(super) const VALUES: &'static str = "oldest or none";
-}
-
-impl FromStr for Keep {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "oldest" => Ok(Self::Oldest),
-            "none" => Ok(Self::None),
-            _ => Err(Self::VALUES.into()),
-        }
-    }
-}
+named!(Keep { "oldest" => Oldest, "none" => None });
 
 impl Replan {
     /// A policy that plans by `scheduler`; each plan uses the same seed.

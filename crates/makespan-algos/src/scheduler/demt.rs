@@ -1,8 +1,5 @@
 //! DEMT: doubling batches filled with weight, then compacted.
 
-use std::fmt;
-use std::str::FromStr;
-
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
 };
@@ -29,45 +26,8 @@ pub enum Compaction {
     List,
 }
 
-impl Compaction {
-    const NAMES: [(&'static str, Self); 3] = [("raw", Self::Raw), ("shift", Self::Shift), ("list", Self::List)];
-}
-
-impl fmt::Display for Compaction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, stage)| stage == self).map_or("", |(name, _)| name);
-        f.pad(name)
-    }
-}
-
-impl FromStr for Compaction {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, stage)| stage).ok_or_else(|| "one of raw, shift, list".into())
-    }
-}
-
-impl Shuffle {
-    const NAMES: [(&'static str, Self); 3] = [("batches", Self::Batches), ("jobs", Self::Jobs), ("both", Self::Both)];
-}
-
-impl fmt::Display for Shuffle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, shuffle)| shuffle == self).map_or("", |(name, _)| name);
-        f.pad(name)
-    }
-}
-
-impl FromStr for Shuffle {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, shuffle)| shuffle).ok_or_else(|| "one of batches, jobs, both".into())
-    }
-}
+named!(Compaction { "raw" => Raw, "shift" => Shift, "list" => List });
+named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 
 /// The bi-criteria algorithm for makespan and weighted completion.
 ///

@@ -1,8 +1,5 @@
 //! Order of a list schedule.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// The order of a list, with w the weight, p the time and k the allotment of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -17,23 +14,4 @@ pub enum Order {
     Saf,
 }
 
-impl Order {
-    const NAMES: [(&'static str, Self); 4] =
-        [("shelf", Self::Shelf), ("weighted-lptf", Self::WeightedLptf), ("smith", Self::Smith), ("saf", Self::Saf)];
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, order)| order == self).map_or("", |(name, _)| name);
-        f.pad(name)
-    }
-}
-
-impl FromStr for Order {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, order)| order).ok_or_else(|| "one of shelf, weighted-lptf, smith, saf".into())
-    }
-}
+named!(Order { "shelf" => Shelf, "weighted-lptf" => WeightedLptf, "smith" => Smith, "saf" => Saf });

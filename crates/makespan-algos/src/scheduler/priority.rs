@@ -1,8 +1,5 @@
 //! Priority rules with both schemes of schedule generation.
 
-use std::fmt;
-use std::str::FromStr;
-
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ResourceKind, Schedule, ScheduleError, Scheduler, Unsupported,
 };
@@ -34,48 +31,8 @@ pub enum Scheme {
     Parallel,
 }
 
-impl Rule {
-    const NAMES: [(&'static str, Self); 4] =
-        [("lft", Self::Lft), ("mts", Self::Mts), ("grpw", Self::Grpw), ("wcs", Self::Wcs)];
-}
-
-impl Scheme {
-    const NAMES: [(&'static str, Self); 2] = [("serial", Self::Serial), ("parallel", Self::Parallel)];
-}
-
-fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
-    names.iter().find(|(_, other)| other == value).map_or("", |(name, _)| name)
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(&Self::NAMES, self))
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(&Self::NAMES, self))
-    }
-}
-
-impl FromStr for Rule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, rule)| rule).ok_or_else(|| "one of lft, mts, grpw, wcs".into())
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, scheme)| scheme).ok_or_else(|| "serial or parallel".into())
-    }
-}
+named!(Rule { "lft" => Lft, "mts" => Mts, "grpw" => Grpw, "wcs" => Wcs });
+named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 
 /// A priority rule of resource-constrained project scheduling, with the serial or the parallel scheme.
 ///

@@ -8,19 +8,19 @@
 //! 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey, Discrete Applied Mathematics 26, 1990,
 //! DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980.
 
-mod ascent;
 pub(crate) mod cheapest;
 mod programme;
 #[cfg(test)]
 mod tests;
 
 use makespan_core::proof::{CostPrices, Places, Spans};
-use makespan_core::{Bound, CertificateError, Instance, JobId, Objective, Proof, Time};
+use makespan_core::{Bound, Instance, JobId, Objective, Proof, Time};
 
+use crate::ascent::{Ascent, Pace};
+use crate::rounding::{finest, places, rounded};
 use crate::windows::Tasks;
-use ascent::Ascent;
 pub use cheapest::cheapest;
-use programme::{Programme, SEVERAL, instants};
+use programme::{Prices, Programme, SEVERAL, instants};
 
 /// Equal periods of the time until the horizon, at most.
 const PERIODS: usize = 16;
@@ -28,6 +28,8 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 40;
+/// Of the search, beside the mean least cost and what that is over the mean time.
+const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// Where a task pays least under the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
+    /// A step for an edge is shorter by this factor: a price that is out of balance moves tasks through all of their room.
+    edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
 }
@@ -61,13 +65,27 @@ impl CostSearch {
         let periods = most.min(usize::try_from(length).unwrap_or(PERIODS));
         let programme = Programme::new(instance, &tasks, horizon, periods)?;
         let instants = instants(instance.first_release(), horizon, periods);
-        Some(Self { ascent: Ascent::new(&programme), programme, instants, kind_of: tasks.kind_of })
+        let free = programme.free();
+        let (cost, time) = programme.scale();
+        let ascent = Ascent::new(PACE, vec![0.0; free.kinds.len() + free.edges.len()], (cost / time, cost));
+        let edge = (time / programme.room()).min(1.0).sqrt();
+        Some(Self { ascent, edge, programme, instants, kind_of: tasks.kind_of })
     }
 
     /// Makes a step; `done` is the part of the way that is done, from 0 to 1, by which steps become shorter. O(tasks * kinds of
     /// nodes * periods).
     pub fn step(&mut self, done: f64) {
-        self.ascent.step(&self.programme, done);
+        let prices = self.prices(self.ascent.prices());
+        let point = self.programme.evaluate(&prices, self.ascent.width(done));
+        let (kinds, edge) = (prices.kinds.len(), self.edge);
+        let rise = point.rise.kinds.iter().chain(&point.rise.edges);
+        self.ascent.step(done, point.value, rise, |at| if at < kinds { 1.0 } else { edge });
+    }
+
+    /// Returns those of kinds of nodes, and of edges.
+    fn prices(&self, all: &[f64]) -> Prices {
+        let (kinds, edges) = all.split_at(self.programme.kinds * self.programme.periods);
+        Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }
     }
 
     /// How much a step looks at: about so many tens of nanoseconds.
@@ -79,22 +97,14 @@ impl CostSearch {
     /// `None` when its figures leave 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
-        let best = self.ascent.best();
-        let highest = best.kinds.iter().chain(&best.edges).copied().fold(0.0, f64::max) / unit;
-        // Nothing has a price: its logarithm is the least number.
-        let finest = PLACES.saturating_sub(highest.log2().ceil() as i32).clamp(0, 64) as u32;
-        (0..=finest).rev().step_by(8).find_map(|scale| {
-            let proof = Proof::CostPrices(self.certificate(instance, scale, unit));
-            match Bound::proved_by(Objective::Cost, proof, instance) {
-                Err(CertificateError::Overflow) => None,
-                proved => Some(proved.ok()),
-            }
-        })?
+        let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);
+        let proof = |scale| Proof::CostPrices(self.certificate(instance, scale, unit));
+        finest(scale, |scale| Bound::proved_by(Objective::Cost, proof(scale), instance)).ok()
     }
 
     fn certificate(&self, instance: &Instance, scale: u32, unit: f64) -> CostPrices {
-        let best = self.ascent.best();
-        let whole = |price: f64| (price / unit * 2.0_f64.powi(scale as i32)).round() as i64;
+        let best = self.prices(self.ascent.best());
+        let whole = |price: f64| rounded(price / unit, scale);
         let periods = self.programme.periods;
         let of_kind = |kind: usize| best.kinds[kind * periods..][..periods].iter().map(|&price| whole(price)).collect();
         let free = || vec![0; periods];
@@ -117,7 +127,7 @@ impl CostSearch {
             node: if kind == SEVERAL { None } else { nodes[kind] },
             start: self.instants[0] + Time::from_ticks((at * unit) as i64),
         };
-        self.programme.cheapest(self.ascent.best()).into_iter().map(choice).collect()
+        self.programme.cheapest(&self.prices(self.ascent.best())).into_iter().map(choice).collect()
     }
 }
 

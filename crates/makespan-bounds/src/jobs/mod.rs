@@ -2,12 +2,11 @@
 //! job pay, while the job chooses when it ends.
 //!
 //! The bound of [`JobPrices`] is concave in the prices. The search begins with those of a fluid machine that does the jobs one after another
-//! ([`fluid`]); the least of each task and each job is made smooth, and Adam's steps climb it while the smoothing falls ([`ascent`]). Any
+//! ([`fluid`]); the least of each task and each job is made smooth, and Adam's steps climb it while the smoothing falls. Any
 //! prices are a proof. Machines that differ cost shares of one price in time, at which the same work costs about the same everywhere.
 //!
 //! Source: as [`crate::cost`], of jobs that choose when they end.
 
-mod ascent;
 mod flat;
 mod fluid;
 mod programme;
@@ -15,14 +14,25 @@ mod programme;
 mod tests;
 
 use makespan_core::proof::{JobPrices, Places, Spans};
-use makespan_core::{Bound, CertificateError, Instance, JobId, Objective, Proof};
+use std::time::Instant;
+
+use makespan_core::{Bound, Instance, JobId, Objective, Proof};
 
 use crate::Clock;
+use crate::ascent::{Ascent, Pace};
+use crate::rounding::{finest, places, rounded};
 use crate::windows::{Tasks, prices::prices};
 use programme::Programme;
 
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 34;
+/// Of the search, beside the mean price of the fluid machine and what a task pays there on average.
+const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
+/// Steps, at most, and how many ways of tasks at instants are looked at in all of them, about.
+const STEPS: usize = 80;
+const LOOKED_AT: usize = 8_000_000;
+/// A check takes as long as so many steps, about.
+const CHECK: u32 = 4;
 /// The same of the shares of machines.
 const SHARE: u64 = 1 << 16;
 
@@ -41,8 +51,31 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
     // What is not checked is worth nothing, and a check looks at all ways to run all tasks, as a step does.
-    let prices = ascent::climb(&programme, &clock.part(CLIMBED))?;
+    let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
+}
+
+/// The best prices that are found, one a period; `None` where the time that is left is shorter than a check takes.
+fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
+    let begin = Instant::now();
+    let prices = fluid::prices(programme);
+    let paid: f64 = prices.iter().zip(&programme.open).map(|(price, open)| price * open).sum();
+    let mean = prices.iter().sum::<f64>() / prices.len() as f64;
+    let mut ascent = Ascent::new(PACE, prices, (mean, paid / programme.tasks()));
+    let (mut step, mut steps) = (0, STEPS);
+    while step <= steps && (step == 0 || !clock.is_over()) {
+        let done = step as f64 / steps as f64;
+        let point = programme.evaluate(ascent.prices(), ascent.width(done));
+        if step == 0 {
+            if clock.left().is_some_and(|left| left < CHECK * begin.elapsed()) {
+                return None;
+            }
+            steps = (LOOKED_AT / point.looked_at.max(1)).clamp(1, STEPS);
+        }
+        step += 1;
+        ascent.step(done, point.value, point.rise.iter(), |_| 1.0);
+    }
+    Some(ascent.best().to_vec())
 }
 
 /// For each node what a processor costs beside the dearest.
@@ -65,19 +98,15 @@ fn proved(
     prices: &[f64],
 ) -> Option<Bound> {
     let prices: Vec<f64> = prices.iter().map(|&price| programme.price_in_ticks(price)).collect();
-    let highest = prices.iter().copied().fold(0.0, f64::max);
-    let finest = PLACES.saturating_sub(highest.log2().ceil() as i32).clamp(0, 64) as u32;
     let equal = shares.iter().all(|&share| share == 1);
-    (0..=finest).rev().step_by(8).find_map(|scale| {
-        let proof = Proof::JobPrices(JobPrices {
+    let attempt = |scale| {
+        let prices = JobPrices {
             instants: programme.instants(),
-            prices: prices.iter().map(|price| (price * 2.0_f64.powi(scale as i32)).round() as i64).collect(),
+            prices: prices.iter().map(|&price| rounded(price, scale)).collect(),
             shares: if equal { Vec::new() } else { shares.to_vec() },
             scale,
-        });
-        match Bound::proved_by(objective, proof, instance) {
-            Err(CertificateError::Overflow) => None,
-            proved => Some(proved.ok()),
-        }
-    })?
+        };
+        Bound::proved_by(objective, Proof::JobPrices(prices), instance)
+    };
+    finest(places(prices.iter().copied(), PLACES), attempt).ok()
 }

@@ -1,4 +1,4 @@
-//! Which machines can take part before the end: those that are ready in time.
+//! Finds the machines that are ready in time to take part before the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,17 +15,7 @@ const MAX_LOOKS: u64 = 50_000_000;
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
-    let mut ready = vec![first; instance.processors() as usize];
-    let mut periods: Vec<_> = instance.unavailable().iter().collect();
-    periods.sort_by_key(|period| period.start);
-    for period in periods {
-        for id in period.processors.iter() {
-            let ready = &mut ready[id as usize];
-            if period.start <= *ready {
-                *ready = (*ready).max(period.end);
-            }
-        }
-    }
+    let ready = instance.availability().ready(first);
     let after = |id: u32| ready[id as usize].ticks() - first.ticks();
     (0..platform.nodes().len()).map(|node| platform.processors_of(node).iter().map(after).collect()).collect()
 }

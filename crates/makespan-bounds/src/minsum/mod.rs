@@ -5,7 +5,6 @@ mod grid;
 mod level;
 mod prices;
 mod programme;
-mod rounding;
 
 pub use grid::Grid;
 pub use prices::{PriceOptions, PriceSearch, PricedChoice};
@@ -15,6 +14,7 @@ use makespan_core::{Area, Bound, Instance, Objective, Proof, Time};
 use programme::Programme;
 
 use crate::Clock;
+use crate::rounding::{finest, rounded, within_64_bits};
 
 /// Steps of the search for prices in a standard bound; it ends by itself before.
 const STEPS: usize = 300;
@@ -180,7 +180,7 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
         let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: differences(&cumulated, scale), scale };
         Bound::proved_by(Objective::WeightedCompletion, Proof::IntervalPrices(prices), instance)
     };
-    match rounding::finest(&cumulated, attempt) {
+    match finest(within_64_bits(&cumulated), attempt) {
         Ok(bound) => bound,
         Err(error) => {
             unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
@@ -199,7 +199,7 @@ pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
 /// Interval prices in `2^-scale` from cumulated prices.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
-    cumulated.iter().zip(next).map(|(sum, later)| rounding::rounded((sum - later).max(0.0), scale)).collect()
+    cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()
 }
 
 #[cfg(test)]

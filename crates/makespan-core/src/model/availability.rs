@@ -81,6 +81,18 @@ impl Availability {
         self.classes.iter().all(|class| class.closed.is_empty())
     }
 
+    /// Returns when each processor is open first, not before an instant.
+    pub fn ready(&self, from: Time) -> Vec<Time> {
+        let processors: u32 = self.classes.iter().map(|class| class.processors.len()).sum();
+        let mut ready = vec![from; processors as usize];
+        for class in &self.classes {
+            let meeting = class.closed.iter().find(|&&(start, end)| start <= from && from < end);
+            let open = meeting.map_or(from, |period| period.1);
+            class.processors.iter().for_each(|id| ready[id as usize] = open);
+        }
+        ready
+    }
+
     /// Open processors at an instant.
     pub fn open_at(&self, at: Time) -> u32 {
         self.step(at).open

@@ -1,25 +1,40 @@
 //! What there is to be held from one instant to another.
 
 use super::CertificateError;
+use super::error::malformed;
 use crate::model::{Instance, ResourceId, ResourceKind, Time};
+
+/// The processors of a node, and when they are closed.
+pub(super) struct Open<'a> {
+    processors: i128,
+    /// Numbers of processors that are closed in the same periods.
+    closed: Vec<(i128, &'a [(Time, Time)])>,
+}
+
+impl<'a> Open<'a> {
+    /// O(classes of processors).
+    pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
+        let own = instance.platform().processors_of(node);
+        let classes = instance.availability().classes().iter().filter(|class| !class.closed.is_empty());
+        let closed = classes.map(|class| (own.intersection(&class.processors).len().into(), &class.closed[..]));
+        Self { processors: own.len().into(), closed: closed.filter(|closed| closed.0 > 0).collect() }
+    }
+
+    /// Returns the open time of all processors together within a window; `None` on overflow.
+    pub(super) fn within(&self, from: i128, until: i128) -> Option<i128> {
+        let closed =
+            self.closed.iter().flat_map(|&(count, periods)| periods.iter().map(move |&period| (count, period)));
+        let closed: i128 = closed.map(|(count, period)| count * overlap(period, from, until)).sum();
+        self.processors.checked_mul((until - from).max(0))?.checked_sub(closed)
+    }
+}
 
 /// The open time of all processors within a window, at the prices of their nodes. O(nodes * classes of processors).
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
-    let length = (until - from).max(0);
-    let mut sum = 0_i128;
-    for (node, &price) in prices.iter().enumerate().filter(|&(_, &price)| price > 0) {
-        let mut open = i128::from(instance.platform().nodes()[node].processors).checked_mul(length)?;
-        if !instance.availability().is_always_open() {
-            let own = instance.platform().processors_of(node);
-            for class in instance.availability().classes().iter().filter(|class| !class.closed.is_empty()) {
-                let count = i128::from(own.intersection(&class.processors).len());
-                let closed: i128 = class.closed.iter().map(|&period| overlap(period, from, until)).sum();
-                open -= count * closed;
-            }
-        }
-        sum = sum.checked_add(open.checked_mul(i128::from(price))?)?;
-    }
-    Some(sum)
+    let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
+    priced.try_fold(0_i128, |sum, (node, &price)| {
+        sum.checked_add(Open::new(instance, node).within(from, until)?.checked_mul(price.into())?)
+    })
 }
 
 /// How much of a resource there is within a window, times for how long. A node that is closed as a whole takes what it has along.
@@ -74,7 +89,7 @@ impl Window {
     /// [`CertificateError::Malformed`] where the window begins before 0 or after its end.
     pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {
         if from < Time::ZERO || until < from {
-            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
+            return malformed("its window must not begin before 0 or after its end");
         }
         let [deadline, from, until] = [deadline, from, until].map(|time| i128::from(time.ticks()));
         Ok(Self { deadline, from, until })

@@ -4,6 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::malformed;
+use super::prefix::Prefix;
+use super::prices::{self, Sum};
 use super::spans::{Spans, Times};
 use super::{CertificateError, Kind, Places, Reaching, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
@@ -82,10 +85,11 @@ impl Kind for CostPrices {
     /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
-        let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
+        let integrals: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
+        let integrals = integrals.ok_or(CertificateError::Overflow)?;
         let (times, places) = (Times::new(instance), Places::new(instance));
         let all = self.horizon.is_some().then(|| Spans::new(&places, instance));
-        let (mut sum, mut edge) = (0_i128, 0);
+        let (mut sum, mut edge) = (Sum::default(), 0);
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let flows = self.flows(instance, id, &mut edge);
             let spans = all.as_ref().map_or(&[][..], |all| all.of_job(instance, id));
@@ -121,12 +125,12 @@ impl Kind for CostPrices {
                         Some(least.ok_or(CertificateError::HorizonTooShort { horizon, job: id })?)
                     }
                 };
-                let all = least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks()));
-                sum = all.and_then(|all| sum.checked_add(all)).ok_or(CertificateError::Overflow)?;
+                sum.add(least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks())))?;
             }
         }
         // A shift rounds down, and that of the negative value up.
-        let negative = self.sold(instance).and_then(|sold| sold.checked_sub(sum)).ok_or(CertificateError::Overflow)?;
+        let sold = prices::sold(instance, &self.instants, &self.prices, Time::MAX)?;
+        let negative = sold.checked_sub(sum.0).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer((-(negative >> self.scale)).max(0)))
     }
 
@@ -137,29 +141,17 @@ impl Kind for CostPrices {
 
 impl CostPrices {
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if !self.edges.is_empty() && self.edges.len() != instance.edges().len() {
-            return fail("each edge needs one price");
+            return malformed("each edge needs one price");
         }
-        if self.prices.iter().any(|own| own.len() + 1 != self.instants.len()) {
-            return fail("there must be one instant more than prices of a node");
+        prices::check_in_time(&self.instants, self.scale, &self.prices)?;
+        if !self.instants.is_empty() {
+            prices::check_nodes(&self.prices, instance)?;
         }
-        if !self.instants.is_empty() && self.prices.len() != instance.platform().nodes().len() {
-            return fail("each node needs its prices");
-        }
-        if self.prices.iter().flatten().chain(&self.edges).any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || self.instants.first().is_some_and(|&instant| instant < Time::ZERO) {
-            return fail("the instants must be ascending and not negative");
-        }
-        if self.scale > 64 {
-            return fail("the scale is at most 64 places");
-        }
+        prices::check(&self.edges)?;
         let priced = !self.instants.is_empty() || !self.edges.is_empty() || self.scale > 0;
         if self.horizon.is_none() && priced {
-            return fail("prices need a horizon");
+            return malformed("prices need a horizon");
         }
         Ok(())
     }
@@ -178,35 +170,13 @@ impl CostPrices {
         flows
     }
 
-    /// For each node the integral of its price until each instant.
-    fn integrals(&self) -> Option<Vec<Vec<i128>>> {
-        let lengths = || self.instants.windows(2).map(|pair| i128::from(pair[1].ticks()) - i128::from(pair[0].ticks()));
-        let of_node = |own: &Vec<i64>| {
-            let mut integrals = vec![0_i128];
-            for (length, &price) in lengths().zip(own) {
-                integrals.push(integrals.last()?.checked_add(length.checked_mul(i128::from(price))?)?);
-            }
-            Some(integrals)
-        };
-        self.prices.iter().map(of_node).collect()
-    }
-
-    /// The integral of the price of a node until an instant.
-    fn until(&self, node: usize, at: i128, integrals: &[Vec<i128>]) -> Option<i128> {
-        let after = self.instants.partition_point(|instant| i128::from(instant.ticks()) <= at);
-        let Some(last) = after.checked_sub(1) else { return Some(0) };
-        let price = self.prices[node].get(last).copied().map_or(0, i128::from);
-        let rest = (at - i128::from(self.instants[last].ticks())).checked_mul(price)?;
-        integrals[node][last].checked_add(rest)
-    }
-
     /// What one task pays at least on one node if it starts within this range, in the unit of the prices; `None` on overflow.
     fn least(
         &self,
         choice: &Choice,
         starts: RangeInclusive<i128>,
         flow: EdgePrices,
-        integrals: &[Vec<i128>],
+        integrals: &[Prefix],
     ) -> Option<i128> {
         let (first, last) = starts.into_inner();
         let cost = i128::from(choice.cost).checked_mul(1 << self.scale)?;
@@ -215,8 +185,7 @@ impl CostPrices {
         let at = |start: i128| {
             let room = (flow.out - flow.into).checked_mul(start)?;
             let held = if priced {
-                let before = self.until(choice.node, start, integrals)?;
-                self.until(choice.node, start + choice.time, integrals)?.checked_sub(before)?
+                integrals[choice.node].until(start + choice.time) - integrals[choice.node].until(start)
             } else {
                 0
             };
@@ -234,29 +203,6 @@ impl CostPrices {
             }
         }
         Some(least)
-    }
-
-    /// What all open time costs, in the unit of the prices; `None` on overflow.
-    fn sold(&self, instance: &Instance) -> Option<i128> {
-        let mut sum = 0_i128;
-        for (node, own) in self.prices.iter().enumerate() {
-            let processors = instance.platform().processors_of(node);
-            for class in instance.availability().classes() {
-                let count = i128::from(processors.intersection(&class.processors).len());
-                if count == 0 {
-                    continue;
-                }
-                for (pair, &price) in self.instants.windows(2).zip(own) {
-                    let (from, until) = (pair[0].ticks(), pair[1].ticks());
-                    let within =
-                        |&(start, end): &(Time, Time)| (end.ticks().min(until) - start.ticks().max(from)).max(0);
-                    let closed: i128 = class.closed.iter().map(|period| i128::from(within(period))).sum();
-                    let open = count.checked_mul(i128::from(until - from) - closed)?;
-                    sum = sum.checked_add(open.checked_mul(i128::from(price))?)?;
-                }
-            }
-        }
-        Some(sum)
     }
 }
 

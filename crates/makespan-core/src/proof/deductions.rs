@@ -9,6 +9,8 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::malformed;
+use super::prices::refute;
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
@@ -101,7 +103,7 @@ impl Kind for Deductions {
         if refuted {
             return Ok(Value::Integer(deadline + unit));
         }
-        Err(CertificateError::Malformed("its deductions leave a window to every task".into()))
+        malformed("its deductions leave a window to every task")
     }
 }
 
@@ -159,10 +161,10 @@ impl Replay<'_> {
                 let other = self.row(other)?;
                 let behind = self.windows.of(other);
                 if (row == other && !self.is_bag(row)) || !self.held.exclude(row, other) {
-                    return Err(CertificateError::Malformed("two of its tasks can run at the same time".into()));
+                    return malformed("two of its tasks can run at the same time");
                 }
                 if window.first_end <= behind.last_start || behind.first_end <= window.last_start {
-                    return Err(CertificateError::Malformed("two of its tasks can run one after the other".into()));
+                    return malformed("two of its tasks can run one after the other");
                 }
                 Ok(())
             }
@@ -182,7 +184,7 @@ impl Replay<'_> {
                 if refuted {
                     return Ok(());
                 }
-                Err(CertificateError::Malformed("one of its suppositions leaves a window to every task".into()))
+                malformed("one of its suppositions leaves a window to every task")
             }
         }
     }
@@ -197,10 +199,7 @@ impl Replay<'_> {
     ) -> Result<(), CertificateError> {
         let (from, until) = (self.ticks(from)?, self.ticks(until)?);
         let (needed, available) = self.held.within(held as usize, from, until, &self.windows, special)?;
-        if needed > available {
-            return Ok(());
-        }
-        Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+        refute(self.deadline, needed, available).map(drop)
     }
 
     fn ticks(&self, instant: i64) -> Result<i128, CertificateError> {
@@ -212,7 +211,7 @@ impl Replay<'_> {
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),
-            None => Err(CertificateError::Malformed("it names a task that the instance does not have".into())),
+            None => malformed("it names a task that the instance does not have"),
         }
     }
 

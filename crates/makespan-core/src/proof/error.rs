@@ -71,3 +71,8 @@ pub enum CertificateError {
         proven: String,
     },
 }
+
+/// Returns the error of data that are no certificate of their kind.
+pub(super) fn malformed<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
+    Err(CertificateError::Malformed(problem.into()))
+}

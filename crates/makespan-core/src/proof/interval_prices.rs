@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value, soonest_completion};
 use crate::model::{Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
@@ -40,41 +41,25 @@ impl Kind for IntervalPrices {
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check()?;
         let cumulated = self.cumulated();
-        let mut value: i128 = 0;
+        let (mut paid, mut sold) = (Sum::default(), Sum::default());
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let soonest = soonest_completion(instance, id);
-            let cost =
-                self.least_cost(job, instance.profile_of(id), soonest, &cumulated).ok_or(CertificateError::Overflow)?;
-            let cost = cost.checked_mul(i128::from(job.tasks())).ok_or(CertificateError::Overflow)?;
-            value = value.checked_add(cost).ok_or(CertificateError::Overflow)?;
+            let cost = self.least_cost(job, instance.profile_of(id), soonest, &cumulated);
+            paid.add(cost.and_then(|cost| cost.checked_mul(i128::from(job.tasks()))))?;
         }
         for (&end, &price) in self.ends.iter().zip(&self.prices) {
             let area = instance.availability().open_area(instance.first_release(), end);
-            let paid = area.checked_mul(i128::from(price)).ok_or(CertificateError::Overflow)?;
-            value = value.checked_sub(paid).ok_or(CertificateError::Overflow)?;
+            sold.add(area.checked_mul(i128::from(price)))?;
         }
-        // Dividing by a power of two with a shift rounds down, the safe direction.
-        Ok(Value::Integer((value >> self.scale).max(0)))
+        prices::left(paid.0, sold.0, self.scale).map(Value::Integer)
     }
 }
 
 impl IntervalPrices {
     fn check(&self) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        if self.ends.len() != self.prices.len() {
-            return fail("each interval end needs one price");
-        }
-        if self.scale > 64 {
-            return fail("the scale is at most 64 places");
-        }
-        if self.prices.iter().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        let ascending = self.ends.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || self.ends.first().is_some_and(|&end| end <= Time::ZERO) {
-            return fail("the ends of the intervals must be positive and ascending");
-        }
-        Ok(())
+        // The first interval begins at 0.
+        let instants = [&[Time::ZERO], &self.ends[..]].concat();
+        prices::check_in_time(&instants, self.scale, [&self.prices])
     }
 
     /// `sigma_0 .. sigma_J`, the last zero.

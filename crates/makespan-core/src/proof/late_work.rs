@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope, Value};
+use super::{CertificateError, Kind, Scope, Value, prices};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
@@ -40,16 +40,9 @@ impl Kind for LateWork {
     /// The makespan that follows, in ticks, rounded up to a whole one.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let nodes = instance.platform().nodes();
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        if self.prices.len() != nodes.len() {
-            return fail("each node needs one price");
-        }
-        if self.prices.iter().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        if !instance.is_sequential() {
-            return fail("prices of machines speak of sequential jobs");
-        }
+        prices::check_nodes(&self.prices, instance)?;
+        prices::check(&self.prices)?;
+        prices::check_sequential(instance)?;
         let mut paid: Vec<(i128, u64)> = Vec::new();
         for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
             let nodes = self.prices.iter().zip(nodes).enumerate().filter(|(_, (_, node))| node.processors > 0);

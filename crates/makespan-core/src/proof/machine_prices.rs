@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::capacity::Open;
+use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
-use crate::model::{Instance, Job, JobId, ProcSet, Rows, Time};
-use crate::schedule::{Objective, mean};
+use crate::model::{Instance, Job, JobId, Rows, Time};
+use crate::schedule::Objective;
 
 /// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
 /// of each node.
@@ -69,19 +71,20 @@ impl MachinePrices {
         if instance.jobs().is_empty() {
             return Ok(0);
         }
-        let closed = Closed::of(instance);
+        let priced: Vec<(i64, Open)> = self.priced(instance);
+        let sold = |end| sold(&priced, instance.first_release(), end);
         // First where every machine is allowed, then upward from there: mostly nothing more is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.sold(instance, &closed, middle)? >= needed { high = middle } else { low = middle + 1 }
+            if sold(middle)? >= needed { high = middle } else { low = middle + 1 }
         }
         let refutes = |end: i64| {
             let needed = self.least_paid(instance, Some(Time::from_ticks(end)))?;
             Ok(match needed {
                 None => true,
-                Some(needed) => needed > self.sold(instance, &closed, end)?,
+                Some(needed) => needed > sold(end)?,
             })
         };
         let mut step = 1;
@@ -107,11 +110,9 @@ impl MachinePrices {
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
         // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
         let single = |id: JobId| instance.submitted(id).without_copies();
-        let jobs = || instance.jobs().iter();
         let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
-        let released: i128 = jobs().map(|job| i128::from(job.release.ticks())).sum();
-        Ok(mean((sum - released).max(0), jobs().len()))
+        Ok(prices::flow(sum, instance))
     }
 
     fn completion(&self, instance: &Instance, weight: impl Fn(&Job<Rows>) -> i128) -> Result<i128, CertificateError> {
@@ -169,22 +170,14 @@ impl MachinePrices {
     }
 
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        if self.prices.len() != instance.platform().nodes().len() {
-            return fail("each node needs one price");
-        }
-        if self.prices.iter().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        if !instance.is_sequential() {
-            return fail("prices of machines speak of sequential jobs");
-        }
-        Ok(())
+        prices::check_nodes(&self.prices, instance)?;
+        prices::check(&self.prices)?;
+        prices::check_sequential(instance)
     }
 
     /// What all jobs pay at least; only where they end by `end`, if that is given, and `None` when one does so nowhere.
     fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
-        let mut all: i128 = 0;
+        let mut all = Sum::default();
         for job in instance.jobs() {
             let latest = end.map_or(Time::MAX, |end| end - job.release);
             let prices = self.prices.iter().enumerate();
@@ -193,60 +186,28 @@ impl MachinePrices {
                 .filter(|&(time, _)| time <= latest)
                 .map(|(time, price)| i128::from(time.ticks()) * i128::from(price));
             let Some(paid) = paid.min() else { return Ok(None) };
-            let paid = paid.checked_mul(i128::from(job.tasks())).ok_or(CertificateError::Overflow)?;
-            all = all.checked_add(paid).ok_or(CertificateError::Overflow)?;
+            all.add(paid.checked_mul(i128::from(job.tasks())))?;
         }
-        Ok(Some(all))
+        Ok(Some(all.0))
     }
 
-    /// The price of all open time from the first release to `end`, in ticks.
-    fn sold(&self, instance: &Instance, closed: &Closed, end: i64) -> Result<i128, CertificateError> {
-        let length = i128::from(end - instance.first_release().ticks());
-        let each = self.prices.iter().zip(instance.platform().nodes()).enumerate().map(|(node, (&price, of))| {
-            // If there are millions of nodes, most of them have no price.
-            if price == 0 {
-                return Some(0);
-            }
-            let open = length.checked_mul(i128::from(of.processors))? - closed.until(node, end);
-            open.checked_mul(i128::from(price))
-        });
-        sum(each).ok_or(CertificateError::Overflow)
+    /// Returns the nodes that have a price. Among millions of nodes most have none.
+    fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, Open<'a>)> {
+        let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);
+        priced.map(|(node, &price)| (price, Open::new(instance, node))).collect()
     }
+}
+
+/// Returns the price of all open time from the first release to `end`, in ticks.
+fn sold(priced: &[(i64, Open<'_>)], first: Time, end: i64) -> Result<i128, CertificateError> {
+    let each = priced
+        .iter()
+        .map(|(price, open)| open.within(first.ticks().into(), end.into())?.checked_mul(i128::from(*price)));
+    sum(each).ok_or(CertificateError::Overflow)
 }
 
 fn sum(each: impl Iterator<Item = Option<i128>>) -> Option<i128> {
     each.into_iter().try_fold(0_i128, |all, one| all.checked_add(one?))
-}
-
-/// For each node the periods in which one of its processors is closed after the first release, none twice.
-struct Closed(Vec<Vec<(i64, i64)>>);
-
-impl Closed {
-    fn of(instance: &Instance) -> Self {
-        let platform = instance.platform();
-        let first = instance.first_release().ticks();
-        let mut closed = vec![Vec::new(); platform.nodes().len()];
-        let all = instance.unavailable().iter().fold(ProcSet::new(), |all, period| all.union(&period.processors));
-        for id in all.iter() {
-            let own =
-                instance.unavailable().iter().filter(|period| !period.processors.is_disjoint(&ProcSet::range(id, id)));
-            let mut own: Vec<(i64, i64)> = own.map(|period| (period.start.ticks(), period.end.ticks())).collect();
-            own.sort_unstable();
-            let mut from = first;
-            for (start, end) in own {
-                if end > from.max(start) {
-                    closed[platform.node_of(id)].push((from.max(start), end));
-                    from = end;
-                }
-            }
-        }
-        Self(closed)
-    }
-
-    /// How long processors of the node are closed until `end`, all together.
-    fn until(&self, node: usize, end: i64) -> i128 {
-        self.0[node].iter().map(|&(from, until)| i128::from((end.min(until) - from).max(0))).sum()
-    }
 }
 
 #[cfg(test)]

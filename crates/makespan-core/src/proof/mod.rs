@@ -24,6 +24,8 @@ mod path_flow;
 mod paths;
 mod places;
 mod position_prices;
+mod prefix;
+mod prices;
 mod reach;
 mod rejection;
 mod release_area;

@@ -8,6 +8,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{open_amount, open_cost};
+use super::error::malformed;
 use super::{CertificateError, Kind, Places, Run, Scope, Value};
 use crate::model::{Instance, TaskId};
 use crate::schedule::Objective;
@@ -98,18 +99,17 @@ impl Kind for PathFlow {
 impl PathFlow {
     /// For each different task how much flows through it, and how much of that begins there.
     fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
             match through.get_mut(task as usize) {
                 Some(through) => *through += i128::from(flow),
-                None => return fail("it names a task that the instance does not have"),
+                None => return malformed("it names a task that the instance does not have"),
             }
         }
         let (mut begins, mut ends) = (through.clone(), through.clone());
         for &(edge, flow) in &self.edges {
             let Some(edge) = instance.edges().get(edge as usize) else {
-                return fail("it names an edge that the instance does not have");
+                return malformed("it names an edge that the instance does not have");
             };
             begins[instance.different(edge.to)] -= i128::from(flow);
             ends[instance.different(edge.from)] -= i128::from(flow);
@@ -117,7 +117,7 @@ impl PathFlow {
         brought.into.iter().for_each(|&(row, flow)| begins[row] -= flow);
         brought.out.iter().for_each(|&(row, flow)| ends[row] -= flow);
         if begins.iter().chain(&ends).any(|&rest| rest < 0) {
-            return fail("more flows along the edges and arcs at a task than through it");
+            return malformed("more flows along the edges and arcs at a task than through it");
         }
         Ok((through, begins))
     }

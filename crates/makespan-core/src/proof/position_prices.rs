@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::malformed;
+use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
-use crate::model::{Instance, Time};
-use crate::schedule::{Objective, mean};
+use crate::model::Instance;
+use crate::schedule::Objective;
 
 /// A dual solution of the assignment of sequential jobs to positions on machines: for each processor prices of the positions from its end,
 /// the last job first. Positions behind those that are listed are free of charge.
@@ -41,19 +43,16 @@ impl Kind for PositionPrices {
     /// only where all jobs have one weight and none is a bag.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
-            let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-            let flow = mean((self.completions(instance)? - released).max(0), instance.jobs().len());
-            return Ok(Value::Integer(flow));
+            return Ok(Value::Integer(prices::flow(self.completions(instance)?, instance)));
         }
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         let Some(weight) = instance.jobs().first().map(|job| job.weight) else {
             return Ok(Value::Integer(0));
         };
         if instance.jobs().iter().any(|job| job.weight != weight) {
-            return fail("prices of positions speak of jobs of one weight");
+            return malformed("prices of positions speak of jobs of one weight");
         }
         if instance.has_bags() {
-            return fail("prices of positions speak of jobs that are no bags");
+            return malformed("prices of positions speak of jobs that are no bags");
         }
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
         weighed.map(Value::Integer).ok_or(CertificateError::Overflow)
@@ -63,20 +62,14 @@ impl Kind for PositionPrices {
 impl PositionPrices {
     /// What all completions add up to at least, in ticks.
     fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.prices.len() != instance.processors() as usize {
-            return fail("each processor needs a list of prices, which may be empty");
+            return malformed("each processor needs a list of prices, which may be empty");
         }
-        if self.prices.iter().flatten().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        if !instance.is_sequential() {
-            return fail("prices of positions speak of sequential jobs");
-        }
-        let overflow = || CertificateError::Overflow;
-        let ready = ready(instance);
-        let paid = self.prices.iter().flatten().try_fold(0_i128, |sum, &price| sum.checked_add(i128::from(price)));
-        let mut all = paid.map(|paid| -paid).ok_or_else(overflow)?;
+        prices::check(self.prices.iter().flatten())?;
+        prices::check_sequential(instance)?;
+        let ready = instance.availability().ready(instance.first_release());
+        let mut all = Sum::default();
+        self.prices.iter().flatten().try_for_each(|&price| all.add(Some(-i128::from(price))))?;
         let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
         for job in instance.jobs() {
             let mut least = None;
@@ -91,26 +84,10 @@ impl PositionPrices {
                 }
             }
             // A job that can run nowhere is in no instance.
-            all = all.checked_add(least.unwrap_or(0)).ok_or_else(overflow)?;
+            all.add(Some(least.unwrap_or(0)))?;
         }
-        Ok(all)
+        Ok(all.0)
     }
-}
-
-/// From when on each processor is open at first: the first release, or the end of the periods in which it is closed from then on.
-fn ready(instance: &Instance) -> Vec<Time> {
-    let mut periods: Vec<_> = instance.unavailable().iter().collect();
-    periods.sort_by_key(|period| period.start);
-    let mut ready = vec![instance.first_release(); instance.processors() as usize];
-    for period in periods {
-        for id in period.processors.iter() {
-            let ready = &mut ready[id as usize];
-            if period.start <= *ready {
-                *ready = (*ready).max(period.end);
-            }
-        }
-    }
-    ready
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::malformed;
+use super::prices::refute;
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Area, Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
@@ -75,10 +77,10 @@ impl Kind for Rejection {
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
-            return Err(CertificateError::Malformed("its instants must satisfy from <= at < deadline".into()));
+            return malformed("its instants must satisfy from <= at < deadline");
         }
         if matches!(self.selection, Selection::Price(price) if price < 0) {
-            return Err(CertificateError::Malformed("a price must not be negative".into()));
+            return malformed("a price must not be negative");
         }
         let proven = Ok(Value::Integer(i128::from(self.deadline.ticks()) + 1));
         let available = instance.availability().open_area(self.from, self.deadline);
@@ -101,11 +103,7 @@ impl Kind for Rejection {
                 None => return proven,
             },
         };
-        if needed > available {
-            proven
-        } else {
-            Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
-        }
+        refute(self.deadline, needed, available).map(Value::Integer)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{Window, open_amount};
+use super::prices::{Sum, refute};
 use super::{CertificateError, Kind, Places, Scope, Spans, Value};
 use crate::model::{Instance, ResourceKind, Time};
 use crate::schedule::Objective;
@@ -45,8 +46,7 @@ impl Kind for ResourceWindow {
         };
         let places = Places::new(instance);
         let spans = Spans::new(&places, instance);
-        let proven = Ok(Value::Integer(window.deadline + 1));
-        let mut needed = 0_i128;
+        let mut needed = Sum::default();
         for job in instance.jobs() {
             for task in job.different_task_ids() {
                 let (span, demands) = (spans.of(instance, task), instance.demands(task));
@@ -57,15 +57,11 @@ impl Kind for ResourceWindow {
                         least = Some(least.map_or(held, |least| least.min(held)));
                     }
                 });
-                let Some(least) = least else { return proven };
-                let all = least.checked_mul(i128::from(job.equal_tasks()));
-                needed = all.and_then(|all| needed.checked_add(all)).ok_or(CertificateError::Overflow)?;
+                let Some(least) = least else { return Ok(Value::Integer(window.deadline + 1)) };
+                needed.add(least.checked_mul(i128::from(job.equal_tasks())))?;
             }
         }
         let available = open_amount(instance, resource, window.from, window.until).ok_or(CertificateError::Overflow)?;
-        if needed > available {
-            return proven;
-        }
-        Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+        refute(self.deadline, needed.0, available).map(Value::Integer)
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{Window, open_cost};
+use super::prices::{Sum, refute};
 use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
 use super::{CertificateError, Kind, Places, Scope, Spans, Value};
@@ -97,20 +98,13 @@ impl TimeWindow {
         let window = Window::new(self.deadline, self.from, self.until)?;
         let by_kind = known.places.least_prices(&self.prices);
         let priced = Priced { window, by_node: &self.prices, by_kind };
-        let proven = Ok(window.deadline + 1);
-        let mut needed = 0_i128;
+        let mut needed = Sum::default();
         for id in jobs {
-            match priced.paid_by(known, id, alone)? {
-                Some(paid) => needed = needed.checked_add(paid).ok_or(CertificateError::Overflow)?,
-                None => return proven,
-            }
+            let Some(paid) = priced.paid_by(known, id, alone)? else { return Ok(window.deadline + 1) };
+            needed.add(Some(paid))?;
         }
         let available = open_cost(instance, &self.prices, window.from, window.until);
-        let available = available.ok_or(CertificateError::Overflow)?;
-        if needed > available {
-            return proven;
-        }
-        Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+        refute(self.deadline, needed.0, available.ok_or(CertificateError::Overflow)?)
     }
 }
 

@@ -2,46 +2,23 @@
 
 use super::free::{Base, Free};
 use super::word::Word;
+use crate::free_time::Rows;
 
-/// A sorted array of steps. A question finds its first step by bisection and walks from there; a demand moves the steps behind
-/// it by at most two places.
+/// Rows of one word. A demand moves the steps behind it by at most two places.
 #[derive(Clone, Debug)]
 pub struct Steps<W> {
-    /// From when on, and how much. The first is at 0, the last goes on for ever.
-    free: Vec<(i64, W)>,
-    base: Vec<(i64, W)>,
+    free: Rows<W>,
+    base: Rows<W>,
     guard: W,
-}
-
-impl<W: Word> Steps<W> {
-    /// The step that is under way just before an instant, and at the instant 0 the first one.
-    fn before(&self, at: i64) -> usize {
-        self.free.partition_point(|step| step.0 < at).saturating_sub(1)
-    }
-
-    /// The step that begins at an instant, made if there is none; searched for from `from` on.
-    fn beginning(&mut self, at: i64, from: usize) -> usize {
-        let index = from + self.free[from..].partition_point(|step| step.0 < at);
-        if self.free.get(index).is_none_or(|step| step.0 != at) {
-            let free = self.free[index - 1].1;
-            self.free.insert(index, (at, free));
-        }
-        index
-    }
-
-    /// Joins a step with the one before it if they are equal.
-    fn join(&mut self, index: usize) {
-        if index > 0 && self.free[index].1 == self.free[index - 1].1 {
-            self.free.remove(index);
-        }
-    }
 }
 
 impl<W: Word> Free for Steps<W> {
     type Word = W;
 
-    fn new(base: Base<W>) -> Self {
-        Self { free: base.steps.clone(), base: base.steps, guard: base.guard }
+    fn new(Base { steps, guard }: Base<W>) -> Self {
+        let mut base = Rows::new(0, vec![steps[0].1], 0);
+        steps.iter().for_each(|&(from, free)| base.change(from, i64::MAX, |row| row[0] = free));
+        Self { free: base.clone(), base, guard }
     }
 
     fn clear(&mut self) {
@@ -50,40 +27,23 @@ impl<W: Word> Free for Steps<W> {
 
     #[inline]
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
-        let (steps, guard) = (&self.free[..], self.guard);
-        let mut first = steps.partition_point(|step| step.0 <= from).saturating_sub(1);
-        'start: loop {
-            // The last step has room for every demand.
-            while first + 1 < steps.len() && !steps[first].1.fits(demand, guard) {
-                first += 1;
-            }
-            let start = steps[first].0.max(from);
-            for (at, step) in steps.iter().enumerate().skip(first + 1) {
-                if step.0 >= start + time {
-                    break;
-                }
-                if !step.1.fits(demand, guard) {
-                    first = at + 1;
-                    continue 'start;
-                }
-            }
-            return start;
-        }
+        let start = self.free.earliest(from, time, i64::MAX, |row| row[0].fits(demand, self.guard));
+        start.expect("the last step has room for every demand")
     }
 
     #[inline]
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
-        let (steps, guard) = (&self.free[..], self.guard);
         let mut end = until;
-        let mut last = self.before(until);
+        let mut last = self.free.step_at(until - 1);
         'end: while end - time >= from {
             let start = end - time;
             for at in (0..=last).rev() {
-                if !steps[at].1.fits(demand, guard) {
-                    (end, last) = (steps[at].0, at.saturating_sub(1));
+                let begin = self.free.begins(at);
+                if !self.free.row(at)[0].fits(demand, self.guard) {
+                    (end, last) = (begin, at.saturating_sub(1));
                     continue 'end;
                 }
-                if steps[at].0 <= start {
+                if begin <= start {
                     break;
                 }
             }
@@ -93,17 +53,12 @@ impl<W: Word> Free for Steps<W> {
     }
 
     fn fits(&self, start: i64, time: i64, demand: W) -> bool {
-        let first = self.free.partition_point(|step| step.0 <= start).saturating_sub(1);
-        let mut within = self.free[first..].iter().take_while(|step| step.0 < start + time);
-        within.all(|step| step.1.fits(demand, self.guard))
+        let mut within = self.free.rows(self.free.step_at(start), start + time);
+        within.all(|row| row[0].fits(demand, self.guard))
     }
 
     #[inline]
     fn hold(&mut self, start: i64, time: i64, demand: W) {
-        let first = self.beginning(start, 0);
-        let end = self.beginning(start + time, first);
-        self.free[first..end].iter_mut().for_each(|step| step.1 = step.1.minus(demand));
-        self.join(end);
-        self.join(first);
+        self.free.change(start, start + time, |row| row[0] = row[0].minus(demand));
     }
 }

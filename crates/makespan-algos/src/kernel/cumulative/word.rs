@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 
 /// A machine word that amounts are packed into.
-pub trait Word: Copy + Eq + Debug + Send + Sync + 'static {
+pub trait Word: Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// How many bits it has.
     const BITS: u32;
 

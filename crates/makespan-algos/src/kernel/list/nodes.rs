@@ -10,7 +10,8 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Instance, ProcSet, Time};
 
-use super::{Allotted, WidthTree};
+use super::Allotted;
+use crate::kernel::leaves::Tree;
 use free::{Counts, Free, Part};
 
 /// A start and processors.
@@ -54,7 +55,7 @@ struct Sweep<'a> {
     list: &'a [Allotted],
     now: Time,
     free: Counts,
-    waiting: WidthTree,
+    waiting: Tree<u32>,
     /// Positions in the list by falling release date.
     arrivals: Vec<usize>,
     ends: BinaryHeap<Reverse<(Time, usize)>>,
@@ -67,13 +68,9 @@ struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     fn of(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
         let release = |index: usize| instance.release(list[index].task);
-        let mut waiting = WidthTree::default();
-        waiting.reset(list.len());
-        let mut arrivals = Vec::new();
-        for (index, allotted) in list.iter().enumerate() {
-            if release(index) <= from { waiting.set(index, allotted.processors) } else { arrivals.push(index) }
-        }
-        waiting.rebuild();
+        let mut waiting = Tree::default();
+        waiting.refill(0, list.len(), |index| if release(index) <= from { list[index].processors } else { u32::MAX });
+        let mut arrivals: Vec<usize> = (0..list.len()).filter(|&index| release(index) > from).collect();
         arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
         let mut sweep = Self {
             instance,
@@ -95,11 +92,11 @@ impl<'a> Sweep<'a> {
     }
 
     fn start_tasks(&mut self) {
-        while let Some(index) = self.waiting.first_at_most(self.free.widest()) {
+        while let Some(index) = self.waiting.first(|width| width <= self.free.widest()) {
             let begin = self.parts.len();
             self.free.take(self.list[index].processors, &mut self.parts);
             self.held[index] = (begin, self.parts.len());
-            self.waiting.update(index, u32::MAX);
+            self.waiting.set(index, u32::MAX);
             self.starts[index] = self.now;
             self.ends.push(Reverse((self.now + self.list[index].time(self.instance), index)));
         }
@@ -121,7 +118,7 @@ impl<'a> Sweep<'a> {
             self.free.give_back(&self.parts[from..until]);
         }
         while let Some(index) = self.arrivals.pop_if(|index| release(*index) <= now) {
-            self.waiting.update(index, list[index].processors);
+            self.waiting.set(index, list[index].processors);
         }
         true
     }

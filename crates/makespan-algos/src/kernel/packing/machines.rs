@@ -117,6 +117,28 @@ impl Machines {
         self.always_open && self.classes.len() == 1 && !self.compact
     }
 
+    /// Returns the cells of a node.
+    pub fn cells_of(&self, node: usize) -> &[Cell] {
+        let (first, end) = self.nodes[node].cells;
+        &self.cells[first as usize..end as usize]
+    }
+
+    /// Returns what a node has: the processors of each cell, then each resource.
+    pub fn row_of(&self, node: usize) -> impl Iterator<Item = u64> {
+        let free = self.cells_of(node).iter().map(|cell| u64::from(cell.ids.len()));
+        free.chain(self.amounts[node * self.resources..][..self.resources].iter().copied())
+    }
+
+    /// Returns the position of a resource in the row of its node, or in that of everything that belongs to no node, and its amount there.
+    pub fn place_of(&self, node: Option<usize>, resource: ResourceId) -> (usize, u64) {
+        if let Some(node) = node {
+            let amount = self.amounts[node * self.resources + resource.index()];
+            return (self.cells_of(node).len() + resource.index(), amount);
+        }
+        let at = resource.index() - self.resources;
+        (at, self.common[at])
+    }
+
     /// The node of a cell.
     pub fn node_of(&self, cell: u32) -> usize {
         self.node_of[cell as usize] as usize

@@ -30,7 +30,7 @@ pub use afford::Affordable;
 pub(crate) use fit::{Rooms, Wanted};
 pub(crate) use insertion::Begun;
 pub use insertion::{Inserter, Site, Sites};
-pub(crate) use machines::{Machines, Node};
+pub(crate) use machines::Machines;
 pub use packer::Packer;
 pub(crate) use state::{Part, State};
 

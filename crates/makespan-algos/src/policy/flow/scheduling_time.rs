@@ -17,9 +17,6 @@ pub enum SchedulingTime {
 }
 
 impl SchedulingTime {
-    /// What specs may say.
-    pub(crate) const VALUES: &str = "paper, measured or zero";
-
     /// What is expected for so many tasks, when the last mapping took `last`.
     pub(super) fn expected(self, tasks: usize, last: Time) -> Time {
         match self {
@@ -41,15 +38,4 @@ impl SchedulingTime {
     }
 }
 
-impl std::str::FromStr for SchedulingTime {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "paper" => Ok(Self::Paper),
-            "measured" => Ok(Self::Measured),
-            "zero" => Ok(Self::Zero),
-            _ => Err(Self::VALUES.to_owned()),
-        }
-    }
-}
+named!(SchedulingTime { "paper" => Paper, "measured" => Measured, "zero" => Zero });

@@ -8,17 +8,17 @@ use rustc_hash::FxHashMap;
 use super::asked::{Asked, MINUTE};
 use super::fit::{choose, room};
 use super::nodes::Nodes;
-use super::steps::Steps;
-use crate::kernel::packing::{Machines, Node};
+use crate::free_time::Rows;
+use crate::kernel::packing::Machines;
 
 /// Nodes and what belongs to none over time, as far as jobs and other things hold it.
 #[derive(Debug)]
 pub(super) struct Board {
     machines: std::sync::Arc<Machines>,
     /// For each node its cells, and then its resources.
-    nodes: Vec<Steps>,
+    nodes: Vec<Rows<i64>>,
     /// What belongs to no node.
-    common: Steps,
+    common: Rows<i64>,
     /// For each node the reservations on it: from, until, which.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
     /// When something is given back.
@@ -56,15 +56,9 @@ impl Board {
     /// An empty platform, from an instant on.
     pub fn new(instance: &Instance, from: i64) -> Self {
         let machines = Machines::new(instance);
-        let node = |(at, node): (usize, &Node)| {
-            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
-            let own = &machines.amounts[at * machines.resources..][..machines.resources];
-            let row = cells.iter().map(|cell| i64::from(cell.ids.len())).chain(own.iter().map(|&it| it as i64));
-            Steps::new(from, row.collect())
-        };
-        let nodes = machines.nodes.iter().enumerate().map(node).collect();
-        let common =
-            Steps::new(from, machines.common.iter().map(|&amount| amount.min(i64::MAX as u64) as i64).collect());
+        let rows = |amounts: &mut dyn Iterator<Item = u64>| Rows::new(from, amounts.map(signed).collect(), 0);
+        let nodes = (0..machines.nodes.len()).map(|node| rows(&mut machines.row_of(node))).collect();
+        let common = rows(&mut machines.common.iter().copied());
         let kept = kept(instance.platform(), &machines);
         let ends = kept.iter().flatten().map(|one| one.1).collect();
         let (machines, kept) = (std::sync::Arc::new(machines), std::sync::Arc::new(kept));
@@ -76,37 +70,20 @@ impl Board {
     /// What others hold, and when processors are closed.
     fn close(&mut self) {
         let machines = self.machines.clone();
-        for (at, node) in machines.nodes.iter().enumerate() {
-            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
-            for (index, cell) in cells.iter().enumerate() {
-                let row = self.only(at, index, cell.ids.len().into());
+        for (node, rows) in self.nodes.iter_mut().enumerate() {
+            for (at, cell) in machines.cells_of(node).iter().enumerate() {
                 for &(from, until) in &cell.closed {
-                    self.nodes[at].add(from, until, &row, -1);
+                    rows.change(from, until, |left| left[at] -= i64::from(cell.ids.len()));
                     self.ends.insert(until);
                 }
             }
         }
         for &(until, node, resource, amount) in &machines.held {
-            let amount = amount.min(i64::MAX as u64) as i64;
-            let (steps, column) = match node {
-                Some(node) => {
-                    let own = &machines.nodes[node];
-                    (&mut self.nodes[node], (own.cells.1 - own.cells.0) as usize + resource.index())
-                }
-                None => (&mut self.common, resource.index() - machines.resources),
-            };
-            let mut row = vec![0; steps.row(0).len()];
-            row[column] = amount;
-            steps.add(i64::MIN, until, &row, -1);
+            let rows = node.map_or(&mut self.common, |node| &mut self.nodes[node]);
+            let (at, _) = machines.place_of(node, resource);
+            rows.change(i64::MIN, until, |left| left[at] -= signed(amount));
             self.ends.insert(until);
         }
-    }
-
-    /// A row of a node with one amount.
-    fn only(&self, node: usize, column: usize, amount: i64) -> Vec<i64> {
-        let mut row = vec![0; self.nodes[node].row(0).len()];
-        row[column] = amount;
-        row
     }
 
     /// The numbers here of these nodes of a platform.
@@ -134,10 +111,8 @@ impl Board {
         for down in view.down {
             let until = down.end.ticks();
             for (node, cells) in board.parts_of(&down.processors) {
-                for (cell, count) in cells.into_iter().enumerate().filter(|part| part.1 > 0) {
-                    let row = board.only(node as usize, cell, count.into());
-                    board.nodes[node as usize].add(now, until, &row, -1);
-                }
+                let closed = |left: &mut [i64]| take(left, cells.iter().map(|&count| count.into()), 1);
+                board.nodes[node as usize].change(now, until, closed);
             }
             if until < i64::MAX / 2 {
                 board.ends.insert(until);
@@ -170,8 +145,8 @@ impl Board {
 
     fn parts_of(&self, processors: &ProcSet) -> Vec<(u32, Vec<u32>)> {
         let mut parts: Vec<(u32, Vec<u32>)> = Vec::new();
-        for (at, node) in self.machines.nodes.iter().enumerate() {
-            let cells = &self.machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+        for at in 0..self.machines.nodes.len() {
+            let cells = self.machines.cells_of(at);
             let own: Vec<u32> = cells.iter().map(|cell| cell.ids.intersection(processors).len()).collect();
             if own.iter().any(|&count| count > 0) {
                 parts.push((at as u32, own));
@@ -198,7 +173,7 @@ impl Board {
             held.until = makespan_core::believed_end(begun, Time::from_ticks(held.until), now).ticks();
             self.begin(task, held);
         }
-        self.nodes.iter_mut().for_each(|steps| steps.forget(at));
+        self.nodes.iter_mut().for_each(|rows| rows.forget(at));
         self.common.forget(at);
         while self.ends.first().is_some_and(|&end| end <= at) {
             self.ends.pop_first();
@@ -229,11 +204,11 @@ impl Board {
     fn take(&mut self, held: &Held, sign: i64) {
         for (node, cells) in &held.parts {
             let row = self.row_of(held, *node, cells);
-            self.nodes[*node as usize].add(held.from, held.until, &row, -sign);
+            self.nodes[*node as usize].change(held.from, held.until, |left| take(left, row.iter().copied(), sign));
         }
         let row = self.common_row(held);
         if row.iter().any(|&amount| amount > 0) {
-            self.common.add(held.from, held.until, &row, -sign);
+            self.common.change(held.from, held.until, |left| take(left, row.iter().copied(), sign));
         }
         if sign > 0 {
             self.ends.insert(held.until);
@@ -249,13 +224,9 @@ impl Board {
             return false;
         }
         let empty = |number: &u32| {
-            let node = &machines.nodes[*number as usize];
-            let cells = (node.cells.1 - node.cells.0) as usize;
-            let mut row = vec![0; cells];
-            row[0] = i64::from(node.processors);
-            let own = &machines.amounts[*number as usize * machines.resources..][..machines.resources];
-            row.extend(own.iter().map(|&amount| amount as i64));
-            room(asked, &row, cells, node.processors)
+            let node = *number as usize;
+            let row: Vec<i64> = machines.row_of(node).map(signed).collect();
+            room(asked, &row, machines.cells_of(node).len(), machines.nodes[node].processors)
         };
         let rooms: Vec<(u32, u32)> = nodes.numbers.iter().map(|number| (*number, empty(number))).collect();
         choose(asked, nodes.counted, rooms).is_some()
@@ -271,7 +242,7 @@ impl Board {
             return None;
         }
         let only = match *nodes.numbers {
-            [only] if nodes.counted.is_none() && self.is_one_cell(only) => Some(only),
+            [only] if nodes.counted.is_none() && self.machines.cells_of(only as usize).len() == 1 => Some(only),
             _ => None,
         };
         let simple = self.common.len() == 1 && !asked.exclusive && asked.reservation.is_none();
@@ -285,11 +256,6 @@ impl Board {
             .filter(|fit| fit.start <= until)
     }
 
-    fn is_one_cell(&self, number: u32) -> bool {
-        let (begin, end) = self.machines.nodes[number as usize].cells;
-        end == begin + 1
-    }
-
     /// Whether the reservation of a job is over before it could run.
     pub fn is_over(&self, asked: &Asked, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
@@ -298,21 +264,9 @@ impl Board {
 
     /// The same on one node, step by step.
     fn first_on(&self, asked: &Asked, number: u32, from: i64, until: i64) -> Option<i64> {
-        let steps = &self.nodes[number as usize];
         let all = self.machines.nodes[number as usize].processors;
-        let mut start = from;
-        let mut step = steps.step_at(from);
-        loop {
-            if room(asked, steps.row(step), 1, all) < asked.processors {
-                start = steps.ends(step);
-                if start > until {
-                    return None;
-                }
-            } else if steps.ends(step) >= start.saturating_add(asked.limit) {
-                return Some(start);
-            }
-            step += 1;
-        }
+        let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;
+        self.nodes[number as usize].earliest(from, asked.limit, until, serves)
     }
 
     fn period_of(&self, reservation: usize) -> Option<(i64, i64)> {
@@ -326,7 +280,7 @@ impl Board {
             return true;
         }
         let mut least = Vec::new();
-        self.common.least(start, until, &mut least);
+        self.common.least(self.common.step_at(start), until, &mut least);
         let there = |demand: &Demand| least[demand.resource.index() - self.machines.resources];
         licences.all(|demand| demand.need.total(asked.processors) as i64 <= there(demand))
     }
@@ -344,9 +298,10 @@ impl Board {
             if self.kept[number as usize].iter().any(meets) {
                 continue;
             }
-            let node = &self.machines.nodes[number as usize];
-            self.nodes[number as usize].least(start, until, &mut least);
-            let room = room(asked, &least, (node.cells.1 - node.cells.0) as usize, node.processors);
+            let (node, rows) = (number as usize, &self.nodes[number as usize]);
+            rows.least(rows.step_at(start), until, &mut least);
+            let cells = self.machines.cells_of(node).len();
+            let room = room(asked, &least, cells, self.machines.nodes[node].processors);
             if room > 0 {
                 rooms.push((number, room));
             }
@@ -386,22 +341,21 @@ impl Board {
     fn ends_of_room<'a>(&'a self, held: &'a Held, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
-        of_nodes.chain([(&self.common, self.common_row(held))]).filter_map(move |(steps, row)| {
-            let first = steps.step_at(from);
-            let begins = |step: usize| if step == first { from } else { steps.ends(step - 1) };
-            let lacks = |step: &usize| steps.row(*step).iter().zip(&row).any(|(left, own)| *own > 0 && left < own);
-            (first..steps.len()).take_while(|&step| begins(step) < until).find(lacks).map(begins)
+        of_nodes.chain([(&self.common, self.common_row(held))]).filter_map(move |(rows, row)| {
+            let first = rows.step_at(from);
+            let begins = |step: usize| if step == first { from } else { rows.begins(step) };
+            let lacks = |step: &usize| rows.row(*step).iter().zip(&row).any(|(left, own)| *own > 0 && left < own);
+            (first..rows.len()).take_while(|&step| begins(step) < until).find(lacks).map(begins)
         })
     }
 
     /// What a job holds of a node: of each cell, then of each resource.
     fn row_of(&self, held: &Held, node: u32, cells: &[u32]) -> Vec<i64> {
-        let mut row = vec![0; self.nodes[node as usize].row(0).len()];
+        let mut row = vec![0; self.nodes[node as usize].width()];
         let here: u32 = cells.iter().sum();
-        let own = &self.machines.nodes[node as usize];
-        for (index, &count) in cells.iter().enumerate() {
-            let all = || self.machines.cells[own.cells.0 as usize + index].ids.len();
-            row[index] = i64::from(if held.exclusive { all() } else { count });
+        let own = self.machines.cells_of(node as usize);
+        for ((row, cell), &count) in row.iter_mut().zip(own).zip(cells) {
+            *row = i64::from(if held.exclusive { cell.ids.len() } else { count });
         }
         for demand in held.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
             row[cells.len() + demand.resource.index()] = demand.need.share(here, held.processors) as i64;
@@ -411,7 +365,7 @@ impl Board {
 
     /// What a job holds that belongs to no node.
     fn common_row(&self, held: &Held) -> Vec<i64> {
-        let mut row = vec![0; self.common.row(0).len()];
+        let mut row = vec![0; self.common.width()];
         let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.for_each(|demand| {
             row[demand.resource.index() - self.machines.resources] = demand.need.total(held.processors) as i64;
@@ -421,10 +375,9 @@ impl Board {
 
     /// So many processors of a node, of the cells that have them, those with the fewest first.
     fn cells(&self, number: u32, mut count: u32, start: i64, until: i64) -> Vec<u32> {
-        let node = &self.machines.nodes[number as usize];
-        let cells = (node.cells.1 - node.cells.0) as usize;
-        let mut least = Vec::new();
-        self.nodes[number as usize].least(start, until, &mut least);
+        let cells = self.machines.cells_of(number as usize).len();
+        let (mut least, rows) = (Vec::new(), &self.nodes[number as usize]);
+        rows.least(rows.step_at(start), until, &mut least);
         let mut order: Vec<usize> = (0..cells).collect();
         order.sort_by_key(|&cell| (least[cell], cell));
         let mut taken = vec![0; cells];
@@ -440,8 +393,7 @@ impl Board {
     pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, Held)> {
         let mut own = ProcSet::new();
         for (number, counts) in &fit.held.parts {
-            let node = &self.machines.nodes[*number as usize];
-            let cells = &self.machines.cells[node.cells.0 as usize..node.cells.1 as usize];
+            let cells = self.machines.cells_of(*number as usize);
             for (cell, &count) in cells.iter().zip(counts).filter(|part| *part.1 > 0) {
                 own.insert(&cell.ids.intersection(free).take(count)?);
             }
@@ -449,6 +401,16 @@ impl Board {
         free.remove(&own);
         Some((own, fit.held.clone()))
     }
+}
+
+/// Returns an amount that may be counted below zero.
+fn signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}
+
+/// Takes amounts from a row, or gives them back where `sign` is -1.
+fn take(left: &mut [i64], amounts: impl Iterator<Item = i64>, sign: i64) {
+    left.iter_mut().zip(amounts).for_each(|(left, amount)| *left -= sign * amount);
 }
 
 /// For each node the reservations on it.

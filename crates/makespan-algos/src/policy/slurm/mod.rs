@@ -10,7 +10,6 @@ mod nodes;
 mod priority;
 mod rules;
 mod shares;
-mod steps;
 #[cfg(test)]
 mod tests;
 mod unheeded;

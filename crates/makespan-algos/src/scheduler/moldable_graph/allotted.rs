@@ -1,8 +1,5 @@
 //! Graphs whose allotments are chosen before anything is placed.
 
-use std::fmt;
-use std::str::FromStr;
-
 use makespan_core::{Instance, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{clusters, packing_on_clusters};
@@ -20,26 +17,7 @@ pub enum Placing {
     List,
 }
 
-impl fmt::Display for Placing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::FirstFree => "first-free",
-            Self::List => "list",
-        })
-    }
-}
-
-impl FromStr for Placing {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "first-free" => Ok(Self::FirstFree),
-            "list" => Ok(Self::List),
-            _ => Err("first-free or list".into()),
-        }
-    }
-}
+named!(Placing { "first-free" => FirstFree, "list" => List });
 
 /// The spec of a scheduler of this name.
 pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {

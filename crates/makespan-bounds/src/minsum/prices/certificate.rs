@@ -3,9 +3,9 @@
 use makespan_core::proof::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
 use makespan_core::{Bound, CertificateError, Instance, Objective, Proof, Time};
 
-use super::super::rounding::{finest, rounded};
 use super::PriceSearch;
 use super::terms::{Terms, Width};
+use crate::rounding::{finest, rounded, within_64_bits};
 
 impl PriceSearch {
     /// The bound of the best prices so far, proved in exact arithmetic over all jobs; under the condition of the
@@ -24,7 +24,7 @@ impl PriceSearch {
                     let instants = instants.clone();
                     proved(Proof::MachineTimePrices(MachineTimePrices { instants, prices, scale, deadline: horizon }))
                 };
-                return finest(&largest, attempt).ok();
+                return finest(within_64_bits(&largest), attempt).ok();
             }
         };
         if let (Objective::Makespan, Some(deadline)) = (self.options.objective, horizon) {
@@ -60,5 +60,5 @@ fn with_widths(
         let widths = widths.iter().map(|width| width.steps.clone()).zip(terms);
         attempt(prices, widths.map(|(widths, prices)| WidthPrices { widths, prices }).collect(), scale)
     };
-    finest(&sums, integers).ok()
+    finest(within_64_bits(&sums), integers).ok()
 }

@@ -1,10 +1,10 @@
-//! What each node of a simulation had free, step by step, where jobs need memory or other resources beside processors.
+//! What a simulation had free, step by step: processors, and for each node memory and other resources that jobs need.
 
 use makespan::Simulated;
 use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 
-/// What is free of one node, or of what belongs to no node: processors first, then the resources.
-struct Place {
+/// What is free of one node, of what belongs to no node, or of a platform: processors first, then the resources.
+pub struct Place {
     begins: Vec<Time>,
     /// A row for each step.
     free: Vec<Vec<i64>>,
@@ -27,9 +27,56 @@ impl Place {
         Self { begins, free }
     }
 
+    /// Returns the processors that nobody used.
+    pub fn of_processors(instance: &Instance, simulated: &Simulated) -> Self {
+        let runs = simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start);
+        let runs = runs.map(|run| (&run.processors, run.start, run.end));
+        let down = simulated.simulation.down.iter().map(|down| (&down.processors, down.start, down.end));
+        let changes = runs.chain(down).flat_map(|(processors, start, end)| {
+            let width = i64::from(processors.len());
+            [(start, 0, -width), (end, 0, width)]
+        });
+        Self::new(vec![instance.processors().into()], changes.collect())
+    }
+
+    fn step_at(&self, at: Time) -> usize {
+        self.begins.partition_point(|&begin| begin <= at).max(1) - 1
+    }
+
+    /// Returns the first instant after another one at which something changes.
+    pub fn next_step(&self, after: Time) -> Option<Time> {
+        self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
+    }
+
+    /// Returns the first start within a period for `size` processors and `time`, if a job gives its own back from its start to its end.
+    pub fn first_fit(
+        &self,
+        size: u32,
+        time: Time,
+        (from, until): (Time, Time),
+        own: (u32, Time, Time),
+    ) -> Option<Time> {
+        let (mut start, mut at) = (from, self.step_at(from));
+        while start < until {
+            let begin = self.begins[at].max(start);
+            let end = self.begins.get(at + 1).copied().unwrap_or(Time::MAX);
+            let back = if begin >= own.1 && begin < own.2 { i64::from(own.0) } else { 0 };
+            if self.free[at][0] + back < i64::from(size) {
+                if end == Time::MAX {
+                    return None;
+                }
+                start = end;
+            } else if end >= start + time {
+                return Some(start);
+            }
+            at += 1;
+        }
+        None
+    }
+
     /// The least that is free of each between two instants, with what a run gives back while it runs.
     fn least(&self, (from, until): (Time, Time), back: &[i64], (start, end): (Time, Time)) -> Vec<i64> {
-        let first = self.begins.partition_point(|&begin| begin <= from).max(1) - 1;
+        let first = self.step_at(from);
         let mut least = vec![i64::MAX; back.len()];
         for (begin, row) in self.begins.iter().zip(&self.free).skip(first).take_while(|step| *step.0 < until) {
             let own = *begin.max(&from) >= start && *begin.max(&from) < end;

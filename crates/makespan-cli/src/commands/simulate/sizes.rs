@@ -6,7 +6,7 @@ use makespan_formats::length;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::rooms::Rooms;
+use super::rooms::{Place, Rooms};
 use crate::output::{shown, table, wrapped};
 use crate::summary::figure;
 
@@ -38,7 +38,7 @@ impl Sizes {
     /// processors that nobody used for as long as it would have run.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
-        let (free, rooms) = (Free::of(instance, simulated), Rooms::of(instance, simulated));
+        let (free, rooms) = (Place::of_processors(instance, simulated), Rooms::of(instance, simulated));
         let runs = simulated.simulation.trace.runs.iter();
         let (mut asked, mut earlier) = (0, Vec::new());
         for run in runs.filter(|run| matches!(run.outcome, Outcome::Succeeded)) {
@@ -144,64 +144,6 @@ fn sizes(all: Vec<u32>) -> Vec<u32> {
         return all;
     }
     (0..MAX_SIZES).map(|at| all[at * (all.len() - 1) / (MAX_SIZES - 1)]).collect()
-}
-
-/// How many processors nobody used, step by step.
-struct Free {
-    begins: Vec<Time>,
-    free: Vec<i64>,
-}
-
-impl Free {
-    fn of(instance: &Instance, simulated: &Simulated) -> Self {
-        let mut changes: Vec<(Time, i64)> = Vec::new();
-        for run in simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start) {
-            let width = i64::from(run.processors.len());
-            changes.extend([(run.start, -width), (run.end, width)]);
-        }
-        for down in &simulated.simulation.down {
-            let width = i64::from(down.processors.len());
-            changes.extend([(down.start, -width), (down.end, width)]);
-        }
-        changes.sort_unstable();
-        let mut free = i64::from(instance.processors());
-        let (mut begins, mut all) = (vec![Time::ZERO], vec![free]);
-        for (at, change) in changes {
-            free += change;
-            if begins.last() == Some(&at) {
-                all.pop();
-            } else {
-                begins.push(at);
-            }
-            all.push(free);
-        }
-        Self { begins, free: all }
-    }
-
-    /// The first instant after another one at which something changes.
-    fn next_step(&self, after: Time) -> Option<Time> {
-        self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
-    }
-
-    /// The first start within a period for so many processors and so long, where a job gives its own back from its start to its end.
-    fn first_fit(&self, size: u32, time: Time, (from, until): (Time, Time), own: (u32, Time, Time)) -> Option<Time> {
-        let (mut start, mut at) = (from, self.begins.partition_point(|&begin| begin <= from).max(1) - 1);
-        while start < until {
-            let begin = self.begins[at].max(start);
-            let end = self.begins.get(at + 1).copied().unwrap_or(Time::MAX);
-            let back = if own.1 < own.2 && begin >= own.1 && begin < own.2 { i64::from(own.0) } else { 0 };
-            if self.free[at] + back < i64::from(size) {
-                if end == Time::MAX {
-                    return None;
-                }
-                start = end;
-            } else if end >= start + time {
-                return Some(start);
-            }
-            at += 1;
-        }
-        None
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::proof::CertificateError;
+use crate::proof::error::malformed;
 
 /// Of a task with more allotments than this a unit must be a tick.
 const MAX_ALLOTMENTS: u32 = 4096;
@@ -15,9 +16,8 @@ pub(super) fn check(instance: &Instance, unit: i64) -> Result<(), CertificateErr
     if unit == 1 {
         return Ok(());
     }
-    let fail = |problem: &str| Err(CertificateError::Malformed(problem.into()));
     if unit < 1 {
-        return fail("its unit is not positive");
+        return malformed("its unit is not positive");
     }
     let divides = |time: Time| time.ticks() % unit == 0;
     let closed = instance.availability().classes().iter().flat_map(|class| &class.closed);
@@ -26,7 +26,7 @@ pub(super) fn check(instance: &Instance, unit: i64) -> Result<(), CertificateErr
     let times = || instance.in_order().all(|task| times_are(instance, task, &speeds, divides));
     let releases = || instance.jobs().iter().all(|job| divides(job.release));
     if waits || !closed.into_iter().all(|&(_, end)| divides(end)) || !releases() || !times() {
-        return fail("its unit does not divide all times, releases and ends of closed periods");
+        return malformed("its unit does not divide all times, releases and ends of closed periods");
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::runs::Runs;
 use super::windows::{Window, Windows};
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 use crate::proof::capacity::{open_amount, open_cost};
+use crate::proof::error::malformed;
 use crate::proof::{CertificateError, Run};
 
 /// Something of which there is so much, and no more is held at any instant.
@@ -69,7 +70,7 @@ impl<'a> All<'a> {
                 Kind::One(_) => {}
             }
             if prices > MAX_PRICES {
-                return fail(format!("it has more than {MAX_PRICES} lists of prices of processors"));
+                return malformed(format!("it has more than {MAX_PRICES} lists of prices of processors"));
             }
             all.kinds.push(kind);
         }
@@ -89,7 +90,7 @@ impl<'a> All<'a> {
             Held::Processors(prices) => {
                 let nodes = platform.nodes().len();
                 if prices.len() != nodes {
-                    return fail(format!("it has {} prices for {nodes} nodes", prices.len()));
+                    return malformed(format!("it has {} prices for {nodes} nodes", prices.len()));
                 }
                 let by_kind = runs.places.least_prices(prices);
                 let price = |run: &Run| i128::from(runs.places.price(run, prices, &by_kind));
@@ -104,7 +105,7 @@ impl<'a> All<'a> {
                 let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
                 match platform.resource(name).filter(comes_back) {
                     Some(id) => Ok(Kind::Resource(id)),
-                    None => fail(format!("the platform has no resource `{name}` that is held for a time")),
+                    None => malformed(format!("the platform has no resource `{name}` that is held for a time")),
                 }
             }
             Held::OneAtATime(tasks) => {
@@ -117,12 +118,14 @@ impl<'a> All<'a> {
     /// O(k (n + e)) for k of n tasks and e edges, and O(k^2) for each resource.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
-            return fail("of those that exclude each other it names a bag, or a task that the instance does not have");
+            return malformed(
+                "of those that exclude each other it names a bag, or a task that the instance does not have",
+            );
         }
         let mut sorted = tasks.to_vec();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return fail("it names a task twice among those that exclude each other");
+            return malformed("it names a task twice among those that exclude each other");
         }
         let order: Vec<_> = self.instance.in_order().collect();
         for (at, &task) in tasks.iter().enumerate() {
@@ -135,7 +138,7 @@ impl<'a> All<'a> {
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
-                return fail("two of the tasks that are said to exclude each other can run at the same time");
+                return malformed("two of the tasks that are said to exclude each other can run at the same time");
             }
         }
         Ok(())
@@ -178,10 +181,10 @@ impl<'a> All<'a> {
         special: Option<(usize, Window)>,
     ) -> Result<(i128, i128), CertificateError> {
         let Some(kind) = self.kinds.get(held) else {
-            return fail("it names something to be held that it does not state");
+            return malformed("it names something to be held that it does not state");
         };
         if until < from {
-            return fail("a window of its steps must not begin after its end");
+            return malformed("a window of its steps must not begin after its end");
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
@@ -242,8 +245,4 @@ impl Least {
         let least = |id| runs.clone().map(|run| run.holds(demands, id)).min().unwrap_or(0).into();
         Self { processors, resources: comes_back.map(|demand| (demand.resource, least(demand.resource))).collect() }
     }
-}
-
-fn fail<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
-    Err(CertificateError::Malformed(problem.into()))
 }

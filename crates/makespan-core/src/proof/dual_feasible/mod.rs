@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub use scale::Scale;
 
 use super::choices::{self, Choice};
+use super::error::malformed;
+use super::prices::{check, refute};
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
@@ -99,26 +101,19 @@ impl Kind for DualFeasible {
                 None => return proven,
             }
         }
-        if needed > available {
-            proven
-        } else {
-            Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
-        }
+        refute(self.deadline, needed, available).map(Value::Integer)
     }
 }
 
 impl DualFeasible {
     fn check(&self) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.from < Time::ZERO || self.deadline <= self.from {
-            return fail("its instants must satisfy 0 <= from < deadline");
+            return malformed("its instants must satisfy 0 <= from < deadline");
         }
         if self.terms.is_empty() || self.terms.len() > MAX_TERMS {
-            return fail("there must be 1 to 16 terms");
+            return malformed("there must be 1 to 16 terms");
         }
-        if self.terms.iter().any(|term| term.price < 0) {
-            return fail("a price must not be negative");
-        }
+        check(self.terms.iter().map(|term| &term.price))?;
         self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))
     }
 

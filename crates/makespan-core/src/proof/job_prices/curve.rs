@@ -1,46 +1,17 @@
 //! What a job pays at least, whenever it ends.
 
 use super::ways::Way;
-use crate::model::Time;
-
-/// The integral of a price that is constant between instants, and zero before and after them.
-pub(super) struct Integral {
-    instants: Vec<i128>,
-    prices: Vec<i128>,
-    sums: Vec<i128>,
-}
-
-impl Integral {
-    pub(super) fn new(instants: &[Time], prices: &[i64]) -> Option<Self> {
-        let instants: Vec<i128> = instants.iter().map(|instant| i128::from(instant.ticks())).collect();
-        let mut prices: Vec<i128> = prices.iter().map(|&price| i128::from(price)).collect();
-        let mut sums = vec![0_i128];
-        for (pair, &price) in instants.windows(2).zip(&prices) {
-            sums.push(sums.last()?.checked_add(price.checked_mul(pair[1] - pair[0])?)?);
-        }
-        prices.push(0);
-        Some(Self { instants, prices, sums })
-    }
-
-    /// The integral until an instant that is no earlier than the last one asked for; `after` counts the instants of prices until there.
-    fn until(&self, at: i128, after: &mut usize) -> i128 {
-        while self.instants.get(*after).is_some_and(|&instant| instant <= at) {
-            *after += 1;
-        }
-        // Within what the sums have shown to fit.
-        after.checked_sub(1).map_or(0, |last| self.sums[last] + self.prices[last] * (at - self.instants[last]))
-    }
-}
+use crate::proof::prefix::Prefix;
 
 /// What a task pays at least if its job ends by an instant.
 type Point = (i128, i128);
 
 /// At each instant at which that can begin or cease to fall, ascending: where the last possible start of some way, or its end, is an
 /// instant of the prices. Between two of them it is concave. `None` on overflow.
-fn points(ways: &[Way], count: i128, integral: &Integral) -> Option<Vec<Point>> {
+fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
     for way in ways {
-        for &instant in &integral.instants {
+        for instant in integral.instants() {
             let starts = [instant, instant - way.time].into_iter().filter(|&start| start > way.head);
             ends.extend(starts.map(|start| start + way.time + way.tail));
         }
@@ -50,11 +21,10 @@ fn points(ways: &[Way], count: i128, integral: &Integral) -> Option<Vec<Point>> 
     let first = ways.iter().map(Way::first).min()?;
     let mut least = i128::MAX;
     let mut points = Vec::with_capacity(ends.len());
-    let mut after = vec![(0, 0); ways.len()];
     for end in ends.into_iter().filter(|&end| end >= first) {
-        for (way, after) in ways.iter().zip(&mut after).filter(|(way, _)| way.first() <= end) {
+        for way in ways.iter().filter(|way| way.first() <= end) {
             let start = end - way.tail - way.time;
-            let held = integral.until(start + way.time, &mut after.1) - integral.until(start, &mut after.0);
+            let held = integral.until(start + way.time) - integral.until(start);
             least = least.min(held.checked_mul(way.rate)?);
         }
         points.push((end, least.checked_mul(count)?));
@@ -67,7 +37,7 @@ fn points(ways: &[Way], count: i128, integral: &Integral) -> Option<Vec<Point>> 
 ///
 /// What a task pays is concave between its own points, so it is no less than the chord; the sum of the chords is least at a
 /// point of some task, or where the job begins to cost. Slopes are rounded to where chords are lower.
-pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Integral, weight: i128, from: i128) -> Option<i128> {
+pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i128, from: i128) -> Option<i128> {
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
     let mut events: Vec<(i128, usize, usize)> = Vec::with_capacity(curves.iter().map(Vec::len).sum());

@@ -6,11 +6,12 @@ mod ways;
 use serde::{Deserialize, Serialize};
 
 use super::capacity::open_cost;
+use super::prefix::Prefix;
+use super::prices::{self, Sum};
 use super::time_window::Known;
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, Rows, Time};
-use crate::schedule::{Objective, mean};
-use curve::Integral;
+use crate::schedule::Objective;
 
 /// Prices for the time of processors, paid by every task of every job, where a job chooses when it ends.
 ///
@@ -62,11 +63,7 @@ impl Kind for JobPrices {
             Objective::WeightedCompletion => self.sum(instance, |job| Some((job.weight.millionths(), Time::ZERO)))?,
             Objective::WeightedLateness => self.sum(instance, |job| Some((job.weight.millionths(), job.deadline?)))?,
             // In ticks.
-            _ => {
-                let completion = self.sum(instance, |_| Some((1, Time::ZERO)))?;
-                let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-                mean((completion - released).max(0), instance.jobs().len())
-            }
+            _ => prices::flow(self.sum(instance, |_| Some((1, Time::ZERO)))?, instance),
         };
         Ok(Value::Integer(sum.max(0)))
     }
@@ -74,24 +71,8 @@ impl Kind for JobPrices {
 
 impl JobPrices {
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        if self.instants.len() != self.prices.len() + 1 {
-            return fail("there must be one instant more than prices");
-        }
-        if self.scale > 64 {
-            return fail("the scale is at most 64 places");
-        }
-        if self.prices.iter().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || self.instants.first().is_some_and(|&instant| instant < Time::ZERO) {
-            return fail("the instants must be ascending and not negative");
-        }
-        if !self.shares.is_empty() && self.shares.len() != instance.platform().nodes().len() {
-            return fail("each node needs its share");
-        }
-        Ok(())
+        prices::check_in_time(&self.instants, self.scale, [&self.prices])?;
+        if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
     /// The bound on the sum of what the ends of jobs cost: each tick after an instant, if any, so much, as `weigh` says.
@@ -103,12 +84,11 @@ impl JobPrices {
         let overflow = || CertificateError::Overflow;
         let shares =
             if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
-        let integral = Integral::new(&self.instants, &self.prices).ok_or_else(overflow)?;
-        let (known, mut negative) = (Known::new(instance), 0_i128);
+        let integral = Prefix::new(&self.instants, &self.prices).ok_or_else(overflow)?;
+        let (known, mut negative) = (Known::new(instance), Sum::default());
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let open = open_cost(instance, &shares, pair[0].ticks().into(), pair[1].ticks().into());
-            let sold = open.and_then(|open| open.checked_mul(price.into())).ok_or_else(overflow)?;
-            negative = negative.checked_add(sold).ok_or_else(overflow)?;
+            negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
             // What does not count may end when nothing costs anything any more.
@@ -116,10 +96,10 @@ impl JobPrices {
             let weight = i128::from(weight).checked_mul(1 << self.scale).ok_or_else(overflow)?;
             let rows = ways::of_job(&known, id, &shares)?;
             let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
-            negative = least.and_then(|least| negative.checked_sub(least)).ok_or_else(overflow)?;
+            negative.add(least.map(|least| -least))?;
         }
         // A shift rounds down, and that of the negative value up.
-        Ok(-(negative >> self.scale))
+        Ok(-(negative.0 >> self.scale))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which runs unavailable periods rule out.
 
-use super::prefix::{Event, Prefix};
 use crate::model::{Instance, Time};
+use crate::proof::prefix::{Event, Prefix};
 use crate::schedule::Timeline;
 
 /// The empty platform of an instance with unavailable periods, and the instants between which what fits is the same.

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{TimePrices, WidthPrices};
 use crate::model::{Instance, Time};
+use crate::proof::error::malformed;
+use crate::proof::prices::refute;
 use crate::proof::{CertificateError, Kind, Scope, Value};
 use crate::schedule::Objective;
 
@@ -38,9 +40,8 @@ impl Kind for DeadlinePrices {
     /// As [`TimePrices`].
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let deadline = self.deadline;
-        let proven = Ok(Value::Integer(i128::from(deadline.ticks()) + 1));
         if deadline < Time::ZERO {
-            return Err(CertificateError::Malformed("a deadline is not negative".into()));
+            return malformed("a deadline is not negative");
         }
         let prices = TimePrices {
             instants: self.instants.clone(),
@@ -50,12 +51,11 @@ impl Kind for DeadlinePrices {
             widths: self.widths.clone(),
         };
         prices.check()?;
-        match prices.weighed(instance, |_| 0) {
-            Ok((needed, available)) if needed <= available => {
-                Err(CertificateError::NotRefuted { deadline, needed, available })
-            }
-            Ok(_) | Err(CertificateError::HorizonTooShort { .. }) => proven,
+        let proven = match prices.weighed(instance, |_| 0) {
+            Ok((needed, available)) => refute(deadline, needed, available),
+            Err(CertificateError::HorizonTooShort { .. }) => Ok(i128::from(deadline.ticks()) + 1),
             Err(error) => Err(error),
-        }
+        };
+        proven.map(Value::Integer)
     }
 }

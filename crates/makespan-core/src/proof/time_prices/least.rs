@@ -2,9 +2,9 @@
 
 use super::blocks::{Block, Blocks};
 use super::closed::Closed;
-use super::prefix::{Event, Prefix};
 use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
+use crate::proof::prefix::{Event, Prefix};
 
 /// A block is halved by its instants as long as it has no more than so many times as many choices: twice as fast as one
 /// for one.

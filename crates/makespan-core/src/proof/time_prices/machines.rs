@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::ONE;
-use super::prefix::Prefix;
 use super::run::Run;
-use crate::model::{Instance, Job, ProcSet, Rows, Time};
+use crate::model::{Instance, Job, Rows, Time};
+use crate::proof::error::malformed;
+use crate::proof::prefix::Prefix;
+use crate::proof::prices::{self, Sum};
 use crate::proof::{CertificateError, Kind, Scope, Value};
-use crate::schedule::{Objective, mean};
+use crate::schedule::Objective;
 
 /// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on nodes that differ.
 ///
@@ -50,19 +52,15 @@ impl Kind for MachineTimePrices {
         let value = match objective {
             Objective::Makespan => {
                 let deadline = self.deadline.unwrap_or(Time::ZERO);
-                let proven = i128::from(deadline.ticks()) + 1;
-                let Some(needed) = self.paid(instance, |_| 0)? else { return Ok(Value::Integer(proven)) };
-                let available = self.sold(instance)?;
-                if needed <= available {
-                    return Err(CertificateError::NotRefuted { deadline, needed, available });
+                match self.paid(instance, |_| 0)? {
+                    Some(needed) => prices::refute(deadline, needed, self.sold(instance)?)?,
+                    None => i128::from(deadline.ticks()) + 1,
                 }
-                proven
             }
             Objective::MeanFlow => {
                 // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
                 let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
-                let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-                mean((completion / i128::from(ONE) - released).max(0), instance.jobs().len())
+                prices::flow(completion / i128::from(ONE), instance)
             }
             _ => self.completion(instance, |job| job.task_weight().millionths())?,
         };
@@ -72,38 +70,23 @@ impl Kind for MachineTimePrices {
 
 impl MachineTimePrices {
     fn check(&self, objective: Objective, instance: &Instance) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.deadline.is_some() != (objective == Objective::Makespan) {
-            return fail("a deadline belongs to the makespan, and to nothing else");
+            return malformed("a deadline belongs to the makespan, and to nothing else");
         }
-        if self.prices.len() != instance.platform().nodes().len() {
-            return fail("each node needs its prices");
-        }
-        if self.prices.iter().any(|own| own.len() + 1 != self.instants.len()) {
-            return fail("there must be one instant more than prices of a node");
-        }
-        if self.scale > 64 {
-            return fail("the scale is at most 64 places");
-        }
-        if self.prices.iter().flatten().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || self.instants.first().is_some_and(|&instant| instant < Time::ZERO) {
-            return fail("the instants must be ascending and not negative");
-        }
-        if !instance.is_sequential() {
-            return fail("prices of machines speak of sequential jobs");
-        }
-        Ok(())
+        prices::check_nodes(&self.prices, instance)?;
+        prices::check_in_time(&self.instants, self.scale, &self.prices)?;
+        prices::check_sequential(instance)
     }
 
     /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         let paid = self.paid(instance, weigh)?.ok_or(CertificateError::Overflow)?;
-        let value = paid.checked_sub(self.sold(instance)?).ok_or(CertificateError::Overflow)?;
-        // Dividing by a power of two with a shift rounds down, the safe direction.
-        Ok((value >> self.scale).max(0))
+        prices::left(paid, self.sold(instance)?, self.scale)
+    }
+
+    /// Returns the price of all open time, with a deadline until then.
+    fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }
 
     /// What all jobs pay and wait at least; `None` when one of them cannot meet the deadline.
@@ -112,7 +95,7 @@ impl MachineTimePrices {
         let prefixes: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
         let prefixes = prefixes.ok_or(overflow.clone())?;
         let horizon = self.deadline.map_or(i64::MAX, Time::ticks);
-        let mut value: i128 = 0;
+        let mut value = Sum::default();
         for job in instance.jobs() {
             let weight = i128::from(weigh(job)).checked_mul(1 << self.scale).ok_or(overflow.clone())?;
             let mut least = i128::MAX;
@@ -124,40 +107,8 @@ impl MachineTimePrices {
             if least == i128::MAX {
                 return Ok(None);
             }
-            let all = least.checked_mul(i128::from(job.tasks()));
-            value = all.and_then(|all| value.checked_add(all)).ok_or(overflow.clone())?;
+            value.add(least.checked_mul(i128::from(job.tasks())))?;
         }
-        Ok(Some(value))
-    }
-
-    /// The price of all open time, with a deadline until then.
-    fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        let platform = instance.platform();
-        let end = self.deadline.unwrap_or(Time::MAX);
-        let mut sum: i128 = 0;
-        for (node, own) in self.prices.iter().enumerate() {
-            let processors = platform.processors_of(node);
-            let classes: Vec<(i128, &[(Time, Time)])> = instance
-                .availability()
-                .classes()
-                .iter()
-                .filter_map(|class| {
-                    let count: &ProcSet = &processors.intersection(&class.processors);
-                    (!count.is_empty()).then_some((i128::from(count.len()), &class.closed[..]))
-                })
-                .collect();
-            for (pair, &price) in self.instants.windows(2).zip(own).filter(|(_, price)| **price > 0) {
-                let (from, until) = (pair[0].min(end).ticks(), pair[1].min(end).ticks());
-                for (count, closed) in &classes {
-                    let within =
-                        |&(start, end): &(Time, Time)| (end.ticks().min(until) - start.ticks().max(from)).max(0);
-                    let open =
-                        i128::from(until - from) - closed.iter().map(|period| i128::from(within(period))).sum::<i128>();
-                    let paid = open.checked_mul(*count).and_then(|open| open.checked_mul(i128::from(price)));
-                    sum = paid.and_then(|paid| sum.checked_add(paid)).ok_or(CertificateError::Overflow)?;
-                }
-            }
-        }
-        Ok(sum)
+        Ok(Some(value.0))
     }
 }

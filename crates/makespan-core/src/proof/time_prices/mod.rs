@@ -5,21 +5,22 @@ mod closed;
 mod deadline;
 mod least;
 mod machines;
-mod prefix;
 mod run;
 mod wide;
 
 use serde::{Deserialize, Serialize};
 
 use super::dual_feasible::Most;
+use super::error::malformed;
+use super::prefix::Prefix;
+use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scale, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
-use crate::schedule::{Objective, mean};
+use crate::schedule::Objective;
 use closed::Closed;
 pub use deadline::DeadlinePrices;
 use least::Least;
 pub use machines::MachineTimePrices;
-use prefix::Prefix;
 use wide::Wide;
 
 /// At most so many functions of the width have prices.
@@ -115,9 +116,7 @@ impl Kind for TimePrices {
         }
         // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
         let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
-        let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-        let flow = (completion / i128::from(ONE) - released).max(0);
-        Ok(Value::Integer(mean(flow, instance.jobs().len())))
+        Ok(Value::Integer(prices::flow(completion / i128::from(ONE), instance)))
     }
 
     fn horizon(&self) -> Option<Time> {
@@ -130,35 +129,16 @@ impl TimePrices {
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
         let (paid, refunded) = self.weighed(instance, weigh)?;
-        let value = paid.checked_sub(refunded).ok_or(CertificateError::Overflow)?;
-        // Dividing by a power of two with a shift rounds down, the safe direction.
-        Ok((value >> self.scale).max(0))
+        prices::left(paid, refunded, self.scale)
     }
 
     fn check(&self) -> Result<(), CertificateError> {
-        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        if self.instants.len() != self.prices.len() + 1 {
-            return fail("there must be one instant more than prices");
-        }
-        if self.scale > 64 {
-            return fail("the scale is at most 64 places");
-        }
         if self.widths.len() > MAX_WIDTHS {
-            return fail("at most 16 functions of the width have prices");
-        }
-        if self.widths.iter().any(|term| term.prices.len() != self.prices.len()) {
-            return fail("a function of the width needs as many prices as there are");
+            return malformed("at most 16 functions of the width have prices");
         }
         self.widths.iter().try_for_each(|term| term.widths.check())?;
-        let all = || self.widths.iter().flat_map(|term| &term.prices).chain(&self.prices);
-        if all().any(|&price| price < 0) {
-            return fail("a price must not be negative");
-        }
-        let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || self.instants.first().is_some_and(|&instant| instant < Time::ZERO) {
-            return fail("the instants must be ascending and not negative");
-        }
-        Ok(())
+        let lists = self.widths.iter().map(|term| &term.prices).chain([&self.prices]);
+        prices::check_in_time(&self.instants, self.scale, lists)
     }
 
     /// What all jobs pay and wait at least, and the price of what is open.
@@ -179,7 +159,7 @@ impl TimePrices {
         let mut least = Least::new(&prefix, closed(), self.horizon);
         let mut wide = Wide::new(&self.instants, &self.prices, &self.widths, closed(), self.horizon);
         let with_rounds = instance.jobs().len() <= MAX_BAGS;
-        let mut value: i128 = 0;
+        let mut value = Sum::default();
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let (profile, tasks) = (instance.profile_of(id), job.tasks());
             let weight = i128::from(weigh(job)).checked_mul(1 << self.scale).ok_or(overflow.clone())?;
@@ -205,30 +185,27 @@ impl TimePrices {
                 }
                 all = all.max(joint);
             }
-            value = value.checked_add(all).ok_or(overflow.clone())?;
+            value.add(Some(all))?;
         }
-        Ok((value, self.refunded(instance)?))
+        Ok((value.0, self.refunded(instance)?))
     }
 
     /// The price of all that is open.
     fn refunded(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        let overflow = CertificateError::Overflow;
-        let mut sum: i128 = 0;
+        let mut sum = Sum::default();
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
-            let refunded = instance.availability().open_area(pair[0], pair[1]).checked_mul(i128::from(price));
-            sum = refunded.and_then(|refunded| sum.checked_add(refunded)).ok_or(overflow.clone())?;
+            sum.add(instance.availability().open_area(pair[0], pair[1]).checked_mul(i128::from(price)))?;
         }
         for term in &self.widths {
             let most = Most::by_room(&term.widths, instance.processors())?;
             for (pair, &price) in self.instants.windows(2).zip(&term.prices).filter(|(_, price)| **price > 0) {
                 for (length, open) in instance.availability().open_periods(pair[0], pair[1]) {
                     let there = i128::from(length.ticks()).checked_mul(i128::from(most.at(i64::from(open))));
-                    let refunded = there.and_then(|there| there.checked_mul(i128::from(price)));
-                    sum = refunded.and_then(|refunded| sum.checked_add(refunded)).ok_or(overflow.clone())?;
+                    sum.add(there.and_then(|there| there.checked_mul(i128::from(price))))?;
                 }
             }
         }
-        Ok(sum)
+        Ok(sum.0)
     }
 }
 

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::closed::Closed;
 use super::least::Least;
-use super::prefix::Prefix;
 use super::wide::Wide;
 use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 use crate::proof::choices::{self, Choice};
+use crate::proof::prefix::Prefix;
 
 /// Processors open throughout, class by class.
 fn open_throughout(instance: &Instance, start: i64, end: i64) -> i128 {

@@ -1,7 +1,7 @@
 //! The least cost of one choice of a job: every start that may be least is tried.
 
 use super::closed::Closed;
-use super::prefix::Prefix;
+use crate::proof::prefix::Prefix;
 
 /// So many processors for so long, from the release on.
 #[derive(Clone, Copy)]

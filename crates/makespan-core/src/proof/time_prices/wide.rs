@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::WidthPrices;
 use super::closed::Closed;
-use super::prefix::Prefix;
 use super::run::Run;
 use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
+use crate::proof::prefix::Prefix;
 
 /// What each number of processors pays.
 pub(super) struct Wide<'a> {

@@ -3,7 +3,7 @@
 use makespan_core::{Demand, ResourceId, ResourceKind};
 
 use super::begun::Begun;
-use super::steps::Steps;
+use crate::free_time::Rows;
 use crate::kernel::packing::machines::Machines;
 use crate::kernel::packing::{Packing, Part};
 
@@ -14,11 +14,11 @@ type Held = (i64, Option<usize>, ResourceId, u64);
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
     /// For each node its cells, of which none is free while they are closed, and then its resources.
-    pub nodes: Vec<Steps>,
+    pub nodes: Vec<Rows<u64>>,
     /// What belongs to no node; of consumables all that there is.
-    licences: Steps,
+    licences: Rows<u64>,
     /// The same; of licences all that there is.
-    consumables: Steps,
+    consumables: Rows<u64>,
 }
 
 impl Clone for Calendar {
@@ -39,20 +39,18 @@ impl Clone for Calendar {
 impl Calendar {
     /// Before any task is placed, from an instant on.
     pub fn new(machines: &Machines, is_consumable: &[bool], from: i64) -> Self {
-        let node = |(at, node): (usize, &crate::kernel::packing::machines::Node)| {
-            let cells = &machines.cells[node.cells.0 as usize..node.cells.1 as usize];
-            let resources = &machines.amounts[at * machines.resources..][..machines.resources];
-            let free = cells.iter().map(|cell| u64::from(cell.ids.len()));
-            let mut steps = Steps::new(from, free.chain(resources.iter().copied()).collect(), cells.len());
+        let node = |at: usize| {
+            let cells = machines.cells_of(at);
+            let mut rows = Rows::new(from, machines.row_of(at).collect(), cells.len());
             for (cell, closed) in
                 cells.iter().enumerate().flat_map(|(at, cell)| cell.closed.iter().map(move |c| (at, c)))
             {
-                steps.limit(closed.0, closed.1, cell, 0);
+                rows.change(closed.0, closed.1, |left| left[cell] = 0);
             }
-            steps
+            rows
         };
-        let common = || Steps::new(from, machines.common.clone(), 0);
-        let nodes = machines.nodes.iter().enumerate().map(node).collect();
+        let common = || Rows::new(from, machines.common.clone(), 0);
+        let nodes = (0..machines.nodes.len()).map(node).collect();
         let mut calendar = Self { nodes, licences: common(), consumables: common() };
         calendar.hold_for_others(machines, is_consumable, from, &machines.held);
         calendar
@@ -65,7 +63,7 @@ impl Calendar {
             for Part { cell, count } in Begun::parts(packing, processors) {
                 let node = machines.node_of(cell);
                 let at = (cell - machines.nodes[node].cells.0) as usize;
-                self.nodes[node].take_at_most(begun.now, *until, at, count.into());
+                self.nodes[node].change(begun.now, *until, |left| left[at] = left[at].saturating_sub(count.into()));
             }
         }
         let position = |node: usize| machines.nodes.iter().position(|own| own.platform == node);
@@ -87,19 +85,13 @@ impl Calendar {
             let mut all = 0_u64;
             for &((node, resource), until, amount) in same {
                 all = all.saturating_add(amount);
-                let (steps, amount, there) = match node {
-                    Some(node) => {
-                        let (first, end) = machines.nodes[node].cells;
-                        let there = machines.amounts[node * machines.resources + resource.index()];
-                        (&mut self.nodes[node], (end - first) as usize + resource.index(), there)
-                    }
-                    None => {
-                        let at = resource.index() - machines.resources;
-                        let steps = if is_consumable[at] { &mut self.consumables } else { &mut self.licences };
-                        (steps, at, machines.common[at])
-                    }
+                let (at, there) = machines.place_of(node, resource);
+                let rows = match node {
+                    Some(node) => &mut self.nodes[node],
+                    None if is_consumable[at] => &mut self.consumables,
+                    None => &mut self.licences,
                 };
-                steps.limit(from, until, amount, there.saturating_sub(all));
+                rows.change(from, until, |left| left[at] = there.saturating_sub(all).min(left[at]));
             }
         }
     }
@@ -111,9 +103,10 @@ impl Calendar {
         }
         let mut start = at;
         loop {
-            let licences = self.licences.earliest(start, duration, &asked.licences, latest)?;
+            let licences = self.licences.earliest(start, duration, latest, |left| covers(left, &asked.licences))?;
             // What is used up is never given back.
-            let both = self.consumables.earliest(licences, i64::MAX, &asked.consumables, latest)?;
+            let covers = |left: &[u64]| covers(left, &asked.consumables);
+            let both = self.consumables.earliest(licences, i64::MAX, latest, covers)?;
             if both == licences {
                 return Some(both);
             }
@@ -124,16 +117,16 @@ impl Calendar {
     /// Takes what a task holds of what belongs to no node.
     pub fn take_common(&mut self, from: i64, until: i64, asked: &Common) {
         if asked.any {
-            self.licences.take(from, until, &asked.licences);
-            self.consumables.take(from, i64::MAX, &asked.consumables);
+            self.licences.change(from, until, |left| take(left, &asked.licences));
+            self.consumables.change(from, i64::MAX, |left| take(left, &asked.consumables));
         }
     }
 
     /// Takes parts of one node and the share of its resources.
     pub fn take_on(&mut self, node: usize, first_cell: u32, period: (i64, i64), parts: &[Part], taken: &mut Taken<'_>) {
-        let steps = &mut self.nodes[node];
+        let rows = &mut self.nodes[node];
         taken.row.clear();
-        taken.row.resize(steps.width(), 0);
+        taken.row.resize(rows.width(), 0);
         let cells = taken.row.len() - taken.resources;
         let mut count = 0;
         for part in parts {
@@ -143,8 +136,18 @@ impl Calendar {
         for demand in taken.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
             taken.row[cells + demand.resource.index()] = demand.need.share(count, taken.processors);
         }
-        steps.take(period.0, period.1, taken.row);
+        rows.change(period.0, period.1, |left| take(left, taken.row));
     }
+}
+
+/// Returns if a row has at least what is asked of each amount.
+#[inline]
+pub(super) fn covers(left: &[u64], asked: &[u64]) -> bool {
+    left.iter().zip(asked).all(|(left, asked)| left >= asked)
+}
+
+fn take(left: &mut [u64], taken: &[u64]) {
+    left.iter_mut().zip(taken).for_each(|(left, taken)| *left -= taken);
 }
 
 /// What a task takes of a node: its demands, on how many processors in all, and memory for a row of amounts.

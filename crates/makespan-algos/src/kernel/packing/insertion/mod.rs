@@ -4,7 +4,6 @@ mod begun;
 mod calendar;
 mod places;
 mod sites;
-mod steps;
 #[cfg(test)]
 mod tests;
 

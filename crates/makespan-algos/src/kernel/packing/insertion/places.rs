@@ -2,7 +2,7 @@
 
 use makespan_core::ResourceKind;
 
-use super::calendar::{Calendar, Common, Taken};
+use super::calendar::{Calendar, Common, Taken, covers};
 use crate::kernel::packing::Part;
 use crate::kernel::packing::fit::{Rooms, Wanted};
 use crate::kernel::packing::machines::Machines;
@@ -157,7 +157,7 @@ impl Places {
         let mut start = ready;
         loop {
             let there = if end - first == 1 {
-                calendar.nodes[node].earliest(start, duration, &self.asked, latest)?
+                calendar.nodes[node].earliest(start, duration, latest, |left| covers(left, &self.asked))?
             } else {
                 self.start_on_cells(machines, calendar, node, start, duration, latest)?
             };
@@ -182,7 +182,7 @@ impl Places {
         let steps = &calendar.nodes[node];
         let enough = |row: &[u64], asked: &[u64]| {
             let (free, left) = split(row, machines);
-            free >= asked[0] && left.iter().zip(&asked[1..]).all(|(left, asked)| left >= asked)
+            free >= asked[0] && covers(left, &asked[1..])
         };
         let mut step = steps.begin(ready);
         let mut start = ready.max(steps.begins(step));

@@ -82,6 +82,17 @@ impl Prefix {
         self.instants.last().copied().unwrap_or(0)
     }
 
+    /// The instants at which the price may change.
+    pub(super) fn instants(&self) -> impl Iterator<Item = i128> {
+        self.instants.iter().map(|&instant| instant.into())
+    }
+
+    /// The integral until an instant, which may be later than any that ticks can count.
+    pub(super) fn until(&self, instant: i128) -> i128 {
+        // After the last instant it is the same.
+        self.at(i64::try_from(instant).unwrap_or(i64::MAX))
+    }
+
     /// The integral over all time.
     pub(super) fn total(&self) -> i128 {
         self.integrals.last().copied().unwrap_or(0)

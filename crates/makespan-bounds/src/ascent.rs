@@ -1,0 +1,78 @@
+//! Steps up a smoothed bound, which is concave in its prices.
+//!
+//! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980; the smoothing falls while the prices climb.
+
+/// How an ascent changes on its way; pairs hold the first and the last value.
+pub(crate) struct Pace {
+    /// The share of the mean direction and of its mean square that a step keeps.
+    pub kept: (f64, f64),
+    /// The length of a step as a share of a typical price.
+    pub length: (f64, f64),
+    /// The width of the smoothing as a share of a typical cost.
+    pub width: (f64, f64),
+}
+
+/// Prices on their way up, none of them negative, and the best ones.
+pub(crate) struct Ascent {
+    pace: Pace,
+    /// A typical price and a typical cost.
+    price: f64,
+    cost: f64,
+    prices: Vec<f64>,
+    mean: Vec<f64>,
+    square: Vec<f64>,
+    steps: i32,
+    best: (f64, Vec<f64>),
+}
+
+impl Ascent {
+    /// Starts at some prices, with a typical price and a typical cost.
+    pub fn new(pace: Pace, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
+        let zeros = vec![0.0; prices.len()];
+        let best = (f64::NEG_INFINITY, prices.clone());
+        Self { pace, price, cost, prices, mean: zeros.clone(), square: zeros, steps: 0, best }
+    }
+
+    /// Returns the prices to evaluate next.
+    pub fn prices(&self) -> &[f64] {
+        &self.prices
+    }
+
+    /// Returns the prices of the largest bound.
+    pub fn best(&self) -> &[f64] {
+        &self.best.1
+    }
+
+    /// Returns the width of the smoothing when this part of the way is done.
+    pub fn width(&self, done: f64) -> f64 {
+        between(self.pace.width, done) * self.cost
+    }
+
+    /// Moves the prices, whose bound is `value`, along its `rise`. `part`: the length of the step for one price, as a part of the common
+    /// length.
+    pub fn step<'r>(
+        &mut self,
+        done: f64,
+        value: f64,
+        rise: impl Iterator<Item = &'r f64>,
+        part: impl Fn(usize) -> f64,
+    ) {
+        if value > self.best.0 {
+            self.best = (value, self.prices.clone());
+        }
+        self.steps += 1;
+        let length = between(self.pace.length, done) * self.price;
+        let (mean, square) = self.pace.kept;
+        let (mean_share, square_share) = (1.0 - mean.powi(self.steps), 1.0 - square.powi(self.steps));
+        for (at, rise) in rise.enumerate() {
+            self.mean[at] = mean * self.mean[at] + (1.0 - mean) * rise;
+            self.square[at] = square * self.square[at] + (1.0 - square) * rise * rise;
+            let size = (self.square[at] / square_share).sqrt().max(1e-12);
+            self.prices[at] = (self.prices[at] + length * part(at) * self.mean[at] / mean_share / size).max(0.0);
+        }
+    }
+}
+
+fn between((from, to): (f64, f64), done: f64) -> f64 {
+    from * (to / from).powf(done)
+}

@@ -1,0 +1,95 @@
+//! What certificates of prices have in common: how their figures are checked and added up, and what open time costs.
+
+use super::CertificateError;
+use super::capacity::Open;
+use super::error::malformed;
+use crate::model::{Instance, Time};
+use crate::schedule::mean;
+
+/// Checks that no price is negative.
+pub(super) fn check<'p>(prices: impl IntoIterator<Item = &'p i64>) -> Result<(), CertificateError> {
+    if prices.into_iter().any(|&price| price < 0) { malformed("a price must not be negative") } else { Ok(()) }
+}
+
+/// Checks lists of prices that change at instants, in units of `2^-scale`: each list has a price from each instant to the next one.
+pub(super) fn check_in_time<'p>(
+    instants: &[Time],
+    scale: u32,
+    lists: impl IntoIterator<Item = &'p Vec<i64>>,
+) -> Result<(), CertificateError> {
+    for prices in lists {
+        if instants.len() != prices.len() + 1 {
+            return malformed("there must be one instant more than prices");
+        }
+        check(prices)?;
+    }
+    if scale > 64 {
+        return malformed("the scale is at most 64 places");
+    }
+    let ascending = instants.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending || instants.first().is_some_and(|&instant| instant < Time::ZERO) {
+        return malformed("the instants must be ascending and not negative");
+    }
+    Ok(())
+}
+
+/// Checks that there is something for each node.
+pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), CertificateError> {
+    if each.len() == instance.platform().nodes().len() { Ok(()) } else { malformed("each node needs its prices") }
+}
+
+/// Checks that every task runs on one processor.
+pub(super) fn check_sequential(instance: &Instance) -> Result<(), CertificateError> {
+    if instance.is_sequential() { Ok(()) } else { malformed("these prices speak of sequential jobs") }
+}
+
+/// A sum in 128 bits.
+#[derive(Default)]
+pub(super) struct Sum(pub(super) i128);
+
+impl Sum {
+    /// Adds an amount; `None` stands for one that leaves 128 bits.
+    pub(super) fn add(&mut self, amount: Option<i128>) -> Result<(), CertificateError> {
+        self.0 = amount.and_then(|amount| self.0.checked_add(amount)).ok_or(CertificateError::Overflow)?;
+        Ok(())
+    }
+}
+
+/// Returns the integer that follows when jobs pay and wait for `paid`, and all open time costs `sold`, in units of `2^-scale`: rounded down, and not
+/// negative.
+pub(super) fn left(paid: i128, sold: i128, scale: u32) -> Result<i128, CertificateError> {
+    // A shift rounds down, the safe direction.
+    paid.checked_sub(sold).map(|left| (left >> scale).max(0)).ok_or(CertificateError::Overflow)
+}
+
+/// Returns the mean flow of jobs whose completions add up to at least `ends`, in thousandths of a tick.
+pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
+    let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
+    mean((ends - released).max(0), instance.jobs().len())
+}
+
+/// Returns the makespan that follows when everything that must be held for an end by `deadline` is more than there is.
+pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
+    if needed > available {
+        return Ok(i128::from(deadline.ticks()) + 1);
+    }
+    Err(CertificateError::NotRefuted { deadline, needed, available })
+}
+
+/// Returns what all time until `end` costs that is open, by the prices of each node between instants.
+pub(super) fn sold(
+    instance: &Instance,
+    instants: &[Time],
+    by_node: &[Vec<i64>],
+    end: Time,
+) -> Result<i128, CertificateError> {
+    let mut sum = Sum::default();
+    for (node, prices) in by_node.iter().enumerate() {
+        let open = Open::new(instance, node);
+        for (pair, &price) in instants.windows(2).zip(prices).filter(|(_, price)| **price > 0) {
+            let [from, until] = [pair[0], pair[1]].map(|at| i128::from(at.min(end).ticks()));
+            sum.add(open.within(from, until).and_then(|open| open.checked_mul(price.into())))?;
+        }
+    }
+    Ok(sum.0)
+}
