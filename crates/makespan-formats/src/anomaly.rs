@@ -93,7 +93,7 @@ impl fmt::Display for Anomaly {
         f.write_str(match self {
             Self::NoNumber => "no job number or name",
             Self::RepeatedNumber => "repeated job number or name",
-            Self::NoSubmitTime => "no submit time",
+            Self::NoSubmitTime => "no submit time that can be read",
             Self::NoRunTime => "no run time",
             Self::ZeroRunTime => "run time 0; one nanosecond is used instead",
             Self::GuessedRunTime => "the run time is missing or impossible; a guess is used instead",

@@ -21,6 +21,7 @@ use crate::anomaly::{Anomaly, Report, Unit};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::figure::Figure;
+use crate::look::has_key;
 use crate::odd::limit;
 use crate::replay::record::{Logged, Record, guessed_run};
 use crate::scalar::{FromLiteral, Scalar};
@@ -34,10 +35,7 @@ const KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];
 
 /// Whether the beginning of a JSON document is that of a workload.
 pub(crate) fn is_workload(head: &[u8]) -> bool {
-    KEYS.iter().any(|key| {
-        let mut at = head.windows(key.len()).enumerate().filter(|(_, window)| window == key);
-        at.any(|(at, _)| head[at + key.len()..].trim_ascii_start().first() == Some(&b':'))
-    })
+    KEYS.iter().any(|key| has_key(head, key))
 }
 
 /// Users add what they like to a workload, so unknown keys are accepted.

@@ -15,6 +15,7 @@ mod bandwidth;
 mod batsim;
 mod clock;
 mod document;
+mod encoding;
 pub mod error;
 pub mod etc;
 mod failures;

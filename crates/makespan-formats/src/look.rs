@@ -24,6 +24,10 @@ const OTHERS: [(&str, &str); 6] = [
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
+/// The problem with output of Slurm, and the remedy.
+pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
+                                header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
+
 /// Most bytes of a line that is looked at.
 const LOOKED: usize = 4096;
 
@@ -61,12 +65,8 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
                 .into(),
         );
     }
-    if is_slurm(first) {
-        return Err(
-            "this is output of Slurm, not a list of commands; give the output of `sacct -a -X --parsable2` with its header, or a \
-             folder with saved outputs of the cluster (`makespan queue --from FOLDER`)"
-                .into(),
-        );
+    if is_slurm(&first) {
+        return Err(SLURM.into());
     }
     if let Some(what) = other(text, &lines) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
@@ -93,6 +93,17 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
         "the format is unknown; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; for a list with another \
          ending, add --format list to `run` or `convert`"
     ))
+}
+
+/// Returns whether a JSON text has a key, which is stated with its quotation marks.
+pub(crate) fn has_key(text: &[u8], key: &[u8]) -> bool {
+    let mut found = text.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
+    found.any(|(at, _)| text[at + key.len()..].trim_ascii_start().starts_with(b":"))
+}
+
+/// Returns whether a text is output of sdiag, which stands below a line of `*`.
+pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
+    first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
 
 fn not_read(what: &str) -> String {

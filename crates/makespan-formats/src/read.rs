@@ -21,7 +21,7 @@ use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
 use crate::{StatedFiles, etc, instance, list, look, moldable_set, psplib, workflow};
 pub use options::ReadOptions;
-use text::text;
+use text::{text, text_in_any_encoding};
 
 /// What was read.
 #[derive(Clone, Debug)]
@@ -199,9 +199,9 @@ fn read_as_it_is(
     let machine = options.platform.as_ref().or(options.machine.as_ref());
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     if format.is_project() {
-        let text = text(&mut input, name, format)?;
+        let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
         let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
-        return Ok(ReadInstance { instance, format, remarks });
+        return Ok(ReadInstance { instance, format, remarks: remark.into_iter().chain(remarks).collect() });
     }
     Ok(ReadInstance { instance: document(input, format, name, machine)?, format, remarks: Vec::new() })
 }
@@ -326,12 +326,12 @@ fn planned_workflow(
 ) -> Result<ReadInstance, FormatError> {
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
-    let text = text(&mut input, name, format)?;
+    let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
     let storage = options.storage.as_deref();
     let trace = options.trace.as_ref();
     let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage, trace };
     let (instance, remarks) = workflow::read(name, &text, format, &options)?;
-    Ok(ReadInstance { instance, format, remarks })
+    Ok(ReadInstance { instance, format, remarks: remark.into_iter().chain(remarks).collect() })
 }
 
 /// The machines that the options state for a workflow.
@@ -414,6 +414,9 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
                 (false, false) => Format::Json,
             })
         }
+        (Some(b'*'), _) if look::is_statistics_of_slurm(text) => {
+            Err(FormatError::content(name, Place::default(), look::SLURM))
+        }
         (Some(b'*'), _) => {
             let problem = format!(
                 "the text begins with a line of `*` like a project of PSPLIB, but has none of its headings; {WANTED}"
@@ -434,12 +437,14 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
     }
 }
 
-/// Whether a JSON text begins as all of Slurm's do, or ends as they do: with who made it.
+/// Returns whether a JSON text begins as Slurm's do, with the program that made it, or has jobs with Slurm's keys.
 fn is_slurm_json(text: &[u8]) -> bool {
     let begin = &text[..text.len().min(2048)];
     let has = |word: &[u8]| begin.windows(word.len()).any(|window| window == word);
     (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
         || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
+        // Programs that keep a part of each job keep the number of the job.
+        || (look::has_key(begin, b"\"jobs\"") && look::has_key(begin, b"\"job_id\"") && !batsim::is_workload(text))
 }
 
 /// Whether a JSON text has the keys of a plan, and not those of an instance.

@@ -85,7 +85,10 @@ fn errors_name_the_job_and_the_profile() {
     check(&job("7", "9", "d"), "more processors than the platform has");
     check("", "no record can be a job");
     check(r#"{"id": 1, "subtime": 0, "res": 1}"#, "the key `profile` is missing");
-    check(r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#, "no submit time (first at jobs[0])");
+    check(
+        r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#,
+        "no submit time that can be read (first at jobs[0])",
+    );
     let strict = ReplayOptions { strict: true, ..ReplayOptions::default() };
     let error = read(&workload(OLD, JOBS), &strict).unwrap_err();
     assert!(error.starts_with("w.json: jobs[1]: a record is refused"), "{error}");

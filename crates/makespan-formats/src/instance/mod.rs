@@ -33,6 +33,7 @@ use makespan_core::{Instance, Job, Platform, Unavailable};
 pub use write::{Language, write_instance};
 
 use crate::document::{from_json, from_toml};
+use crate::encoding::{Decoded, decoded};
 use crate::error::{FormatError, Place};
 use crate::input::open;
 use crate::simgrid::{SimgridPlatform, read_simgrid};
@@ -109,22 +110,12 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
     let mut input =
         open(raw, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(name, "read", source))?;
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
+    if bytes.trim_ascii_start().first() == Some(&b'<') {
+        return simgrid_machines(bytes, name, strict);
+    }
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| FormatError::content(name, Place::default(), "the text is not UTF-8"))?;
     let document = match text.trim_ascii_start().as_bytes().first() {
-        Some(b'<') => {
-            let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, text)?;
-            if let Some(remark) = remarks.first().filter(|_| strict) {
-                return Err(FormatError::content(
-                    name,
-                    Place::default(),
-                    format!("{remark}; --strict does not allow this"),
-                ));
-            }
-            let instance = joined(name, platform, Vec::new(), Vec::new())?;
-            let lost_network = lost.map(|lost| format!("{name}: {lost}"));
-            return Ok(ReadMachines { instance, remarks, lost_network, unit_flops: Some(SIMGRID_UNIT) });
-        }
         Some(b'{') => from_json(name, &bytes)?,
         _ => from_toml(name, text)?,
     };
@@ -133,7 +124,20 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
     Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
-/// Reads the machines of a file in the same way as [`read_machines`], without the warnings.
+/// Reads the machines of a platform of `SimGrid`, which need not be UTF-8.
+fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
+    let Decoded { text, remark } = decoded(bytes);
+    let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, &text)?;
+    let remarks: Vec<String> = remark.into_iter().chain(remarks).collect();
+    if let Some(remark) = remarks.first().filter(|_| strict) {
+        return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")));
+    }
+    let instance = joined(name, platform, Vec::new(), Vec::new())?;
+    let lost_network = lost.map(|lost| format!("{name}: {lost}"));
+    Ok(ReadMachines { instance, remarks, lost_network, unit_flops: Some(SIMGRID_UNIT) })
+}
+
+/// Reads the machines of a file, as [`read_machines`] does, without what is remarked.
 ///
 /// # Errors
 /// The errors of [`read_machines`].

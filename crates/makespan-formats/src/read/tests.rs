@@ -44,6 +44,7 @@ fn bad_files_are_one_clear_error() {
     for json in [
         r#"{"meta": {"plugin": {"type": "openapi/dbv0.0.38"}}, "jobs": []}"#,
         r#"{"jobs": [{"account": "a", "allocation_nodes": 1}]}"#,
+        "{\n \"jobs\": [\n {\"job_id\": 201, \"state\": [\"RUNNING\"]}]}",
     ] {
         check(json.as_bytes(), &plain, "this is JSON of Slurm");
     }
@@ -60,12 +61,46 @@ fn bad_files_are_one_clear_error() {
 
 #[test]
 fn a_line_of_stars_is_no_project_without_its_headings() {
-    let text = "****************\nsdiag output at Sat Nov 28 07:00:00 2026\n****************\nServer thread count: 3\n";
-    for name in ["sdiag", "sdiag.txt", "sdiag.list"] {
-        let error = parse_instance(text.as_bytes(), name, &ReadOptions::default()).unwrap_err().to_string();
-        assert!(
-            error.contains("the text begins with a line of `*` like a project of PSPLIB, but has none of its headings"),
-            "{error}"
-        );
+    let stars = "****************\n";
+    for (inner, expect) in [
+        ("sdiag output at Sat Nov 28 07:00:00 2026\n", "this is output of Slurm"),
+        ("Welcome\n", "a line of `*` begins a project of PSPLIB, and none of its headings follows"),
+        ("", "a line of `*` begins a project of PSPLIB, and none of its headings follows"),
+    ] {
+        for name in ["sdiag", "sdiag.txt", "sdiag.list"] {
+            let text = format!("{stars}{inner}{stars}Server thread count: 3\n");
+            let error = parse_instance(text.as_bytes(), name, &ReadOptions::default()).unwrap_err().to_string();
+            assert!(error.contains(expect), "{inner}: {error}");
+        }
     }
+}
+
+/// A label in another encoding refuses no graph, no project and no platform.
+#[test]
+fn texts_in_other_encodings_are_read() {
+    let dot = |graph: &str| [b"digraph { ", graph.as_bytes(), b" a [label=\"\xe9\"] a -> b }"].concat();
+    let dax = |declared: &str| {
+        let begin = format!("<?xml version='1.0'{declared}?><adag><!-- ");
+        [begin.as_bytes(), b"\xe9 --><job id='a' runtime='5'/></adag>"].concat()
+    };
+    for (name, bytes, is_remarked) in [
+        ("a.dot", dot(""), true),
+        ("a.dot", dot("graph [charset=latin1];"), false),
+        ("a.dax", dax(""), true),
+        ("a.dax", dax(" encoding='iso-8859-1'"), false),
+        ("a.stg", b"1\n0 0 0\n1 5 1 0\n2 0 1 1\n# \xe9\n".to_vec(), true),
+    ] {
+        let options = ReadOptions { processors: Some(1), ..ReadOptions::default() };
+        let read = parse_instance(&bytes, name, &options).unwrap();
+        let is_said = read.remarks.iter().any(|remark| remark.contains("the text is not UTF-8 (first on line "));
+        assert_eq!(is_said, is_remarked, "{name}: {:?}", read.remarks);
+        let strict = ReadOptions { strict: true, ..options };
+        let refused = parse_instance(&bytes, name, &strict).map(drop).map_err(|error| error.to_string());
+        let is_refused = refused.as_ref().is_err_and(|error| error.contains("the text is not UTF-8"));
+        assert_eq!(is_refused, is_remarked, "{name}: {refused:?}");
+    }
+    let machines = b"<!-- \xe9 --><platform><host id='a' speed='1Gf'/></platform>";
+    let found = crate::parse_machines(machines, "p.xml", false).unwrap();
+    assert!(found.remarks.iter().any(|remark| remark.contains("not UTF-8")), "{:?}", found.remarks);
+    assert!(crate::parse_machines(machines, "p.xml", true).is_err());
 }

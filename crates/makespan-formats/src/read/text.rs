@@ -5,6 +5,7 @@ use std::io::BufRead;
 use makespan_core::text_of_bytes;
 
 use crate::Format;
+use crate::encoding::{Decoded, decoded, line_of};
 use crate::error::{FormatError, Place};
 use crate::input::Input;
 
@@ -28,6 +29,37 @@ fn longest_line(format: Format) -> Option<usize> {
 
 /// Reads a whole file into one text. If a line is too long, the reading stops before it keeps the line.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
+    let bytes = bytes(input, name, format)?;
+    if format == Format::List {
+        // Names of files in commands need not be UTF-8.
+        return Ok(text_of_bytes(bytes));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
+}
+
+/// Reads the text of a graph or a project, which need not be UTF-8 unless it is JSON, and returns the text with a warning if bytes of it
+/// are in an unknown encoding; `strict` refuses the warning.
+pub(super) fn text_in_any_encoding(
+    input: &mut Input<'_>,
+    name: &str,
+    format: Format,
+    strict: bool,
+) -> Result<(String, Option<String>), FormatError> {
+    if format == Format::WfFormat {
+        return Ok((text(input, name, format)?, None));
+    }
+    let Decoded { text, remark } = decoded(bytes(input, name, format)?);
+    match remark {
+        Some(remark) if strict => {
+            Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")))
+        }
+        remark => Ok((text, remark)),
+    }
+}
+
+/// Reads all bytes of a file but its byte order mark.
+fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     let mut lines = longest_line(format).map(|most| Lines { most, line: 1, length: 0 });
     loop {
@@ -47,15 +79,7 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
     if without_mark(&bytes).len() < bytes.len() {
         bytes.drain(..MARK.len());
     }
-    if format == Format::List {
-        // File names in commands need not be UTF-8.
-        return Ok(text_of_bytes(bytes));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.split(|&byte| byte == b'\n').count();
-        FormatError::content(name, Place::line(line), "the text is not UTF-8")
-    })
+    Ok(bytes)
 }
 
 /// Checks for lines that are too long.

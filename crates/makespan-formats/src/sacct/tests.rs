@@ -85,12 +85,15 @@ fn errors_name_the_line_and_the_column() {
     };
     check("JobID|User|Submitted|Elapsed|NCPUS\n", "jobs.txt:1: header: no column `Submit`; the nearest is `Submitted`");
     check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` is there twice");
-    check("JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n", "no submit time (first at line 2)");
+    check(
+        "JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n",
+        "no submit time that can be read (first at line 2)",
+    );
     check("JobID|Submit|Elapsed\n", "no column of processors");
     check("JobID|Submit|NCPUS|Start\n", "no column of run times");
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n",
-        "no record can be a job (1 record skipped: no submit time (first at line 2))",
+        "no record can be a job (1 record skipped: no submit time that can be read (first at line 2))",
     );
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|many\n",

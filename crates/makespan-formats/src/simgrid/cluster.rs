@@ -3,7 +3,7 @@
 use makespan_core::Link;
 use roxmltree::Node;
 
-use super::reading::{Reading, Wrong, cores, delay, figure, needed, runs_jobs, shared, stated_speed};
+use super::reading::{Reading, Wrong, computing, delay, figure, needed, shared};
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
@@ -14,8 +14,7 @@ const MAX_HOSTS: usize = 100_000;
 fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     let at = node.range().start;
     let [prefix, suffix] = ["prefix", "suffix"].map(|key| node.attribute(key).unwrap_or_default());
-    let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
-    let processors = if runs_jobs(node) { cores } else { 0 };
+    let (processors, speed) = computing(node, into)?;
     let numbers = radical(&needed(node, "radical")?).map_err(|problem| (at, problem))?;
     let names: Vec<String> = numbers.into_iter().map(|number| format!("{prefix}{number}{suffix}")).collect();
     into.zone.places.extend(names.iter().map(|name| Place { name: name.clone(), processors, speed, at }));
@@ -71,11 +70,11 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     Ok(())
 }
 
-/// Numbers such as `0-3,8`.
+/// Returns numbers such as `0-3,8`; a few files have a semicolon in place of a comma.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
     let mut numbers = Vec::new();
-    for part in text.split(',') {
+    for part in text.split([',', ';']) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
         let (first, last) = (number(first)?, number(last)?);

@@ -5,7 +5,7 @@ use roxmltree::Node;
 
 use super::SimgridPlatform;
 use super::cluster::{cabinet, cluster};
-use super::reading::{Reading, SILENT, Wrong, cores, delay, elements, figure, needed, runs_jobs, shared, stated_speed};
+use super::reading::{Reading, SILENT, Wrong, computing, delay, elements, figure, needed, shared};
 use super::tree::{Place, Route, Zone, flat, joined};
 use super::units::bandwidth;
 use crate::error::{self, FormatError};
@@ -106,8 +106,7 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
 }
 
 fn host(node: Node<'_, '_>, into: &mut Reading) -> Result<Place, Wrong> {
-    let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
-    let processors = if runs_jobs(node) { cores } else { 0 };
+    let (processors, speed) = computing(node, into)?;
     Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
 }
 

@@ -11,6 +11,8 @@ pub(super) type Wrong = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another one.
 pub(super) const MASTER: &str = "master_host";
+/// Ranges of the only host that a cluster or a cabinet for the resource manager has, which is then named `master_host0`.
+const ONE: [&str; 2] = ["0", "0-0"];
 
 /// Elements and attributes that need no warning: they are read elsewhere, or they describe notes, routing or drawing.
 pub(super) const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
@@ -46,24 +48,38 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether a host runs jobs. Batsim runs no jobs on hosts with the role `master` or `storage`, and none on
-/// `master_host` if this host states no role.
-pub(super) fn runs_jobs(node: Node<'_, '_>) -> bool {
+/// Returns whether hosts run jobs: Batsim gives none to hosts with the role `master` or `storage`, and none to `master_host`, its usual
+/// master, or `master_host0`, the only host of a cluster or a cabinet, unless a role is stated.
+fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
     let roles: Vec<&str> = roles.flat_map(|roles| roles.split(',')).map(str::trim).collect();
-    let is_master = node.tag_name().name() == "host" && node.attribute("id") == Some(MASTER) && roles.is_empty();
+    let has = |key: &str| node.attribute(key).unwrap_or_default();
+    let is_usual_master = match node.tag_name().name() {
+        "host" => has("id") == MASTER,
+        _ => has("prefix") == MASTER && has("suffix").is_empty() && ONE.contains(&has("radical").trim()),
+    };
+    let is_master = is_usual_master && roles.is_empty();
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// Returns the `speed` of a host, which older files name `power`: of several (one for each performance state) the speed of
-/// `pstate`, or the first. `speed` counts before `power`.
-pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
-    let [power, speed_stated] = ["power", "speed"].map(|key| node.has_attribute(key));
-    if power && speed_stated {
-        into.ignored.add(format!("`power` of <{}> beside its `speed`", node.tag_name().name()));
+/// Returns the processors and the speed of hosts. A host of speed 0, such as a battery, runs no jobs and is counted.
+pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, f64), Wrong> {
+    let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
+    if speed == 0.0 {
+        into.ignored.add(format!("a speed of 0 of <{}>, which runs no jobs", node.tag_name().name()));
+        return Ok((0, 1.0));
     }
-    let key = if power && !speed_stated { "power" } else { "speed" };
+    Ok((if runs_jobs(node) { cores } else { 0 }, speed))
+}
+
+/// Returns `speed`, which older files name `power`; if there are several (one for each performance state), the speed of `pstate` or the first.
+fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
+    let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
+        (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
+        (true, false) => "power",
+        (false, _) => "speed",
+    };
     let count = node.attribute(key).map_or(0, |text| text.split(',').count());
     let state =
         node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
@@ -75,7 +91,7 @@ pub(super) fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64
     figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
 }
 
-pub(super) fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
+fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
     let text = node.attribute("core").unwrap_or("1");
     text.trim()
         .parse()

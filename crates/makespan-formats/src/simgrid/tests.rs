@@ -67,7 +67,6 @@ fn hosts_that_cannot_be_are_refused_with_their_lines() {
         expect.iter().for_each(|part| assert!(error.contains(part), "{error}\nlacks {part}"));
     };
     refused("98.095Mf", "fast", &["p.xml:6", "`fast` is not a speed"]);
-    refused("98.095Mf", "0f", &["`0f` is not a speed"]);
     refused("core=\"4\"", "core=\"x\"", &["`x` is not a number of cores"]);
     refused("id=\"slow\" speed", "id=\"fast\" speed", &["two hosts or routers are named `fast`"]);
     refused("core=\"4\"", "core=\"0\"", &["`0` is not a number of cores"]);
@@ -150,6 +149,34 @@ fn only_trees_with_hosts_at_the_root_are_written() {
 }
 
 #[test]
+fn a_host_that_computes_nothing_refuses_no_platform() {
+    let zero = "a speed of 0 of <host>, which runs no jobs (1)";
+    for (inner, processors, remark) in [
+        ("<host id='battery' speed='0f'/><host id='a' core='2' speed='100Mf,50Mf'/>", Ok(2), Some(zero)),
+        ("<host id='off' speed='1Gf,0' pstate='1'/><host id='a' speed='1Gf,0'/>", Ok(1), Some(zero)),
+        ("<host id='panel' speed='0f'/>", Err("no host that runs jobs"), None),
+        ("<cabinet id='c' prefix='g-' suffix='' radical='1-29;58-60' speed='1Gf' bw='1' lat='0'/>", Ok(32), None),
+        (
+            "<cabinet id='c' prefix='g-' suffix='' radical='1-29:58' speed='1Gf' bw='1' lat='0'/>",
+            Err("is no radical"),
+            None,
+        ),
+    ] {
+        let found = read_simgrid("p.xml", &format!("<platform version='4.1'><zone id='z'>{inner}</zone></platform>"));
+        match (found, processors) {
+            (Ok(found), Ok(processors)) => {
+                assert_eq!(found.platform.processors(), processors, "{inner}");
+                let said = found.remarks.iter().find(|remark| remark.contains("are ignored")).map(String::as_str);
+                assert_eq!(said.is_some(), remark.is_some(), "{inner}: {said:?}");
+                assert!(said.unwrap_or_default().contains(remark.unwrap_or_default()), "{inner}: {said:?}");
+            }
+            (Err(error), Err(expect)) => assert!(error.to_string().contains(expect), "{inner}: {error}"),
+            (found, _) => panic!("{inner}: {found:?}"),
+        }
+    }
+}
+
+#[test]
 fn the_usual_master_of_batsim_runs_no_jobs_unless_its_role_says_so() {
     let hosts = |prop: &str| {
         let text = format!(
@@ -164,6 +191,19 @@ fn the_usual_master_of_batsim_runs_no_jobs_unless_its_role_says_so() {
         ("<prop id='watt_off' value='9'/>", 1),
     ] {
         assert_eq!(hosts(prop), processors, "{prop}");
+    }
+    for (radical, suffix, prop, processors) in [
+        ("0-0", "", "", 1),
+        ("0", "", "", 1),
+        ("0-0", "", "<prop id='role' value='compute_node'/>", 2),
+        ("0-1", "", "", 3),
+        ("0-0", ".x", "", 2),
+    ] {
+        let text = format!(
+            "<platform version='4.1'><zone id='z'><host id='a' speed='1Mf'/><cabinet id='c' prefix='master_host' suffix='{suffix}' \
+             radical='{radical}' speed='1Mf' bw='1' lat='0'>{prop}</cabinet></zone></platform>"
+        );
+        assert_eq!(read(&text).unwrap().processors(), processors, "{radical} {suffix} {prop}");
     }
     let tree = Platform::new(vec![Node::new("master_host", 2)]).unwrap();
     let mut bytes = Vec::new();

@@ -5,7 +5,8 @@ use makespan_core::{Quantity, Time};
 use crate::bandwidth::Bandwidth;
 use crate::scalar::FromLiteral;
 
-/// Work units (10^6 flop) a second: `100Mf`, `1.5Gf`, `98095000`; of several (one a performance state) the first.
+/// Returns work units (10^6 flop) a second: `100Mf`, `1.5Gf`, `98095000`; if there are several speeds (one for each performance state), the
+/// first one. A host of speed 0 computes nothing.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     let first = text.split(',').next().unwrap_or_default().trim();
     let number = first.strip_suffix("flops").or_else(|| first.strip_suffix('f')).unwrap_or(first);
@@ -15,9 +16,12 @@ pub(super) fn speed(text: &str) -> Result<f64, String> {
     let (number, power) = found.unwrap_or((number, -6));
     let (number, exponent) = number.trim().split_once(['e', 'E']).unwrap_or((number.trim(), "0"));
     let power = exponent.parse::<i32>().unwrap_or(i32::MAX).saturating_add(power);
-    let value = format!("{number}e{power}").parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0);
+    let value = format!("{number}e{power}").parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
     let value = value
         .ok_or_else(|| format!("`{text}` is not a speed; write a positive number of flops such as 100Mf or 1.5Gf"))?;
+    if value == 0.0 {
+        return Ok(0.0);
+    }
     Quantity::SPEED.check(value).map_err(|error| format!("`{text}`: {error} (units of 10^6 flops)"))
 }
 
@@ -40,11 +44,11 @@ mod tests {
     #[test]
     fn speeds_have_prefixes_and_exponents() {
         for (text, expect) in
-            [("100Mf", 100.0), ("1E9", 1000.0), ("1e9f", 1000.0), ("1.5Gf,1Gf", 1500.0), ("2e-3Gf", 2.0)]
+            [("100Mf", 100.0), ("1E9", 1000.0), ("1e9f", 1000.0), ("1.5Gf,1Gf", 1500.0), ("2e-3Gf", 2.0), ("0f", 0.0)]
         {
             assert_eq!(speed(text), Ok(expect), "{text}");
         }
-        for bad in ["", "x", "1e", "1ee9", "-1Gf", "0", "1e999999999999"] {
+        for bad in ["", "x", "1e", "1ee9", "-1Gf", "nan", "1e999999999999"] {
             assert!(speed(bad).is_err(), "{bad}");
         }
     }

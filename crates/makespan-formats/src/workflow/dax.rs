@@ -13,7 +13,7 @@ use crate::needs::Pool;
 /// Elements and attributes that need no warning: they are read, or they cannot change a plan (names, versions,
 /// arguments, catalogues, counts of elements).
 const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
-    adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.name job.namespace \
+    adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.cores job.name job.namespace \
     job.version job.level job.node-label job.dv-namespace job.dv-name job.dv-version job.chain job.compound uses.file uses.name uses.link \
     uses.size uses.type uses.executable uses.namespace uses.version uses.register uses.transfer uses.optional uses.dontRegister \
     uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
@@ -158,7 +158,8 @@ impl Profiles {
         draft.equip(task, processors, self.needs.of(needs));
     }
 
-    /// The first profile of one of these keys that is a whole number below 2^63; others are counted.
+    /// Returns the first profile of one of these keys that is a whole number below 2^63, and counts others. An attribute `cores`, as
+    /// `WorkflowSim` has it, stands before the profiles.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();
@@ -169,9 +170,10 @@ impl Profiles {
                     _ => false,
                 }
         };
+        let attribute = node.attribute("cores").filter(|_| pegasus == "cores");
+        let profiles = elements(node).filter(named).map(|profile| profile.text().unwrap_or_default());
         let mut found = None;
-        for profile in elements(node).filter(named) {
-            let value = profile.text().unwrap_or_default().trim();
+        for value in attribute.into_iter().chain(profiles).map(str::trim) {
             let read = value.parse().ok().filter(|&value: &u64| i64::try_from(value).is_ok());
             let told = || (value.to_owned(), node.attribute("id").unwrap_or_default().to_owned());
             match (read, found) {
@@ -187,7 +189,7 @@ impl Profiles {
         let told = |profiles: &[(String, String)], why: &str| {
             let (value, job) = profiles.first()?;
             let count = profiles.len();
-            Some(format!("profiles of cores, memory or GPUs {why}: {count} (such as `{value}` of job `{job}`)"))
+            Some(format!("values of cores, memory or GPUs that {why}: {count} (such as `{value}` of job `{job}`)"))
         };
         let broken = told(&self.broken, "are ignored because they are not whole numbers");
         let other = told(&self.other, "are ignored because they differ from an earlier profile of the same job");

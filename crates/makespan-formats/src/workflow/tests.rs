@@ -468,7 +468,9 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     assert_eq!((needed(&instance, 0, "memory"), needed(&instance, 1, "memory")), (Some(2 << 20), None));
     assert_eq!([0, 1].map(|task| instance.profile(TaskId(task)).min_processors()), [4, 1]);
     assert!(
-        remarks.contains("profiles of cores, memory or GPUs are ignored because they are not whole numbers: 1 (such as `two` of job `A`)"),
+        remarks.contains(
+            "values of cores, memory or GPUs that are no whole numbers, and are left out: 1 (such as `two` of job `A`)"
+        ),
         "{remarks}"
     );
     let twice =
@@ -481,6 +483,17 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
         ),
         "{remarks}"
     );
+    for (attribute, expect, problem) in [
+        ("cores='160'", 160, ""),
+        ("cores=' 2 '", 2, ""),
+        ("cores='many'", 1, "are no whole numbers, and are left out: 1 (such as `many` of job `A`)"),
+        ("cpus='3'", 1, "`cpus` of <job> (1)"),
+    ] {
+        let text = format!("<adag><job id='A' runtime='14' {attribute}/></adag>");
+        let (instance, remarks) = planned(&text, &ReadOptions { processors: Some(200), ..ReadOptions::default() });
+        assert_eq!(instance.profile(TaskId(0)).min_processors(), expect, "{attribute}");
+        assert!(remarks.contains(problem) && (problem.is_empty() == remarks.is_empty()), "{attribute}: {remarks}");
+    }
     let (bare, remarks) = planned(&text, &options());
     assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
     assert!(remarks.contains("`memory` needed by 1 task, at most 2.10 MB (`A`)"), "{remarks}");

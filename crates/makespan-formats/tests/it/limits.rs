@@ -99,7 +99,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
 
 /// Without an exponent, which no unit of `SimGrid` may follow here.
 fn plain(figure: &str) -> String {
-    figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| format!("{value:.15}"))
+    figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| value.to_string())
 }
 
 /// Reads a platform of `SimGrid`. An ignored network counts as an error, with its reason.

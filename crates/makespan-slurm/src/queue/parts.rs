@@ -110,12 +110,12 @@ impl Texts {
         let nodes = self.nodes(&mut remarks)?;
         let partitions = self.partitions(&nodes, &mut remarks);
         let mut listed = self.jobs(&mut remarks)?;
-        let missing = "they do not say of which instant they are; state it (--at)";
+        let part = if self.get(Part::Jobs).is_some() { Part::Jobs } else { Part::JobsJson };
+        let missing = "the jobs state no instant; state the instant of the queue (--at 2026-11-22T02:04:10Z)";
         let now = now
             .or_else(|| self.told(&listed))
             .or_else(|| listed.is_empty().then(|| self.told_without_jobs(&nodes, &mut remarks))?)
-            .ok_or((Part::Jobs, missing.to_owned()))?;
-        let part = if self.get(Part::Jobs).is_some() { Part::Jobs } else { Part::JobsJson };
+            .ok_or((part, missing.to_owned()))?;
         self.remark(part, once(&mut listed, "job", |job| job.id.to_string()), &mut remarks);
         let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
         let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };

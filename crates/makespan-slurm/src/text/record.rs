@@ -1,6 +1,8 @@
 //! What `scontrol -o show` prints: a record a line, of fields `KEY=value`. Values are not quoted, and some are free text, so that a
 //! value may look like a field; where that can have happened, the record says that it is doubtful.
 
+use std::borrow::Cow;
+
 /// What is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -25,6 +27,15 @@ impl Kind {
             Self::Job => "JobId",
             Self::Reservation => "ReservationName",
             Self::License => "LicenseName",
+        }
+    }
+
+    /// A key that no record lacks, and that `scontrol` without `-o` prints below the first line of a record.
+    const fn below_head(self) -> &'static str {
+        match self {
+            Self::Job => " JobState=",
+            Self::License => " Total=",
+            Self::Node | Self::Partition | Self::Reservation => " State=",
         }
     }
 
@@ -275,12 +286,41 @@ fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The records of a text, with the lines that belong to none. A line that does not begin a record belongs to the one before it: a
-/// name may hold a line break.
+/// Begins each line of a record but the first in what `scontrol` without `-o` prints.
+const INDENT: &str = "   ";
+
+/// Returns the lines of a text that are not blank. Indented lines are joined to the first line of their record, unless that line has the
+/// whole record.
+fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
+    let mut lines: Vec<Cow<'_, str>> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty()) {
+        match lines.last_mut() {
+            Some(record) if is_open && line.starts_with(INDENT) => {
+                let record = record.to_mut();
+                record.push(' ');
+                record.push_str(line.trim());
+            }
+            _ => {
+                is_open = begins(kind, line) && !line.contains(kind.below_head());
+                lines.push(Cow::Borrowed(line));
+            }
+        }
+    }
+    lines
+}
+
+/// Returns whether a line begins a record.
+fn begins(kind: Kind, line: &str) -> bool {
+    line.split_once('=').is_some_and(|(key, _)| key == kind.head())
+}
+
+/// Returns the records of a text, one a line or in the long form of `scontrol` without `-o`, and the lines that belong to no record. A line
+/// that does not begin a record makes the record before it doubtful: a name may hold a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
-    for line in text.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty()) {
-        let begins = line.split_once('=').is_some_and(|(key, _)| key == kind.head());
+    for line in &lines(kind, text) {
+        let begins = begins(kind, line);
         match records.last_mut() {
             last if begins => {
                 let mut record = Record::parse(kind, line);
@@ -292,9 +332,9 @@ pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
             }
             Some(last) => {
                 last.doubtful = true;
-                strange.push(line.to_owned());
+                strange.push(line.to_string());
             }
-            None => strange.push(line.to_owned()),
+            None => strange.push(line.to_string()),
         }
     }
     (records, strange)
@@ -308,6 +348,46 @@ mod tests {
         let (mut records, strange) = records(Kind::Job, line);
         assert!(strange.is_empty() && records.len() == 1, "{line}");
         records.remove(0)
+    }
+
+    /// What `scontrol` without `-o` prints has the fields of what `scontrol -o` prints.
+    #[test]
+    fn records_of_several_lines_are_read() {
+        for (kind, text, count, strange) in [
+            (
+                Kind::Node,
+                "NodeName=a Arch=x86_64 \n   CPUTot=4\n   OS=Linux 6 #1 SMP \n   RealMemory=7\n   State=IDLE\n   \nNodeName=b \n   CPUTot=2\n",
+                2,
+                0,
+            ),
+            (
+                Kind::Job,
+                "JobId=7 JobName=a b\r\n   UserId=u(1) GroupId=u(1)\r\n   JobState=RUNNING\r\n     Nodes=n1 CPU_IDs=0\r\n   Command=x y\r\n",
+                1,
+                0,
+            ),
+            (Kind::Reservation, "ReservationName=r StartTime=1\n   Nodes=c[1-4] Flags=MAINT\n   State=ACTIVE\n", 1, 0),
+            (Kind::License, "LicenseName=l\n    Total=3 Used=1\nLicenseName=m Total=1\n", 2, 0),
+            (Kind::Partition, "PartitionName=p State=UP\n   Nodes=x\n", 1, 1),
+            (Kind::Node, "   CPUTot=4\nNodeName=a\n CPUTot=4\n", 1, 2),
+        ] {
+            let (found, rest) = records(kind, text);
+            assert_eq!((found.len(), rest.len()), (count, strange), "{text}");
+            let fields = |records: &[Record]| records.iter().map(|record| record.fields().to_vec()).collect::<Vec<_>>();
+            if strange == 0 {
+                let one = text
+                    .replace('\r', "")
+                    .replace(" \n", "\n")
+                    .replace("\n     ", " ")
+                    .replace("\n    ", " ")
+                    .replace("\n   ", " ");
+                assert_eq!(fields(&found), fields(&records(kind, &one).0), "{text}");
+                assert!(!found.iter().any(Record::is_doubtful), "{text}");
+            }
+        }
+        let forged =
+            "JobId=7 JobName=x\n   UserId=root(0) JobState=RUNNING UserId=u(1) GroupId=u(1) JobState=PENDING\n";
+        assert!(records(Kind::Job, forged).0[0].is_doubtful());
     }
 
     #[test]

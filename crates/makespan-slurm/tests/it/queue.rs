@@ -162,6 +162,21 @@ fn the_numbers_of_newer_versions_are_understood() {
     assert_eq!((request.gres[0].count, request.licences[0].1), (2, 3));
 }
 
+/// An error names the part that lacks the instant: an exporter may keep a few fields of each job.
+#[test]
+fn a_queue_without_an_instant_asks_for_the_instant() {
+    let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";
+    let json =
+        r#"{"jobs": [{"job_id": 101, "user_name": "a", "partition": "p", "job_state": ["PENDING"], "cpus": 4}]}"#;
+    let text = "JobId=101 JobName=j UserId=a(1) JobState=PENDING Partition=p NumNodes=1 NumCPUs=4\n";
+    for (part, jobs) in [(Part::JobsJson, json), (Part::Jobs, text)] {
+        let texts = Texts::default().with(Part::Nodes, node).with(part, jobs);
+        let (named, problem) = texts.queue(None).unwrap_err();
+        assert!(named == part && problem.contains("state the instant of the queue (--at"), "{named:?}: {problem}");
+        assert_eq!(texts.queue(Some(1000)).unwrap().jobs.len(), 1, "{part:?}");
+    }
+}
+
 #[test]
 fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
     let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";

@@ -1,0 +1,71 @@
+//! Graphs, XML and projects that are not UTF-8: a label in another encoding refuses no file.
+
+use std::string::FromUtf8Error;
+
+use makespan_core::text_of_bytes;
+
+/// Names of ISO 8859-1 without hyphens and underscores, as XML and Graphviz have them.
+const LATIN_1: [&str; 4] = ["latin1", "l1", "iso88591", "isoir100"];
+
+/// The text of a file.
+pub(crate) struct Decoded {
+    pub text: String,
+    /// A warning if bytes of the file belong to no character of a known encoding.
+    pub remark: Option<String>,
+}
+
+/// Decodes a file that is UTF-8, or ISO 8859-1 if the file states that. Other bytes are kept as [`text_of_bytes`] does.
+pub(crate) fn decoded(bytes: Vec<u8>) -> Decoded {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Decoded { text, remark: None },
+        Err(error) => error,
+    };
+    if states_latin_1(error.as_bytes()) {
+        return Decoded { text: error.as_bytes().iter().map(|&byte| char::from(byte)).collect(), remark: None };
+    }
+    let line = line_of(&error);
+    let remark = format!("the text is not UTF-8 (first on line {line}); bytes of other encodings are kept as they are");
+    Decoded { text: text_of_bytes(error.into_bytes()), remark: Some(remark) }
+}
+
+/// Returns the line of the first byte that is not UTF-8.
+pub(crate) fn line_of(error: &FromUtf8Error) -> usize {
+    error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&byte| byte == b'\n').count()
+}
+
+/// Returns whether a text states ISO 8859-1 as its encoding: `encoding=".."` in XML, `charset=..` in DOT.
+fn states_latin_1(bytes: &[u8]) -> bool {
+    let text: String = bytes.iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { ' ' }).collect();
+    let values = |key: &'static str| text.match_indices(key).map(move |(at, _)| at + key.len());
+    values("encoding").chain(values("charset")).any(|at| {
+        let value = text[at..].trim_start_matches(['"', ' ', '\t']).strip_prefix('=');
+        let word = value.unwrap_or_default().trim_start_matches(['"', '\'', ' ', '\t']);
+        let is_name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let name: String = word.chars().take_while(is_name).filter(char::is_ascii_alphanumeric).collect();
+        LATIN_1.contains(&&*name.to_ascii_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_not_utf_8_are_decoded() {
+        let kept = text_of_bytes(vec![0xE9]);
+        for (before, bytes, text, is_remarked) in [
+            ("", "\u{e9}".as_bytes(), "\u{e9}", false),
+            ("a\n", b"\xe9", &*kept, true),
+            ("<?xml version='1.0' encoding='ISO-8859-1'?>", b"\xe9", "\u{e9}", false),
+            ("<?xml encoding=\"UTF-8\"?>", b"\xe9", &kept, true),
+            ("graph [charset = \"latin-1\"]", b"\xe9", "\u{e9}", false),
+            ("\"charset\"=latin1", b"\xe9", "\u{e9}", false),
+            ("charset=latin15", b"\xe9", &kept, true),
+            ("charset", b"\xe9", &kept, true),
+        ] {
+            let found = decoded([before.as_bytes(), bytes].concat());
+            assert_eq!((found.text, found.remark.is_some()), (format!("{before}{text}"), is_remarked));
+        }
+        assert!(decoded(b"a\nb\n\xe9".to_vec()).remark.unwrap().contains("line 3"));
+    }
+}
