@@ -3,7 +3,7 @@
 mod check;
 mod settled;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, lock
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
-use crate::session::{Handed, PlanAgain, Retries, Session, State};
+use crate::session::{EngineSide, Handed, Ledger, PlanAgain, PolicySide, Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer};
 use check::opening;
@@ -208,17 +208,21 @@ pub(crate) fn execute_on(
 }
 
 fn drive_on(
-    machine: Machine<'_>,
+    mut machine: Machine<'_>,
     instance: &Instance,
     mut driver: Driver<'_>,
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
-    let Machine { storage, engine, files, lock } = machine;
-    let found = settled(storage, &mut *engine, (&files, lock), instance, (options, &mut *observer))?;
-    let Settled { mut journal, history, goes_on } = found;
+    let Settled { mut journal, history, goes_on } = settled(&mut machine, instance, options, observer)?;
+    let Machine { storage, engine, files, .. } = machine;
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    let clock = open_session(engine, &mut journal, instance, &history, (options, &mut *observer))?;
+    let clock = open_session(engine, &mut journal, instance, &history)?;
+    if options.limit_memory
+        && let Err(reason) = engine.limit_memory()
+    {
+        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    }
     if let Driver::Policy(policy) = &mut driver {
         policy.recall(&history.told);
     }
@@ -230,45 +234,34 @@ fn drive_on(
     let memory_kills = engine.memory_kills().unwrap_or(0);
     let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
     let (policy, handed) = match driver {
-        Driver::Plan(plan, again) => {
-            let again: PlanAgain<'_> = again;
-            (None, Some(Handed::new(instance, plan, (again, options.resume), &history.runs)))
-        }
+        Driver::Plan(plan, again) => (None, Some(Handed::new(instance, plan, again, options.resume, &history.runs))),
         Driver::Policy(policy) => (Some(policy), None),
     };
     let state = State::new(instance, open, history.runs, taken.len());
+    let ledger = Ledger {
+        journal,
+        storage,
+        origin: history.origin,
+        fingerprint: identity(instance, history.grows),
+        known: if history.grows { TaskList::of(instance) } else { TaskList::default() },
+        stalled: None,
+    };
+    let estimator = options.estimation.as_ref().map(|estimation| estimation.begin(instance));
     let mut session = Session {
         options,
         observer,
-        journal,
-        storage,
         files,
-        engine,
         clock,
-        origin: history.origin,
-        fingerprint: identity(instance, history.grows),
+        state,
+        ledger,
+        policy: PolicySide::new(instance, estimator),
+        machine: EngineSide::new(engine, handed, memory_kills),
+        attempts: history.attempts,
         retries,
         cancelled: BTreeSet::new(),
-        known: if history.grows { TaskList::of(instance) } else { TaskList::default() },
         leaves: false,
         halted: false,
-        state,
-        stated: instance,
-        estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
-        attempts: history.attempts,
-        active: BTreeMap::new(),
-        granted: BTreeMap::new(),
-        starting: Vec::new(),
-        doubtful: Vec::new(),
         news: Vec::new(),
-        events: Vec::new(),
-        wake: None,
-        memory_kills,
-        unexplained_kills: 0,
-        closing: false,
-        closings: Vec::new(),
-        stalled: None,
-        handed,
     };
     for Taken { task, gpus } in goes_on {
         if let Progression::Running(attempt) = &history.tasks[task.index()] {
@@ -294,15 +287,9 @@ fn open_session(
     journal: &mut Journal,
     instance: &Instance,
     history: &History,
-    (options, observer): (&ExecuteOptions, &mut dyn Observer),
 ) -> Result<Clock, ExecuteError> {
     let clock = Clock::since(history.origin, history.latest, engine);
     let group = engine.group();
-    if options.limit_memory
-        && let Err(reason) = engine.limit_memory()
-    {
-        observer.message(&format!("the memory of jobs is not limited: {reason}"));
-    }
     journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
     if history.grows {
         let list = history.known.more(instance);

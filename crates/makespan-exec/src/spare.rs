@@ -29,6 +29,16 @@ pub(crate) struct Spare {
     phase: Arc<Mutex<Phase>>,
 }
 
+/// The machine and the run of shims.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Post<'a> {
+    pub program: &'a Path,
+    pub cores: &'a [usize],
+    pub folder: &'a Folder,
+    /// The environment that tells the processes of the run from all others.
+    pub mark: (&'a str, &'a str),
+}
+
 /// What ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
@@ -69,15 +79,14 @@ impl Duty {
 impl Spare {
     /// Starts one for the run of this folder. When it has a task, the end of that is told when nothing of it is left.
     pub fn start(
-        program: &Path,
-        cores: &[usize],
-        (folder, (name, value)): (&Folder, (&str, String)),
-        (number, group): (u64, Option<Group>),
+        Post { program, cores, folder, mark }: Post<'_>,
+        number: u64,
+        group: Option<Group>,
         ends: Sender<Signalled>,
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(folder.path_for_others()).arg(folder.name());
-        command.env(name, value);
+        command.env(mark.0, mark.1);
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let phase = Arc::new(Mutex::new(Phase::Free));

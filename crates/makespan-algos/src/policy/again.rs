@@ -3,7 +3,7 @@
 use makespan_core::{FreeTime, JobId, Placement, ProcSet, TaskId, Time, Unavailable, View};
 
 use super::jobs::as_graph;
-use super::reserved::expected_arrival;
+use super::keeper::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{GraphProblem, NodeId, Place, rank};

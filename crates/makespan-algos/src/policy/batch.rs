@@ -1,10 +1,9 @@
 //! Batches: an offline scheduler made to work online.
 
-mod follow;
-
 use makespan_core::{Decision, Event, Policy, Scheduler, TaskId, TaskSet, Time, View};
 
-use self::follow::Follow;
+use super::ahead::plan_ahead;
+use super::keeper::{Departure, PlanKeeper};
 use super::order::Queues;
 
 /// Plans all that waits as one batch when the batch before has ended; what arrives meanwhile waits for the next.
@@ -21,113 +20,127 @@ use super::order::Queues;
 /// # Ok::<(), makespan_algos::SpecError>(())
 /// ```
 pub struct Batch {
-    batch: Follow,
-    queues: Queues,
+    scheduler: Box<dyn Scheduler>,
+    seed: u64,
+    keeper: PlanKeeper,
+    selection: Selection,
 }
 
-/// Plans batches of doubling length: a batch takes, of the tasks that wait when the one before has ended, those that can end
-/// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
-///
-/// The first batch is as long as the shortest time of a waiting task, and when a batch has taken all that waits the lengths
-/// begin again there; a length for which nobody is short enough is doubled at once. Short tasks thus never wait for
-/// the longest of a backlog to end, as they may in one batch.
-///
-/// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
-/// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
-/// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin again. No
-/// guarantee is claimed. Followed as [`Batch`] is.
-///
-/// ```
-/// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;
-/// # Ok::<(), makespan_algos::SpecError>(())
-/// ```
-pub struct Doubling {
-    batch: Follow,
-    /// How long the next batch is; `None` when the lengths begin again.
-    length: Option<Time>,
+/// The tasks that a batch takes of those that wait.
+#[derive(Clone, Copy, Debug)]
+enum Selection {
+    /// All, or those of the highest priority.
+    Queues(Queues),
+    /// Those that end within a length; `None` when the lengths begin again.
+    Doubling(Option<Time>),
 }
 
 impl Batch {
-    /// Batches planned by `scheduler`, each with the same seed.
+    /// Creates a policy whose batches are planned by `scheduler`, each with the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { batch: Follow::new(scheduler, seed), queues: Queues::One }
+        let (keeper, selection) = (PlanKeeper::new(Departure::KeepOrderThen), Selection::Queues(Queues::One));
+        Self { scheduler, seed, keeper, selection }
     }
 
-    /// The same; of several queues a batch takes the tasks of the highest priority, and others wait for a later batch.
+    /// Takes, of several queues, the tasks of the highest priority; others wait for a later batch.
     #[must_use]
     pub fn taking(self, queues: Queues) -> Self {
-        Self { queues, ..self }
+        Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// The next batch.
-    fn select(&self, view: &View<'_>) -> TaskSet {
+    /// Plans batches of doubling length: a batch takes, of the tasks that wait when the one before has ended, those that can end
+    /// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
+    ///
+    /// The first batch is as long as the shortest time of a waiting task, and when a batch has taken all that waits the lengths
+    /// begin again there; a length for which nobody is short enough is doubled at once. Short tasks thus never wait for
+    /// the longest of a backlog to end, as they may in one batch.
+    ///
+    /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
+    /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
+    /// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin again. No
+    /// guarantee is claimed. Followed as [`Batch`] is.
+    ///
+    /// ```
+    /// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;
+    /// # Ok::<(), makespan_algos::SpecError>(())
+    /// ```
+    #[must_use]
+    pub fn doubling(self) -> Self {
+        Self { selection: Selection::Doubling(None), ..self }
+    }
+
+    /// Plans these waiting tasks. Nothing is done if the scheduler cannot.
+    fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
+        let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
+        self.keeper.begin(plan.unwrap_or_default());
+    }
+
+    /// Selects the next batch.
+    fn select(&mut self, view: &View<'_>) -> TaskSet {
+        let queues = match self.selection {
+            Selection::Queues(queues) => queues,
+            Selection::Doubling(length) => {
+                let (batch, next) = within(length, view);
+                self.selection = Selection::Doubling(next);
+                return batch;
+            }
+        };
         let priority = |task: TaskId| view.instance.job_of(task).priority;
         let highest = view.waiting.iter().map(priority).max();
-        let taken = |task: &TaskId| self.queues == Queues::One || Some(priority(*task)) == highest;
+        let taken = |task: &TaskId| queues == Queues::One || Some(priority(*task)) == highest;
         view.waiting.iter().filter(taken).collect()
     }
 }
 
-impl Policy for Batch {
-    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        self.batch.hear(events, view);
-        if self.batch.has_ended() && view.running.is_empty() && !view.waiting.is_empty() {
-            let batch = self.select(view);
-            self.batch.begin(&batch, view);
-        }
-        self.batch.start_due(view, decisions);
+/// Selects the tasks of a batch of this length, or of the shortest time. Returns the length of the next batch with them, `None` if
+/// all were taken.
+fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
+    let profile = |task: TaskId| view.instance.profile(task);
+    let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);
+    let mut length = length.unwrap_or(shortest);
+    while length < shortest {
+        length = doubled(length);
     }
-}
-
-impl Doubling {
-    /// Batches planned by `scheduler`, each with the same seed.
-    pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { batch: Follow::new(scheduler, seed), length: None }
-    }
-
-    /// The next batch.
-    fn select(&mut self, view: &View<'_>) -> TaskSet {
-        let profile = |task: TaskId| view.instance.profile(task);
-        let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);
-        let mut length = self.length.unwrap_or(shortest);
-        while length < shortest {
-            length = doubled(length);
-        }
-        let mut admitted: Vec<(TaskId, i128)> =
-            view.waiting.iter().filter_map(|task| profile(task).least_work(length).map(|work| (task, work))).collect();
-        let weight = |task: TaskId| i128::from(view.instance.weight(task).millionths());
-        // Weight over work, falling, compared by products.
-        admitted.sort_by(|a, b| {
-            let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
-            first.cmp(&second).then(a.0.cmp(&b.0))
-        });
-        let end = Time::from_ticks(view.now.ticks().saturating_add(length.ticks()));
-        let availability = view.instance.availability();
-        let always = availability.last_change() <= view.now;
-        let room = if always { length.area(view.instance.processors()) } else { availability.open_area(view.now, end) };
-        let mut used: i128 = 0;
-        let fitting = admitted.iter().enumerate().filter(|&(index, &(_, work))| {
-            let fits = index == 0 || used.saturating_add(work) <= room;
-            used = used.saturating_add(if fits { work } else { 0 });
-            fits
-        });
-        let batch: TaskSet = fitting.map(|(_, &(task, _))| task).collect();
-        self.length = (batch.len() < view.waiting.len()).then(|| doubled(length));
-        batch
-    }
+    let mut admitted: Vec<(TaskId, i128)> =
+        view.waiting.iter().filter_map(|task| profile(task).least_work(length).map(|work| (task, work))).collect();
+    let weight = |task: TaskId| i128::from(view.instance.weight(task).millionths());
+    // Weight over work, falling, compared by products.
+    admitted.sort_by(|a, b| {
+        let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
+        first.cmp(&second).then(a.0.cmp(&b.0))
+    });
+    let end = Time::from_ticks(view.now.ticks().saturating_add(length.ticks()));
+    let availability = view.instance.availability();
+    let always = availability.last_change() <= view.now;
+    let room = if always { length.area(view.instance.processors()) } else { availability.open_area(view.now, end) };
+    let mut used: i128 = 0;
+    let fitting = admitted.iter().enumerate().filter(|&(index, &(_, work))| {
+        let fits = index == 0 || used.saturating_add(work) <= room;
+        used = used.saturating_add(if fits { work } else { 0 });
+        fits
+    });
+    let batch: TaskSet = fitting.map(|(_, &(task, _))| task).collect();
+    let next = (batch.len() < view.waiting.len()).then(|| doubled(length));
+    (batch, next)
 }
 
 fn doubled(length: Time) -> Time {
     Time::from_ticks(length.ticks().saturating_mul(2))
 }
 
-impl Policy for Doubling {
+impl Policy for Batch {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        self.batch.hear(events, view);
-        if self.batch.has_ended() && view.running.is_empty() && !view.waiting.is_empty() {
-            let batch = self.select(view);
-            self.batch.begin(&batch, view);
+        let broken = self.keeper.hear_all(events, view);
+        self.keeper.remove(|task| !view.waiting.contains(task));
+        self.keeper.notice_late(view.now);
+        if broken && !self.keeper.is_empty() {
+            let rest: TaskSet = self.keeper.upcoming().map(|placement| placement.task).collect();
+            self.begin(&rest, view);
         }
-        self.batch.start_due(view, decisions);
+        if self.keeper.has_ended() && view.running.is_empty() && !view.waiting.is_empty() {
+            let batch = self.select(view);
+            self.begin(&batch, view);
+        }
+        self.keeper.start(view, decisions);
     }
 }

@@ -13,8 +13,8 @@ use super::order::Reading;
 use super::queue_state::without_transfers;
 use super::slurm;
 use super::{
-    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy,
-    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
+    Batch, Communication, Conservative, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy, Passes,
+    QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
@@ -132,7 +132,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         supports: OFFLINE,
         source: "Hall, Schulz, Shmoys, Wein, Math. Oper. Res. 22(3), 1997, doi:10.1287/moor.22.3.513",
         parameters: &[SCHEDULER],
-        kind: OfPolicy { build: |spec, seed| by_scheduler(spec, |scheduler| Doubling::new(scheduler, seed)) },
+        kind: OfPolicy { build: |spec, seed| by_scheduler(spec, |scheduler| Batch::new(scheduler, seed).doubling()) },
     },
     Entry {
         name: "replan",

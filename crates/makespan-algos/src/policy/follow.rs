@@ -6,7 +6,7 @@ use makespan_core::{
 
 use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
-use super::reserved::{Reservations, Starts};
+use super::keeper::{Departure, PlanKeeper};
 
 /// Plans every job when it comes, with all its tasks, around what is planned already, and keeps on each
 /// processor the order of the plan, whatever the tasks really take.
@@ -24,7 +24,7 @@ use super::reserved::{Reservations, Starts};
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
-    reservations: Reservations,
+    keeper: PlanKeeper,
     /// Which jobs are planned.
     planned: Vec<bool>,
 }
@@ -32,13 +32,13 @@ pub struct Follow {
 impl Follow {
     /// A policy that plans by `scheduler`; each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { scheduler, seed, reservations: Reservations::new(Starts::Early), planned: Vec::new() }
+        Self { scheduler, seed, keeper: PlanKeeper::new(Departure::KeepOrder), planned: Vec::new() }
     }
 
     /// The same with a plan already made for all jobs of this instance.
     pub fn with_plan(scheduler: Box<dyn Scheduler>, seed: u64, instance: &Instance, plan: &Schedule) -> Self {
         let mut policy = Self { planned: vec![true; instance.jobs().len()], ..Self::new(scheduler, seed) };
-        policy.reservations.add(plan.placements().iter().cloned());
+        policy.keeper.add(plan.placements().iter().cloned());
         policy
     }
 
@@ -46,7 +46,7 @@ impl Follow {
     /// that wait. Whether the scheduler could; else nothing is done.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;
-        self.reservations.project(view);
+        self.keeper.project(view);
         let (mut firsts, mut jobs): (Vec<TaskId>, Vec<Job>) = (Vec::new(), Vec::new());
         for &job in new {
             let own = instance.job(job);
@@ -65,9 +65,9 @@ impl Follow {
             // Who is heard of waits for no job that has not ended.
             job.after.clear();
         }
-        let taken = self.reservations.taken(view);
+        let taken = self.keeper.taken(view);
         let Ok(planned) = Instance::new(instance.platform().clone(), jobs, taken) else { return false };
-        let planned = planned.holding(self.reservations.held(view));
+        let planned = planned.holding(self.keeper.held(view));
         let mut context = Context::with_seed(self.seed);
         // What is supported as a whole is supported in part: the policy is made for an instance that is.
         let plan = self.scheduler.schedule(&planned, &mut context).ok().and_then(Plan::into_schedule);
@@ -76,32 +76,30 @@ impl Follow {
             let first = firsts[planned.job_id(at.task).index()];
             Placement { task: TaskId(first.0 + u64::from(planned.number(at.task))), ..at.clone() }
         };
-        self.reservations.add(plan.placements().iter().map(named));
+        self.keeper.add(plan.placements().iter().map(named));
         true
     }
 
     /// Plans the jobs again that have tasks on processors that are down.
     fn move_stranded(&mut self, view: &View<'_>) {
         let instance = view.instance;
-        let mut moved: Vec<JobId> =
-            self.reservations.stranded(view).into_iter().map(|task| instance.job_id(task)).collect();
+        let mut moved: Vec<JobId> = self.keeper.stranded(view).into_iter().map(|task| instance.job_id(task)).collect();
         moved.dedup();
         for job in moved {
             let (left, own) = (unstarted(view, job), instance.job(job));
-            let before: Vec<Placement> =
-                self.reservations.upcoming().filter(|at| own.has_task(at.task)).cloned().collect();
-            self.reservations.remove(|task| own.has_task(task));
+            let before: Vec<Placement> = self.keeper.upcoming().filter(|at| own.has_task(at.task)).cloned().collect();
+            self.keeper.remove(|task| own.has_task(task));
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
                 // The rule of HEFT knows places of one processor: they wait for the repair.
-                self.reservations.add(before);
+                self.keeper.add(before);
             } else if begun && own.is_compound() {
-                self.reservations.project(view);
-                let mut calendars = calendars(instance.processors(), &self.reservations.taken(view));
-                self.reservations.add(again(view, job, &left, &mut calendars));
+                self.keeper.project(view);
+                let mut calendars = calendars(instance.processors(), &self.keeper.taken(view));
+                self.keeper.add(again(view, job, &left, &mut calendars));
             } else if !self.plan(&[job], view) {
-                self.reservations.add(before);
+                self.keeper.add(before);
             }
         }
     }
@@ -109,13 +107,13 @@ impl Follow {
 
 impl Policy for Follow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        events.iter().for_each(|event| self.reservations.hear(event));
-        self.reservations.restate(&Event::estimated(events, view.instance), view);
+        events.iter().for_each(|event| self.keeper.hear(event));
+        self.keeper.restate(&Event::estimated(events, view.instance), view);
         self.move_stranded(view);
         let new = new_jobs(&mut self.planned, events, view.instance);
         if !new.is_empty() {
             self.plan(&new, view);
         }
-        self.reservations.start(view, decisions);
+        self.keeper.start(view, decisions);
     }
 }

@@ -18,6 +18,7 @@ mod held;
 mod improve;
 mod job_flow;
 mod jobs;
+mod keeper;
 mod moldable_easy;
 mod nodes_now;
 mod order;
@@ -26,14 +27,13 @@ mod queue;
 mod queue_state;
 mod renewed;
 mod replan;
-mod reserved;
 mod slurm;
 mod space;
 #[cfg(test)]
 mod tests;
 pub mod tree;
 
-pub use batch::{Batch, Doubling};
+pub use batch::Batch;
 pub use built::OfPolicy;
 pub use catalogue::{PolicyError, policies, policy, policy_for};
 pub use conservative::Conservative;
@@ -44,9 +44,9 @@ pub use flow::{Communication, LongestFirst, MAPPERS, Rules, SchedulingTime, Task
 pub use follow::Follow;
 pub use improve::{Improve, Improving};
 pub use job_flow::{Clock, Goal, JobFlow, JobFlowRules, Late, Serve};
+pub use keeper::Starts;
 pub use moldable_easy::MoldableEasy;
 pub use order::{QueueOrder, Queues, Reading, Request};
 pub use renewed::Renewed;
 pub use replan::{Keep, Replan};
-pub use reserved::Starts;
 pub use slurm::{PriorityRules, Slurm, SlurmRules, Unheeded, unheeded};

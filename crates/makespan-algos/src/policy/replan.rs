@@ -1,11 +1,11 @@
 //! Online policies made from offline schedulers.
 
 use makespan_core::{
-    Decision, Event, Instance, Left, Placement, Policy, ProcSet, Schedule, Scheduler, TaskId, TaskSet, Time,
-    Unavailable, View,
+    Decision, Event, Placement, Policy, Schedule, Scheduler, TaskId, TaskSet, Time, Unavailable, View,
 };
 
 use super::ahead::plan_ahead;
+use super::keeper::{Departure, PlanKeeper, closed, first_open};
 
 /// Plans first, then plans what remains again whenever a task ends early or late, or one arrives that the plan does
 /// not have.
@@ -24,12 +24,8 @@ use super::ahead::plan_ahead;
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
-    /// What is planned and not started, by start.
-    upcoming: Vec<Placement>,
-    /// When the tasks that run should end.
-    expected: Vec<(TaskId, Time)>,
-    /// Whether the plan still describes the future.
-    valid: bool,
+    /// The plan; it has departed when it no longer describes the future.
+    keeper: PlanKeeper,
     keep: Keep,
 }
 
@@ -48,7 +44,9 @@ named!(Keep { "oldest" => Oldest, "none" => None });
 impl Replan {
     /// A policy that plans by `scheduler`; each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { scheduler, seed, upcoming: Vec::new(), expected: Vec::new(), valid: false, keep: Keep::default() }
+        let mut keeper = PlanKeeper::new(Departure::Replan);
+        keeper.depart();
+        Self { scheduler, seed, keeper, keep: Keep::default() }
     }
 
     /// The same; a new plan may not put off this start.
@@ -59,47 +57,9 @@ impl Replan {
 
     /// The same, beginning with a plan already made for the whole instance.
     pub fn following(scheduler: Box<dyn Scheduler>, seed: u64, plan: &Schedule) -> Self {
-        Self { upcoming: plan.placements().to_vec(), valid: true, ..Self::new(scheduler, seed) }
-    }
-
-    /// Whether the plan survives the event: a task ended exactly when expected, or one arrived that is planned. Machines
-    /// that come or go change every plan.
-    fn survives(&mut self, event: &Event, view: &View<'_>) -> bool {
-        match *event {
-            Event::Wake | Event::Estimated(_) => true,
-            Event::Submitted(task) => {
-                !view.waiting.contains(task) || self.upcoming.iter().any(|placement| placement.task == task)
-            }
-            Event::Finished(task) | Event::Failed(task) => {
-                let at = self.expected.iter().position(|&(running, _)| running == task);
-                at.is_some_and(|at| self.expected.swap_remove(at).1 == view.now)
-            }
-            Event::Interrupted(task) => {
-                self.expected.retain(|&(running, _)| running != task);
-                false
-            }
-            Event::NodeUp(_) | Event::NodeDown(_) => false,
-        }
-    }
-
-    /// Tasks take other times; whether the plan is of any of them.
-    fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
-        let mut planned = false;
-        if restated.is_empty() {
-            return planned;
-        }
-        for at in self.upcoming.iter_mut().filter(|at| restated.contains(at.task)) {
-            // Its start may not be put off, for which its time counts.
-            at.end = at.start + view.instance.time(at.task, &at.processors);
-            planned = true;
-        }
-        for (running, end) in self.expected.iter_mut().filter(|(running, _)| restated.contains(*running)) {
-            if let Some(run) = view.running.iter().find(|run| run.task == *running) {
-                *end = run.start + view.instance.time(run.task, &run.processors);
-                planned = true;
-            }
-        }
-        planned
+        let mut policy = Self::new(scheduler, seed);
+        policy.keeper.begin(plan.placements().to_vec());
+        policy
     }
 
     fn plan(&mut self, view: &View<'_>) {
@@ -108,10 +68,9 @@ impl Replan {
             && let Some(others) = self.planned_around(view, &kept)
         {
             plan = others;
-            plan.insert(plan.partition_point(|other| (other.start, other.task) < (kept.start, kept.task)), kept);
+            plan.push(kept);
         }
-        self.upcoming = plan;
-        self.valid = true;
+        self.keeper.begin(plan);
     }
 
     /// A plan of all that waits.
@@ -128,8 +87,9 @@ impl Replan {
         }
         let competes = |task: &TaskId| !view.instance.job_of(*task).is_best_effort();
         let oldest = view.waiting.iter().filter(competes).min_by_key(|&task| (view.instance.release(task), task))?;
-        let of = |plan: &[Placement]| plan.iter().find(|placement| placement.task == oldest).cloned();
-        let (before, now) = (of(&self.upcoming)?, of(plan)?);
+        let is_oldest = |placement: &&Placement| placement.task == oldest;
+        let before = self.keeper.upcoming().find(is_oldest).cloned()?;
+        let now = plan.iter().find(is_oldest).cloned()?;
         if now.start <= before.start.max(view.now) {
             return None;
         }
@@ -145,59 +105,42 @@ impl Replan {
         let down: Vec<Unavailable> = view.down.iter().cloned().chain([taken]).collect();
         self.planned(&View { waiting: &waiting, down: &down, ..*view })
     }
-
-    /// Starts what is due on free processors. A due task that cannot start makes the plan invalid.
-    fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let (mut free, mut resources) = (view.free.clone(), Left::of(view));
-        let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
-        let later = self.upcoming.split_off(due);
-        for placement in std::mem::take(&mut self.upcoming) {
-            let Placement { task, start, end, ref processors, .. } = placement;
-            let fits = view.waiting.contains(task) && processors.is_subset(&free);
-            if fits && resources.take(task, processors) {
-                free = free.difference(processors);
-                self.expected.push((task, view.now + (end - start)));
-                decisions.push(Decision::Start { task, processors: processors.clone() });
-            } else {
-                self.valid = false;
-                self.upcoming.push(placement);
-            }
-        }
-        self.upcoming.extend(later);
-    }
 }
 
-/// The same processors, as early as what runs, and what is closed, lets the task begin.
+/// Returns the same processors, as early as what runs, and what is closed, lets the task begin.
 fn earliest(view: &View<'_>, at: Placement) -> Placement {
-    let instance: &Instance = view.instance;
+    let held = view.running.iter().map(|run| Unavailable {
+        processors: run.processors.clone(),
+        start: Time::ZERO,
+        end: run.expected_end(view.instance, view.now),
+    });
+    let taken: Vec<Unavailable> = closed(view).chain(held).collect();
     let length = at.end - at.start;
-    let held = view.running.iter().map(|run| (&run.processors, Time::ZERO, run.expected_end(instance, view.now)));
-    let closed = instance.unavailable().iter().chain(view.down);
-    let closed = closed.map(|period| (&period.processors, period.start, period.end));
-    let meets = |(processors, _, _): &(&ProcSet, Time, Time)| !processors.is_disjoint(&at.processors);
-    let taken: Vec<(&ProcSet, Time, Time)> = held.chain(closed).filter(meets).collect();
-    let mut start = view.now;
-    while let Some(&(_, _, end)) = taken.iter().find(|&&(_, from, until)| from < start + length && start < until) {
-        start = end;
-    }
+    let start = first_open(&taken, &at.processors, view.now, length);
     Placement { start, end: start + length, ..at }
 }
 
 impl Policy for Replan {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        for event in events {
-            self.valid &= self.survives(event, view);
+        let is_new = |event: &Event| match *event {
+            Event::Submitted(task) => {
+                view.waiting.contains(task) && !self.keeper.upcoming().any(|placement| placement.task == task)
+            }
+            _ => false,
+        };
+        let is_new = events.iter().any(is_new);
+        if self.keeper.hear_all(events, view) || is_new {
+            self.keeper.depart();
         }
-        self.valid &= !self.restate(&Event::estimated(events, view.instance), view);
-        if self.valid {
-            self.start_due(view, decisions);
+        if !self.keeper.has_departed() {
+            self.keeper.start_due(view, decisions);
         }
         // What was just started is not yet in the view: a plan made now would start it again.
-        if !self.valid && decisions.is_empty() {
+        if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
-            self.start_due(view, decisions);
+            self.keeper.start_due(view, decisions);
         }
-        if let Some(next) = self.upcoming.first() {
+        if let Some(next) = self.keeper.upcoming().next() {
             decisions.push(Decision::WakeAt(next.start.max(view.now + Time::TICK)));
         }
     }
@@ -205,69 +148,21 @@ impl Policy for Replan {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Context, Ended, Job, Platform, Profile, Running};
+    use makespan_core::{Context, Instance, Job, Platform, ProcSet, Profile};
     use proptest::prelude::*;
 
     use super::*;
     use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
-    /// Runs the policy against run times that are the estimates times a percentage; returns starts and ends.
-    fn play(instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<(Time, Time, TaskId)> {
-        play_by("list", instance, percent)
-    }
-
-    fn play_by(spec: &str, instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<(Time, Time, TaskId)> {
+    /// Runs the policy against run times that are the estimates times a percentage.
+    fn play(spec: &str, instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<Placement> {
         let mut policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
-        let mut waiting: TaskSet = instance.task_ids().collect();
-        let (mut running, mut ends, mut done): (Vec<Running>, Vec<(Time, TaskId)>, Vec<_>) = (vec![], vec![], vec![]);
-        let mut now = Time::ZERO;
-        let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
-        for _ in 0..1000 {
-            let held = running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
-            let free = ProcSet::first(instance.processors()).difference(&held);
-            let view = View {
-                now,
-                instance,
-                waiting: &waiting,
-                running: &running,
-                free: &free,
-                down: &[],
-                ended: Ended::default(),
-            };
-            let (mut wake, mut decisions) = (None, Vec::new());
-            policy.on(&events, &view, &mut decisions);
-            for decision in decisions {
-                match decision {
-                    Decision::Start { task, processors } => {
-                        assert!(running.iter().all(|other| other.processors.is_disjoint(&processors)));
-                        let platform = instance.platform();
-                        assert!(!platform.is_compact() || platform.is_best_placement(&processors));
-                        assert!(waiting.remove(task));
-                        let estimate = instance.profile(task).time(processors.len());
-                        ends.push((now + Time::from_ticks(estimate.ticks() * percent(task) / 100), task));
-                        running.push(Running { task, start: now, processors });
-                    }
-                    Decision::WakeAt(at) => wake = Some(at),
-                    Decision::Cancel(_) | Decision::Limit { .. } => panic!("nothing is cancelled"),
-                }
-            }
-            ends.sort_unstable();
-            match (ends.first().copied(), wake) {
-                (Some((end, _)), wake) if wake.is_none_or(|wake| end <= wake) => {
-                    let together = ends.iter().take_while(|&&(other, _)| other == end).count();
-                    events.clear();
-                    for (_, task) in ends.drain(..together) {
-                        let at = running.iter().position(|run| run.task == task).unwrap();
-                        done.push((running.remove(at).start, end, task));
-                        events.push(Event::Finished(task));
-                    }
-                    now = end;
-                }
-                (_, Some(at)) => (now, events) = (at, vec![Event::Wake]),
-                _ => break,
-            }
-        }
-        done
+        let real = |task: TaskId, on: &ProcSet| {
+            let platform = instance.platform();
+            assert!(!platform.is_compact() || platform.is_best_placement(on));
+            Time::from_ticks(instance.time(task, on).ticks() * percent(task) / 100)
+        };
+        Play::starts(instance, &mut policy, &real)
     }
 
     #[test]
@@ -302,7 +197,7 @@ mod tests {
             };
             let waiting = view.waiting.iter().filter(|&task| !started(task));
             let oldest = waiting.min_by_key(|&task| (view.instance.release(task), task));
-            let planned = |task: TaskId| self.policy.upcoming.iter().find(|at| at.task == task);
+            let planned = |task: TaskId| self.policy.keeper.upcoming().find(|at| at.task == task);
             if let Some(task) = oldest
                 && let Some(at) = planned(task)
             {
@@ -357,10 +252,8 @@ mod tests {
         let instance = instance();
         let scheduler = crate::scheduler("list").unwrap();
         let plan = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
-        let mut played = play(&instance, |_| 100);
-        played.sort_unstable_by_key(|&(start, _, task)| (start, task));
-        let planned: Vec<_> = plan.placements().iter().map(|p| (p.start, p.end, p.task)).collect();
-        assert_eq!(played, planned);
+        let played = play("list", &instance, |_| 100);
+        assert_eq!(Schedule::new(played).placements(), plan.placements());
     }
 
     const PERCENTS: [[i64; 6]; 3] =
@@ -368,8 +261,8 @@ mod tests {
 
     fn loses_no_job(spec: &str, instance: &Instance) {
         for percents in PERCENTS {
-            let done = play_by(spec, instance, |task| percents[task.index()]);
-            let mut tasks: Vec<TaskId> = done.iter().map(|&(_, _, task)| task).collect();
+            let done = play(spec, instance, |task| percents[task.index()]);
+            let mut tasks: Vec<TaskId> = done.iter().map(|at| at.task).collect();
             tasks.sort_unstable();
             assert_eq!(tasks, instance.task_ids().collect::<Vec<_>>(), "{spec}");
         }

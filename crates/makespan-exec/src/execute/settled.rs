@@ -1,15 +1,13 @@
 //! What earlier sessions of a run left.
 
-use std::fs::File;
-
 use makespan_core::{Instance, TaskId};
 
+use super::Machine;
 use super::check::opening;
 use crate::engine::{Earlier, Engine, Taken};
 use crate::files::Files;
-use crate::journal::{Begun, History, Journal, Progression, TaskList};
+use crate::journal::{Begun, History, Journal, Progression, Superseded, TaskList};
 use crate::recover::Recovery;
-use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
 
 /// A run as a session begins it: what earlier sessions left has ended, or goes on.
@@ -21,13 +19,14 @@ pub(super) struct Settled {
 
 /// Opens the journal of a run, takes over what goes on of the earlier sessions, and settles the rest.
 pub(super) fn settled(
-    storage: &dyn Storage,
-    engine: &mut dyn Engine,
-    (files, lock): (&Files, Option<File>),
+    machine: &mut Machine<'_>,
     instance: &Instance,
-    (options, observer): (&ExecuteOptions, &mut dyn Observer),
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
 ) -> Result<Settled, ExecuteError> {
-    let mut begun = Journal::begin(storage, files, instance, opening(options), engine.wall(), lock)?;
+    let Machine { storage, engine, files, lock } = machine;
+    let (storage, files) = (*storage, &**files);
+    let mut begun = Journal::begin(storage, files, instance, opening(options), engine.wall(), lock.take())?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));
     let names = begun
@@ -42,7 +41,7 @@ pub(super) fn settled(
     }
     // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
-    let goes_on = if is_same { take_over(&mut *engine, instance, &begun.history, files) } else { Vec::new() };
+    let goes_on = if is_same { take_over(&mut **engine, instance, &begun.history, files) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     // Engines that outlive us say themselves what has ended since, and what goes on.
     if !engine.outlives_us() {
@@ -55,10 +54,10 @@ pub(super) fn settled(
         options,
         storage,
         files: old_files.as_ref().unwrap_or(files),
-        engine: &mut *engine,
+        engine: &mut **engine,
         taken: &taken,
         journal: &mut begun.journal,
-        observer: &mut *observer,
+        observer,
         measured: Vec::new(),
     }
     .settle(&mut begun.history)?;
@@ -67,10 +66,10 @@ pub(super) fn settled(
         earlier = earlier.or_else(|| Some(TaskList::of(instance)));
     }
     if let Some(list) = earlier {
-        let old = (&list, &history);
-        let carried = journal.carried_over(storage, files, old, instance, options.keep())?;
-        observer.message(&carried.2);
-        (journal, history) = (carried.0, carried.1);
+        let old = Superseded { list: &list, history: &history };
+        let (next, kept, told) = journal.carried_over(storage, files, old, instance, options.keep())?;
+        observer.message(&told);
+        (journal, history) = (next, kept);
     }
     Ok(Settled { journal, history, goes_on })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use makespan_core::{Instance, TaskId};
 
 use super::history::History;
+use super::salvage::Legible;
 use super::seal::{seal, unseal};
 use super::{FILE, JournalError, Opening, Record, VERSION, salvage};
 use crate::files::{Files, STATUS};
@@ -57,8 +58,8 @@ impl Found {
                 let is_own = !matches!(error, JournalError::OtherRun { .. });
                 let own = lines(&bytes).filter(|_| is_own);
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
-                let faults = faults(&bytes).len();
-                let salvaged = salvage::salvage(&path, instance, (records, faults, how.grows), statuses.of_tasks())?;
+                let legible = Legible { records, faults: faults(&bytes).len(), grows: how.grows };
+                let salvaged = salvage::salvage(&path, instance, legible, statuses.of_tasks())?;
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
             }
             Err(error) => Err(error),

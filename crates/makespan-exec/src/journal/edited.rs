@@ -9,6 +9,13 @@ use crate::fingerprint::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
+/// The tasks of the instance before it was edited, and what became of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Superseded<'a> {
+    pub list: &'a TaskList,
+    pub history: &'a History,
+}
+
 impl Journal {
     /// Begins a journal of the instance as it is now, with what is kept of this one, and puts it in its place; the old one is kept
     /// under another name. Nothing of the old one runs any more. Kept is what has succeeded and does the same as before, and what
@@ -20,7 +27,7 @@ impl Journal {
         self,
         storage: &dyn Storage,
         files: &Files,
-        (list, history): (&TaskList, &History),
+        Superseded { list, history }: Superseded<'_>,
         instance: &Instance,
         keep: Keep,
     ) -> Result<(Self, History, String), JournalError> {

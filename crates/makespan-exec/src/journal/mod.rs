@@ -37,6 +37,7 @@ use crate::status::nanoseconds;
 use crate::storage::{Disk, Handle, Place, Storage, created, writable};
 pub use crate::tasks::TaskList;
 use content::Found;
+pub(crate) use edited::Superseded;
 use strangers::{MARK, has_mark};
 
 /// Version of the records.
@@ -106,8 +107,8 @@ impl Journal {
         match earlier {
             None => Ok((journal, history)),
             Some(list) => {
-                let (journal, history, _) =
-                    journal.carried_over(&Disk, &files, (&list, &history), instance, Keep::SameNames)?;
+                let old = Superseded { list: &list, history: &history };
+                let (journal, history, _) = journal.carried_over(&Disk, &files, old, instance, Keep::SameNames)?;
                 Ok((journal, history))
             }
         }

@@ -18,14 +18,25 @@ pub(super) struct Salvaged {
     pub note: String,
 }
 
+/// The legible part of a damaged journal.
+pub(super) struct Legible {
+    /// Records with their numbers.
+    pub records: Vec<(u64, Record)>,
+    /// The number of lines that could not be read.
+    pub faults: usize,
+    /// Whether the run takes in jobs while it goes on.
+    pub grows: bool,
+}
+
 /// Puts together what is certain: every record whose checksum fits, in the order of their numbers, and every end that a
 /// status file of this run tells. What was between them is lost: a task whose end nobody tells runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
-    (mut numbered, faults, grows): (Vec<(u64, Record)>, usize, bool),
+    legible: Legible,
     statuses: impl Iterator<Item = &'a Status>,
 ) -> Result<Salvaged, JournalError> {
+    let Legible { records: mut numbered, faults, grows } = legible;
     numbered.sort_by_key(|&(number, _)| number);
     numbered.dedup_by_key(|&mut (number, _)| number);
     let grows = match numbered.first() {

@@ -9,7 +9,7 @@ use crate::gpus::called;
 use crate::machine::{allotment_environment, cores_of, os_word, program, substituted};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
-use crate::spare::{Duty, Spare};
+use crate::spare::{Duty, Post, Spare};
 use crate::status::Slot;
 use crate::storage::{Disk, emptied, is_passing};
 
@@ -68,8 +68,9 @@ impl Local {
     fn spare(&mut self) -> io::Result<Spare> {
         self.started += 1;
         let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
-        let environment = mark(self.folder.name());
-        Spare::start(&self.shim, &self.cores, (&self.folder, environment), (self.started, group), self.sender.clone())
+        let (name, value) = mark(self.folder.name());
+        let post = Post { program: &self.shim, cores: &self.cores, folder: &self.folder, mark: (name, &value) };
+        Spare::start(post, self.started, group, self.sender.clone())
     }
 
     /// Creates empty outputs in the folder of the run, and deletes the outputs of an earlier attempt. An error includes

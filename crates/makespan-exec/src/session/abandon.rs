@@ -13,7 +13,7 @@ impl Session<'_> {
         if self.state.instance().edges().is_empty() {
             return Ok(());
         }
-        self.events.extend(closed.iter().copied().map(Event::Failed));
+        self.policy.events.extend(closed.iter().copied().map(Event::Failed));
         let now = self.now();
         closed.iter().try_for_each(|&task| self.abandon_but(task, now, closed))
     }

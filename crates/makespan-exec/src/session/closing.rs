@@ -18,14 +18,14 @@ pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
 impl Session<'_> {
     /// The end of processors is known, or is not any more. Policies that heed unavailable periods plan no task into it.
     pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
-        self.closings.retain(|(other, _)| *other != outage);
+        self.policy.closings.retain(|(other, _)| *other != outage);
         if let Some(after) = after.map(ticks)
             && !self.has_long_guesses(after)
         {
             let start = self.now() + after;
-            self.closings.push((outage, Unavailable { processors, start, end: start + AWAY }));
+            self.policy.closings.push((outage, Unavailable { processors, start, end: start + AWAY }));
         }
-        let periods = self.closings.iter().map(|(_, period)| period.clone()).collect();
+        let periods = self.policy.closings.iter().map(|(_, period)| period.clone()).collect();
         // One that is too far away to be counted with needs no plan.
         let _ = self.state.cluster.announce(periods);
     }
@@ -50,6 +50,6 @@ impl Session<'_> {
             let shortest = waiting.iter().map(|task| instance.profile(task).shortest()).min()?;
             Some(Duration::from_nanos(u64::try_from(shortest.ticks()).unwrap_or(0)))
         };
-        self.engine.hear_waiting(waiting.len(), &shortest);
+        self.machine.engine.hear_waiting(waiting.len(), &shortest);
     }
 }

@@ -22,8 +22,8 @@ const DOUBT: Time = Time::from_ticks(500_000_000);
 impl Session<'_> {
     /// Nothing is left of a task: records how it ended.
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
-        let Some(active) = self.active.remove(&task) else { return Ok(()) };
-        let left = self.engine.reap(task);
+        let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
+        let left = self.machine.engine.reap(task);
         let told = self.status_of(task, active.attempt);
         self.ended(task, &active, told, left)
     }
@@ -44,7 +44,7 @@ impl Session<'_> {
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
         if cause.is_none() && doubtful {
-            self.doubtful.push(Doubtful { running, attempt, at, status, accounting, due: at + DOUBT });
+            self.machine.doubtful.push(Doubtful { running, attempt, at, status, accounting, due: at + DOUBT });
             return Ok(());
         }
         match outcome(status, cause) {
@@ -62,7 +62,9 @@ impl Session<'_> {
     /// When an attempt ended: now, unless it ended while nobody was there to see it.
     fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
         let now = self.now();
-        let ended = told.filter(|_| self.engine.outlives_us()).map(|status| since_origin(status.wall(), self.origin));
+        let ended = told
+            .filter(|_| self.machine.engine.outlives_us())
+            .map(|status| since_origin(status.wall(), self.ledger.origin));
         // Clocks of several machines differ.
         ended.map_or(now, |ended| ended.clamp(active.start, now.max(active.start)))
     }
@@ -71,11 +73,11 @@ impl Session<'_> {
     fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
-            let kills = self.engine.memory_kills().unwrap_or(0);
-            self.unexplained_kills += kills.saturating_sub(self.memory_kills);
-            self.memory_kills = kills;
-            if self.unexplained_kills > 0 {
-                self.unexplained_kills -= 1;
+            let kills = self.machine.engine.memory_kills().unwrap_or(0);
+            self.machine.unexplained_kills += kills.saturating_sub(self.machine.memory_kills);
+            self.machine.memory_kills = kills;
+            if self.machine.unexplained_kills > 0 {
+                self.machine.unexplained_kills -= 1;
                 accounting.memory_kill = Some(MemoryKill::Likely);
             }
         }
@@ -84,15 +86,15 @@ impl Session<'_> {
 
     /// What the shim left of an attempt of this run.
     fn status_of(&self, task: TaskId, attempt: u32) -> Option<Status> {
-        let bytes = self.storage.read(&self.files.status(task, attempt)).ok()??;
+        let bytes = self.ledger.storage.read(&self.files.status(task, attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
-        Status::parse(&bytes).filter(|status| claim(status) == (self.origin, task, attempt))
+        Status::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
     }
 
     /// A task that was let run could not be started.
     pub(super) fn refused(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
-        let Some(active) = self.active.remove(&task) else { return Ok(()) };
-        self.engine.reap(task);
+        let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
+        self.machine.engine.reap(task);
         let (running, attempt, at) = (active.running(task), active.attempt, self.now());
         let (outcome, reason) = (Outcome::NotStarted, Some(reason));
         self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
@@ -100,7 +102,7 @@ impl Session<'_> {
 
     /// A task is gone with its node. That is no failure of the task, unless it happens again and again.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
-        let Some(active) = self.active.remove(&task) else { return Ok(()) };
+        let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         // Whoever should have said that it had ended may be what is gone.
         if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
@@ -118,8 +120,8 @@ impl Session<'_> {
             let (outcome, reason) = (Outcome::Failed { status: KILLED }, Some(format!("{reason}, again and again")));
             return self.record_end(End { running, attempt, at, outcome, accounting: None, reason });
         }
-        self.journal.note(Record::Interrupted { task, at });
-        self.events.push(Event::Interrupted(task));
+        self.ledger.journal.note(Record::Interrupted { task, at });
+        self.policy.events.push(Event::Interrupted(task));
         let Running { start, processors, .. } = running;
         let (outcome, accounting) = (Outcome::Interrupted, None);
         let run = Run { task, start, end: at, processors, outcome, accounting };
@@ -130,12 +132,12 @@ impl Session<'_> {
     /// A task was ended by us before it was done, and waits again: for a session that resumes the run, unless this is the one.
     pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
-        self.journal.note(Record::Interrupted { task, at });
+        self.ledger.journal.note(Record::Interrupted { task, at });
         let Running { start, processors, .. } = running;
         let run = Run { task, start, end: at, processors, outcome: Outcome::Interrupted, accounting: None };
         if !self.halted && !self.options.stop.is_requested() {
             // The session before asked it to end, and did not see it.
-            self.events.push(Event::Interrupted(task));
+            self.policy.events.push(Event::Interrupted(task));
             self.news.push(News::Lost { run, reason: "it was ended with the session before".into(), attempt });
             return;
         }
@@ -164,8 +166,11 @@ impl Session<'_> {
             Outcome::Failed { .. } if killed.is_some() => killed.map(memory_reason),
             Outcome::TimedOut => {
                 let walltime = self.state.instance().walltime(task);
-                let granted =
-                    self.granted.get(&task).filter(|&&granted| walltime.is_none_or(|walltime| granted < walltime));
+                let granted = self
+                    .policy
+                    .granted
+                    .get(&task)
+                    .filter(|&&granted| walltime.is_none_or(|walltime| granted < walltime));
                 if let Some(granted) = granted {
                     return Some(format!("it was ended after {granted} s, for which the policy let it run"));
                 }
@@ -191,22 +196,29 @@ impl Session<'_> {
     /// Writes down an end. The policy hears of it later, and the observer when it is on disk.
     pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
         let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
-        self.journal.note(Record::Ended { task, start, at, processors: processors.clone(), outcome, accounting });
+        self.ledger.journal.note(Record::Ended {
+            task,
+            start,
+            at,
+            processors: processors.clone(),
+            outcome,
+            accounting,
+        });
         let run = Run { task, start, end: at, processors, outcome, accounting };
         self.state.runs.push(run.clone());
         if self.is_tried_again(&run) {
-            self.events.push(Event::Interrupted(task));
+            self.policy.events.push(Event::Interrupted(task));
             self.news.push(News::Ended { run, attempt, reason, again: true });
             return Ok(());
         }
         self.state.ended += 1;
         let succeeded = outcome == Outcome::Succeeded;
         self.halted |= !succeeded && self.options.fail_fast;
-        self.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
+        self.policy.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
         if succeeded {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
-            self.events.extend(ready.into_iter().map(Event::Submitted));
+            self.policy.events.extend(ready.into_iter().map(Event::Submitted));
             self.learn(&run);
         }
         self.news.push(News::Ended { run, attempt, reason, again: false });
@@ -216,8 +228,9 @@ impl Session<'_> {
     /// Ends that nobody explained are failures after a while.
     pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
-        let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|doubtful| doubtful.due <= now);
-        self.doubtful = rest;
+        let (due, rest) =
+            std::mem::take(&mut self.machine.doubtful).into_iter().partition(|doubtful| doubtful.due <= now);
+        self.machine.doubtful = rest;
         Vec::into_iter(due).try_for_each(|Doubtful { running, attempt, at, status, accounting, .. }| {
             let outcome = outcome(status, None).unwrap_or(Outcome::Failed { status });
             self.conclude(running, attempt, at, outcome, accounting)
@@ -229,7 +242,8 @@ impl Session<'_> {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
         let late = |active: &super::active::Active| active.going && active.ending.is_none() && due(active.walltime);
-        let late: Vec<TaskId> = self.active.iter().filter(|(_, active)| late(active)).map(|(&task, _)| task).collect();
+        let late: Vec<TaskId> =
+            self.machine.active.iter().filter(|(_, active)| late(active)).map(|(&task, _)| task).collect();
         self.terminate(&late, Cause::Walltime);
         self.kill_overdue(false);
     }
@@ -241,26 +255,26 @@ impl Session<'_> {
         }
         let kill = self.now() + self.grace();
         for &task in tasks {
-            self.journal.note(Record::Ending { task, cause });
+            self.ledger.journal.note(Record::Ending { task, cause });
         }
         self.commit();
         for &task in tasks {
-            if let Some(active) = self.active.get_mut(&task) {
+            if let Some(active) = self.machine.active.get_mut(&task) {
                 active.ending = Some((cause, kill));
-                self.engine.end(task, false);
+                self.machine.engine.end(task, false);
             }
         }
     }
 
     pub(super) fn kill_overdue(&mut self, all: bool) {
         let now = self.now();
-        for (&task, active) in &mut self.active {
+        for (&task, active) in &mut self.machine.active {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
                 // Again each second, should the request have been lost.
                 *kill = now + Time::from_seconds(1);
-                self.engine.end(task, true);
+                self.machine.engine.end(task, true);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::journal::{Estimated, Record};
 impl Session<'_> {
     /// Replaces the estimates that a success shows to be wrong.
     pub(super) fn learn(&mut self, run: &Run) {
-        let Some(estimator) = &mut self.estimator else { return };
+        let Some(estimator) = &mut self.policy.estimator else { return };
         let restated = estimator.ended(self.state.cluster.instance(), run);
         self.restate(restated, true);
     }
@@ -20,7 +20,7 @@ impl Session<'_> {
     /// and its last word of each task counts.
     pub fn recall(&mut self, restated: Vec<Restated>) {
         self.restate(restated, false);
-        let Some(estimator) = &mut self.estimator else { return };
+        let Some(estimator) = &mut self.policy.estimator else { return };
         let mut last: BTreeMap<TaskId, Restated> = BTreeMap::new();
         for run in self.state.runs.iter().filter(|run| run.outcome == makespan_core::Outcome::Succeeded) {
             let said = estimator.ended(self.state.cluster.instance(), run);
@@ -35,7 +35,7 @@ impl Session<'_> {
             return;
         }
         // What the journal states is in proportion to what was stated; of tasks that came later, to what held until now.
-        let (first_later, current) = (self.stated.tasks(), self.state.cluster.instance());
+        let (first_later, current) = (self.policy.stated.tasks(), self.state.cluster.instance());
         let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
         let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);
         let later: BTreeMap<TaskId, Profile> = later.map(|task| (task, current.profile(task).clone())).collect();
@@ -53,11 +53,11 @@ impl Session<'_> {
             changed.retain(|restated| tasks.binary_search(&restated.task).is_ok());
             let (at, times) = (
                 self.now(),
-                Estimated::of(&changed, |task| later.get(&task).unwrap_or_else(|| self.stated.profile(task))),
+                Estimated::of(&changed, |task| later.get(&task).unwrap_or_else(|| self.policy.stated.profile(task))),
             );
-            self.journal.note(Record::Estimated { at, times });
+            self.ledger.journal.note(Record::Estimated { at, times });
         }
-        self.events.extend(events);
+        self.policy.events.extend(events);
         self.news.push(News::Estimated(tasks));
     }
 }

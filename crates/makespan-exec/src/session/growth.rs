@@ -44,15 +44,15 @@ impl Session<'_> {
         };
         let instance = self.state.cluster.instance();
         let end = TaskId(instance.tasks());
-        let list = self.known.more(instance);
-        self.known.extend(list.clone());
-        self.journal.note(Record::Grown { list });
+        let list = self.ledger.known.more(instance);
+        self.ledger.known.extend(list.clone());
+        self.ledger.journal.note(Record::Grown { list });
         self.files.grow(instance);
         self.attempts.resize(end.index(), 0);
         self.count_failures_of(end.0);
         self.news.push(News::Grown(first..end));
         self.state.add((first.0..end.0).map(TaskId).filter(|task| lost.binary_search(task).is_err()));
-        if let Some(estimator) = &mut self.estimator {
+        if let Some(estimator) = &mut self.policy.estimator {
             let restated = estimator.grown(self.state.cluster.instance());
             self.restate(restated, true);
         }
@@ -66,10 +66,12 @@ impl Session<'_> {
 
     /// Takes tasks back: those that run are ended, the others do not start. Those that have ended stay as they are.
     fn cancel(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
-        let runs = |task: &TaskId| self.active.get(task).is_some_and(|active| active.going && active.ending.is_none());
+        let runs =
+            |task: &TaskId| self.machine.active.get(task).is_some_and(|active| active.going && active.ending.is_none());
         let running: Vec<TaskId> = tasks.iter().copied().filter(runs).collect();
         let has_begun = |task: &TaskId| {
-            self.active.contains_key(task) || self.doubtful.iter().any(|doubtful| doubtful.running.task == *task)
+            self.machine.active.contains_key(task)
+                || self.machine.doubtful.iter().any(|doubtful| doubtful.running.task == *task)
         };
         let begun: Vec<TaskId> = tasks.iter().copied().filter(has_begun).collect();
         self.cancelled.extend(&begun);
@@ -102,17 +104,17 @@ impl Session<'_> {
     /// Whether a task is still to be started for the first time, or again.
     fn has_not_begun(&self, task: TaskId) -> bool {
         let is_of = |delayed: &Delayed| delayed.task == task;
-        !self.active.contains_key(&task)
-            && (self.starting.iter().any(is_of)
+        !self.machine.active.contains_key(&task)
+            && (self.machine.starting.iter().any(is_of)
                 || self.is_in_crowd(task)
                 || self.state.unreleased.contains(&task)
                 || self.state.cluster.may_start(task))
     }
 
     fn take_back_waiting(&mut self, task: TaskId) -> Result<(), ExecuteError> {
-        let starting = self.starting.len();
-        self.starting.retain(|delayed| delayed.task != task);
-        let was_started = self.starting.len() < starting || self.leave_crowd(task);
+        let starting = self.machine.starting.len();
+        self.machine.starting.retain(|delayed| delayed.task != task);
+        let was_started = self.machine.starting.len() < starting || self.leave_crowd(task);
         let unreleased = self.state.unreleased.len();
         self.state.unreleased.retain(|&other| other != task);
         let was_to_come = self.state.unreleased.len() < unreleased;
@@ -124,11 +126,11 @@ impl Session<'_> {
         }
         let now = self.now();
         let lost = self.state.cluster.give_up(task);
-        self.journal.note(Record::Cancelled { task, at: now });
+        self.ledger.journal.note(Record::Cancelled { task, at: now });
         self.state.ended += 1;
         // One that is to be tried again is not.
-        self.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
-        self.events.push(Event::Failed(task));
+        self.policy.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
+        self.policy.events.push(Event::Failed(task));
         self.news.push(News::Cancelled(task));
         self.lose(task, lost, now, &[])
     }
@@ -136,19 +138,19 @@ impl Session<'_> {
     /// The session ends; what runs goes on, and is taken over by the next.
     pub(super) fn leave_running(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
-        self.starting.clear();
+        self.machine.starting.clear();
         self.commit();
         // What cannot be written is found out by the next session, from the status files.
         let last = self.now() + PATIENCE;
-        while self.stalled.is_some() && self.now() < last {
-            let _ = self.engine.wait(Duration::from_millis(100));
+        while self.ledger.stalled.is_some() && self.now() < last {
+            let _ = self.machine.engine.wait(Duration::from_millis(100));
             self.commit();
         }
-        let written = self.journal.commit().map_err(ExecuteError::from);
+        let written = self.ledger.journal.commit().map_err(ExecuteError::from);
         if written.is_ok() {
             self.tell_news();
         }
-        self.engine.leave();
+        self.machine.engine.leave();
         written
     }
 }

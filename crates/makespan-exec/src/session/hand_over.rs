@@ -60,7 +60,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
 
 impl<'a> Handed<'a> {
     /// Nothing is due yet.
-    pub fn new(instance: &Instance, plan: &Schedule, (again, is_old): (PlanAgain<'a>, bool), runs: &[Run]) -> Self {
+    pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
         for placement in plan.placements() {
@@ -117,7 +117,7 @@ impl Session<'_> {
     fn submit_all(&mut self) -> Result<(), ExecuteError> {
         // Of those that wait for what has failed it is written down already.
         let of = |event: &Event| if let Event::Failed(task) = *event { Some(task) } else { None };
-        let closed: BTreeSet<TaskId> = self.events.iter().filter_map(of).collect();
+        let closed: BTreeSet<TaskId> = self.policy.events.iter().filter_map(of).collect();
         for task in std::mem::take(&mut self.state.unreleased) {
             if !closed.contains(&task) {
                 self.insert(task);
@@ -134,7 +134,7 @@ impl Session<'_> {
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
-            if self.is_idle() && self.handed.as_ref().is_none_or(|handed| handed.due.is_empty()) {
+            if self.is_idle() && self.machine.handed.as_ref().is_none_or(|handed| handed.due.is_empty()) {
                 return Ok(());
             }
             self.wait()?;
@@ -143,14 +143,14 @@ impl Session<'_> {
     }
 
     fn insert(&mut self, task: TaskId) {
-        if let Some(handed) = &mut self.handed {
+        if let Some(handed) = &mut self.machine.handed {
             handed.insert(task);
         }
     }
 
     /// What was lost or failed and is tried again is due again, and so is what waits for it: where it is, it would never start.
     fn heed(&mut self) {
-        for event in std::mem::take(&mut self.events) {
+        for event in std::mem::take(&mut self.policy.events) {
             match event {
                 Event::Finished(task) | Event::Failed(task) => self.state.end(task),
                 Event::Interrupted(task) => {
@@ -169,7 +169,7 @@ impl Session<'_> {
             let instance = self.state.instance();
             let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
             for next in behind.collect::<Vec<TaskId>>() {
-                if seen.insert(next) && self.active.contains_key(&next) {
+                if seen.insert(next) && self.machine.active.contains_key(&next) {
                     open.push(next);
                     if self.take_back(next) {
                         self.insert(next);
@@ -181,20 +181,20 @@ impl Session<'_> {
 
     /// Takes a task back that has not begun; whether that was so. It is open again.
     fn take_back(&mut self, task: TaskId) -> bool {
-        let going = self.active.get(&task).is_some_and(|active| active.going);
-        if !going || !self.engine.recall(task) {
+        let going = self.machine.active.get(&task).is_some_and(|active| active.going);
+        if !going || !self.machine.engine.recall(task) {
             return false;
         }
-        self.active.remove(&task);
-        self.journal.note(Record::Interrupted { task, at: self.now() });
+        self.machine.active.remove(&task);
+        self.ledger.journal.note(Record::Interrupted { task, at: self.now() });
         true
     }
 
     /// Takes back whatever has not begun, where the engine was given tasks that wait.
     pub(super) fn recall_all(&mut self) {
-        let Some(handed) = &mut self.handed else { return };
+        let Some(handed) = &mut self.machine.handed else { return };
         handed.due.clear();
-        let all: Vec<TaskId> = self.active.keys().copied().collect();
+        let all: Vec<TaskId> = self.machine.active.keys().copied().collect();
         let left = all.into_iter().filter(|&task| self.take_back(task)).count();
         if left > 0 {
             let jobs = if left == 1 {
@@ -208,27 +208,27 @@ impl Session<'_> {
 
     /// A task that will never start is not given to the engine, or is taken back.
     pub(super) fn withdraw(&mut self, task: TaskId) {
-        let Some(handed) = &mut self.handed else { return };
+        let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
-        self.starting.retain(|delayed| delayed.task != task);
-        if self.active.get(&task).is_some_and(|active| active.going) {
-            self.engine.recall(task);
-            self.active.remove(&task);
+        self.machine.starting.retain(|delayed| delayed.task != task);
+        if self.machine.active.get(&task).is_some_and(|active| active.going) {
+            self.machine.engine.recall(task);
+            self.machine.active.remove(&task);
         }
     }
 
     /// Gives the engine as many tasks as it takes.
     fn submit_due(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
-        if let Some(handed) = &mut self.handed
+        if let Some(handed) = &mut self.machine.handed
             && !handed.due.is_empty()
-            && self.engine.takes_more()
-            && (std::mem::take(&mut handed.is_old) || self.engine.wants_new_plan())
+            && self.machine.engine.takes_more()
+            && (std::mem::take(&mut handed.is_old) || self.machine.engine.wants_new_plan())
         {
             handed.plan_again(self.state.instance(), now);
         }
-        while self.starting.is_empty() && self.engine.takes_more() {
-            let Some(handed) = &mut self.handed else { return Ok(()) };
+        while self.machine.starting.is_empty() && self.machine.engine.takes_more() {
+            let Some(handed) = &mut self.machine.handed else { return Ok(()) };
             let Some((_, task)) = handed.due.pop_first() else { return Ok(()) };
             let processors = handed.processors[task.index()].clone();
             self.launch(Delayed { task, processors, due: self.now(), pause: PAUSE })?;
@@ -239,13 +239,13 @@ impl Session<'_> {
     /// A task has begun.
     pub(super) fn begun(&mut self, task: TaskId, at: SystemTime, processors: ProcSet) {
         let now = self.now();
-        let Some(active) = self.active.get_mut(&task) else { return };
+        let Some(active) = self.machine.active.get_mut(&task) else { return };
         // Clocks of several machines differ.
-        active.start = since_origin(at, self.origin).clamp(active.start, now.max(active.start));
+        active.start = since_origin(at, self.ledger.origin).clamp(active.start, now.max(active.start));
         active.processors = processors;
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
-        self.journal.note(Record::Begun { task, at, processors });
+        self.ledger.journal.note(Record::Begun { task, at, processors });
         // For the display alone: where the view does not fit what another system did, the task is not shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
@@ -253,23 +253,24 @@ impl Session<'_> {
 
     /// After how long the session itself ends a task, if ever. Where the engine decides when a task starts, it ends it, too.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
-        self.limit(task).filter(|_| self.handed.is_none())
+        self.limit(task).filter(|_| self.machine.handed.is_none())
     }
 
     /// After how long a task is ended: its walltime, or less where the policy says so, or the timeout of the run.
     pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
-        walltime.into_iter().chain(self.granted.get(&task).copied()).min()
+        walltime.into_iter().chain(self.policy.granted.get(&task).copied()).min()
     }
 
     /// Where the engine decides when a task starts: what must end first.
     pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
         let instance = self.state.instance();
-        if self.handed.is_none() || instance.edges().is_empty() {
+        if self.machine.handed.is_none() || instance.edges().is_empty() {
             return Vec::new();
         }
         let before = instance.incoming(task).flat_map(|edge| instance.equal_tasks(edge.from));
-        let succeeded = |other: &TaskId| self.handed.as_ref().is_some_and(|handed| handed.succeeded[other.index()]);
+        let succeeded =
+            |other: &TaskId| self.machine.handed.as_ref().is_some_and(|handed| handed.succeeded[other.index()]);
         let mut before: Vec<TaskId> = before.filter(|other| !succeeded(other)).collect();
         before.sort_unstable();
         before.dedup();
@@ -278,16 +279,16 @@ impl Session<'_> {
 
     /// A task has ended with success: nothing has to wait for it any more.
     pub(super) fn note_success(&mut self, task: TaskId) {
-        if let Some(handed) = &mut self.handed {
+        if let Some(handed) = &mut self.machine.handed {
             handed.succeeded[task.index()] = true;
-            self.engine.hear_success(task);
+            self.machine.engine.hear_success(task);
         }
     }
 
     /// How long it is until the release date of a task, where the engine decides when it starts.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
         let left = self.state.instance().release(task).saturating_since(self.now());
-        if self.handed.is_some() {
+        if self.machine.handed.is_some() {
             Duration::from_nanos(u64::try_from(left.ticks()).unwrap_or(0))
         } else {
             Duration::ZERO

@@ -42,51 +42,80 @@ const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
 pub(crate) struct Session<'a> {
     pub options: &'a ExecuteOptions,
     pub observer: &'a mut dyn Observer,
-    pub journal: Journal,
-    pub storage: &'a dyn Storage,
     pub files: Rc<Files>,
-    pub engine: &'a mut dyn Engine,
     pub clock: Clock,
-    /// What tells this run from others: when it began, and of which instance it is.
-    pub origin: i64,
-    pub fingerprint: String,
     pub state: State<'a>,
-    /// The instance as the session found it.
-    pub stated: &'a Instance,
-    /// Learns times from what ends.
-    pub estimator: Option<Box<dyn Estimator>>,
+    pub ledger: Ledger<'a>,
+    pub policy: PolicySide<'a>,
+    pub machine: EngineSide<'a>,
     pub attempts: Vec<u32>,
     pub retries: Retries,
     /// Tasks that somebody took back while they ran: they are not tried again.
     pub cancelled: BTreeSet<TaskId>,
-    /// Where jobs come while the run goes on: the tasks that the journal knows.
-    pub known: TaskList,
     /// Whether the session ends while what runs goes on.
     pub leaves: bool,
     /// Whether nothing more is to start: a task has failed for good, or the session ends.
     pub halted: bool,
-    pub active: BTreeMap<TaskId, Active>,
-    /// For how long the policy of this session lets tasks run, where that is less than their walltime.
-    pub granted: BTreeMap<TaskId, Time>,
-    pub starting: Vec<Delayed>,
-    pub doubtful: Vec<Doubtful>,
-    /// What the observer has not heard yet.
+    /// News that the observer has not heard yet.
     pub news: Vec<News>,
-    /// What the policy has not heard yet.
-    pub events: Vec<Event>,
-    pub wake: Option<Time>,
-    /// How many processes the system has killed for memory, when it was last asked, and how many of those since the session began
-    /// are not known to be of tasks.
-    pub memory_kills: u64,
-    pub unexplained_kills: u64,
-    /// Whether a start was refused since its processors are about to go.
-    pub closing: bool,
-    /// When processors will close, as far as anybody knows.
-    pub closings: Vec<(Outage, Unavailable)>,
+}
+
+/// The journal, and the run that it is of.
+pub(crate) struct Ledger<'a> {
+    pub journal: Journal,
+    pub storage: &'a dyn Storage,
+    /// The instant at which the run began and the identity of its instance, which tell it from others.
+    pub origin: i64,
+    pub fingerprint: String,
+    /// Where jobs come while the run goes on: the tasks that the journal knows.
+    pub known: TaskList,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
-    /// Where the engine decides when tasks start: what it is still to be given.
+}
+
+/// The knowledge and the wishes of the policy.
+pub(crate) struct PolicySide<'a> {
+    /// The instance as the session found it.
+    pub stated: &'a Instance,
+    /// Learns times from what ends.
+    pub estimator: Option<Box<dyn Estimator>>,
+    /// The times for which the policy lets tasks run, where these are below their walltimes.
+    pub granted: BTreeMap<TaskId, Time>,
+    /// Events that the policy has not heard yet.
+    pub events: Vec<Event>,
+    pub wake: Option<Time>,
+    /// Whether a start was refused since its processors are about to go.
+    pub closing: bool,
+    /// When processors will close, as far as is known.
+    pub closings: Vec<(Outage, Unavailable)>,
+}
+
+/// The tasks that the engine has, or is about to get.
+pub(crate) struct EngineSide<'a> {
+    pub engine: &'a mut dyn Engine,
+    pub active: BTreeMap<TaskId, Active>,
+    pub starting: Vec<Delayed>,
+    pub doubtful: Vec<Doubtful>,
+    /// Where the engine decides when tasks start: the tasks that it is still to be given.
     pub handed: Option<Handed<'a>>,
+    /// The number of processes that the system had killed for memory when it was last asked, and the number of those since the
+    /// session began that are not known to be of tasks.
+    pub memory_kills: u64,
+    pub unexplained_kills: u64,
+}
+
+impl<'a> PolicySide<'a> {
+    pub fn new(stated: &'a Instance, estimator: Option<Box<dyn Estimator>>) -> Self {
+        let (granted, events, closings) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { stated, estimator, granted, events, wake: None, closing: false, closings }
+    }
+}
+
+impl<'a> EngineSide<'a> {
+    pub fn new(engine: &'a mut dyn Engine, handed: Option<Handed<'a>>, memory_kills: u64) -> Self {
+        let (active, starting, doubtful) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { engine, active, starting, doubtful, handed, memory_kills, unexplained_kills: 0 }
+    }
 }
 
 impl Session<'_> {
@@ -110,7 +139,7 @@ impl Session<'_> {
     /// Where its processors are not its own.
     pub fn take_over(&mut self, task: TaskId, attempt: &Attempt, gpus: Vec<u64>) -> Result<(), ExecuteError> {
         let (start, processors, now) = (attempt.at, attempt.processors.clone(), self.now());
-        if self.handed.is_none() {
+        if self.machine.handed.is_none() {
             self.state.cluster.take_over(Running { task, start, processors: processors.clone() })?;
         }
         if let Some(held) = &mut self.state.gpus {
@@ -119,23 +148,23 @@ impl Session<'_> {
         let walltime = self.own_walltime(task).map(|walltime| start + walltime);
         let ending = attempt.ending.map(|cause| (cause, now));
         let active = Active { attempt: attempt.attempt, start, processors, going: true, walltime, ending };
-        if self.handed.is_none() {
+        if self.machine.handed.is_none() {
             self.news.push(News::Started(active.running(task)));
         }
-        self.active.insert(task, active);
+        self.machine.active.insert(task, active);
         Ok(())
     }
 
     /// Writes down that all is done, as soon as it can be.
     fn finish(&mut self) -> Result<(), ExecuteError> {
-        self.journal.note(Record::Finished { at: self.now() });
+        self.ledger.journal.note(Record::Finished { at: self.now() });
         self.commit();
-        while self.stalled.is_some() && !self.options.stop.is_requested() {
+        while self.ledger.stalled.is_some() && !self.options.stop.is_requested() {
             self.wait()?;
             self.commit();
             self.refuse_deletion()?;
         }
-        Ok(self.journal.commit()?)
+        Ok(self.ledger.journal.commit()?)
     }
 
     fn drive(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
@@ -150,14 +179,14 @@ impl Session<'_> {
             let now = self.now();
             while let Some(task) = self.state.release(now) {
                 if self.state.cluster.submit(task) {
-                    self.events.push(Event::Submitted(task));
+                    self.policy.events.push(Event::Submitted(task));
                 }
             }
-            if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
-                self.events.push(Event::Wake);
+            if self.policy.events.is_empty() && self.policy.wake.is_some_and(|wake| wake <= now) {
+                self.policy.events.push(Event::Wake);
             }
             // A task that cannot be started ends at once.
-            while !self.events.is_empty() && !self.options.stop.is_requested() {
+            while !self.policy.events.is_empty() && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }
             self.start_delayed()?;
@@ -166,8 +195,8 @@ impl Session<'_> {
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
-            let all_started = self.state.unreleased.is_empty() && self.wake.is_none();
-            let none_awaited = !self.engine.awaits() || self.state.cluster.waiting().is_empty();
+            let all_started = self.state.unreleased.is_empty() && self.policy.wake.is_none();
+            let none_awaited = !self.machine.engine.awaits() || self.state.cluster.waiting().is_empty();
             if self.is_idle() && all_started && none_awaited && self.options.intake.is_none() {
                 return Ok(self.state.cluster.check_complete()?);
             }
@@ -181,15 +210,15 @@ impl Session<'_> {
     fn drain(&mut self) -> Result<(), ExecuteError> {
         self.recall_all();
         self.call_off();
-        self.starting.clear();
+        self.machine.starting.clear();
         self.forget_crowded();
         while !self.options.stop.is_requested() {
             self.commit();
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
-            self.events.clear();
-            if self.active.is_empty() && self.doubtful.is_empty() && self.stalled.is_none() {
+            self.policy.events.clear();
+            if self.machine.active.is_empty() && self.machine.doubtful.is_empty() && self.ledger.stalled.is_none() {
                 break;
             }
             self.wait()?;
@@ -199,10 +228,10 @@ impl Session<'_> {
 
     /// A journal that was deleted will never be written again.
     fn refuse_deletion(&self) -> Result<(), ExecuteError> {
-        if self.stalled.is_none() && self.starting.is_empty() {
+        if self.ledger.stalled.is_none() && self.machine.starting.is_empty() {
             return Ok(());
         }
-        match self.journal.in_place() {
+        match self.ledger.journal.in_place() {
             Err(error @ JournalError::Gone { .. }) => Err(error.into()),
             _ => Ok(()),
         }
@@ -210,39 +239,40 @@ impl Session<'_> {
 
     /// Whether no task runs, is to be started or has an end that is not written down.
     pub(super) fn is_idle(&self) -> bool {
-        let none = self.active.is_empty() && self.starting.is_empty() && self.doubtful.is_empty();
-        none && !self.is_crowded() && self.events.is_empty() && self.stalled.is_none()
+        let none =
+            self.machine.active.is_empty() && self.machine.starting.is_empty() && self.machine.doubtful.is_empty();
+        none && !self.is_crowded() && self.policy.events.is_empty() && self.ledger.stalled.is_none()
     }
 
     fn now(&self) -> Time {
-        self.clock.now(&*self.engine)
+        self.clock.now(&*self.machine.engine)
     }
 
     /// Tells the policy all that it has not heard yet, and does what it wants.
     fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = std::mem::take(&mut self.policy.events);
         events.sort_by_key(Event::order);
         for event in &events {
             match *event {
                 Event::Finished(task) | Event::Failed(task) => {
-                    self.granted.remove(&task);
+                    self.policy.granted.remove(&task);
                     self.state.end(task);
                 }
                 Event::Interrupted(task) => {
-                    self.granted.remove(&task);
+                    self.policy.granted.remove(&task);
                     self.state.end(task);
                     self.state.cluster.submit(task);
                 }
                 _ => {}
             }
         }
-        self.wake = None;
+        self.policy.wake = None;
         let now = self.now();
         self.state.cluster.advance(now);
         let mut decisions = Vec::new();
         policy.on(&events, &self.state.cluster.view(), &mut decisions);
         for entry in policy.log() {
-            self.journal.note(Record::Told { entry });
+            self.ledger.journal.note(Record::Told { entry });
             self.news.push(News::Told(entry));
         }
         for decision in decisions {
@@ -250,15 +280,15 @@ impl Session<'_> {
                 Decision::Start { task, processors } => self.start(task, processors)?,
                 Decision::Limit { task, time } => {
                     self.state.cluster.check_waiting(task)?;
-                    self.granted.insert(task, time);
+                    self.policy.granted.insert(task, time);
                 }
                 Decision::WakeAt(at) => {
                     let at = at.max(now + SHORTEST_WAKE);
-                    self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+                    self.policy.wake = Some(self.policy.wake.map_or(at, |wake| wake.min(at)));
                 }
                 Decision::Cancel(task) => {
                     self.state.cluster.withdraw(task)?;
-                    self.journal.note(Record::Cancelled { task, at: now });
+                    self.ledger.journal.note(Record::Cancelled { task, at: now });
                     self.news.push(News::Cancelled(task));
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(task)));
                     self.abandon(task, now)?;
@@ -266,24 +296,24 @@ impl Session<'_> {
             }
         }
         // Before the policy is asked again, which would start the same on them.
-        if std::mem::take(&mut self.closing) { self.hear() } else { Ok(()) }
+        if std::mem::take(&mut self.policy.closing) { self.hear() } else { Ok(()) }
     }
 
     /// Sleeps until a process ends, an instant of interest comes, or the next tick.
     fn wait(&mut self) -> Result<(), ExecuteError> {
-        if !self.events.is_empty() {
+        if !self.policy.events.is_empty() {
             return Ok(());
         }
         let now = self.now();
-        let limits = self.active.values().map(|active| match active.ending {
+        let limits = self.machine.active.values().map(|active| match active.ending {
             Some((_, kill)) => Some(kill),
             None => active.walltime,
         });
-        let doubts = self.doubtful.iter().map(|doubtful| doubtful.due);
-        let instants = limits.flatten().chain(doubts).chain(self.wake).chain(self.state.next_release());
+        let doubts = self.machine.doubtful.iter().map(|doubtful| doubtful.due);
+        let instants = limits.flatten().chain(doubts).chain(self.policy.wake).chain(self.state.next_release());
         let next = instants.chain(self.next_attempt()).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
-        if let Some(notice) = self.engine.wait(until.min(self.options.tick)) {
+        if let Some(notice) = self.machine.engine.wait(until.min(self.options.tick)) {
             self.take_in(notice)?;
         }
         self.hear()?;
@@ -293,7 +323,7 @@ impl Session<'_> {
 
     /// Takes in all that has happened by now.
     fn hear(&mut self) -> Result<(), ExecuteError> {
-        while let Some(notice) = self.engine.wait(Duration::ZERO) {
+        while let Some(notice) = self.machine.engine.wait(Duration::ZERO) {
             self.take_in(notice)?;
         }
         Ok(())
@@ -305,7 +335,7 @@ impl Session<'_> {
             Notice::Ended(task) => return self.exited(task),
             Notice::TimedOut(task) => {
                 let now = self.now();
-                if let Some(active) = self.active.get_mut(&task) {
+                if let Some(active) = self.machine.active.get_mut(&task) {
                     active.ending = Some((Cause::Walltime, now));
                 }
                 return self.exited(task);
@@ -339,7 +369,9 @@ impl Session<'_> {
         for &(first, last) in processors.intervals() {
             let nodes = platform.node_of(first)..=platform.node_of(last);
             let computing = nodes.filter(|&node| platform.nodes()[node].processors > 0);
-            self.events.extend(computing.map(event).filter(|event| !self.events.contains(event)).collect::<Vec<_>>());
+            self.policy
+                .events
+                .extend(computing.map(event).filter(|event| !self.policy.events.contains(event)).collect::<Vec<_>>());
         }
     }
 }

@@ -102,7 +102,8 @@ impl Retries {
     fn has_room<'b>(
         &self,
         instance: &Instance,
-        (task, processors): (TaskId, &ProcSet),
+        task: TaskId,
+        processors: &ProcSet,
         mut running: impl Iterator<Item = (TaskId, &'b ProcSet)>,
     ) -> bool {
         let Some(memory) = self.memory.filter(|_| !self.raised.is_empty()) else { return true };
@@ -162,10 +163,10 @@ impl Session<'_> {
     }
 
     fn has_room(&self, delayed: &Delayed) -> bool {
-        let running = self.active.iter().map(|(&task, active)| (task, &active.processors));
-        let starting = self.starting.iter().map(|delayed| (delayed.task, &delayed.processors));
-        let place = (delayed.task, &delayed.processors);
-        self.retries.has_room(self.state.instance(), place, running.chain(starting))
+        let running = self.machine.active.iter().map(|(&task, active)| (task, &active.processors));
+        let starting = self.machine.starting.iter().map(|delayed| (delayed.task, &delayed.processors));
+        let (instance, others) = (self.state.instance(), running.chain(starting));
+        self.retries.has_room(instance, delayed.task, &delayed.processors, others)
     }
 
     pub(super) fn is_crowded(&self) -> bool {

@@ -54,22 +54,22 @@ impl Session<'_> {
             not_before: self.until_release(task),
             after: &after,
         };
-        let started = if self.stalled.is_some() {
+        let started = if self.ledger.stalled.is_some() {
             // Nothing starts that cannot be written down.
-            self.starting.push(Delayed { task, processors, due: self.now(), pause });
+            self.machine.starting.push(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
-        } else if let Err(error) = self.journal.in_place() {
+        } else if let Err(error) = self.ledger.journal.in_place() {
             // Whatever the task would be refused for is not its own.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
-            self.engine.start(&start)
+            self.machine.engine.start(&start)
         };
         let at = self.now();
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
                 let walltime = self.own_walltime(task).map(|walltime| at + walltime);
-                self.journal.note(Record::Started {
+                self.ledger.journal.note(Record::Started {
                     task,
                     attempt,
                     at,
@@ -79,14 +79,14 @@ impl Session<'_> {
                     gpus: held,
                 });
                 let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
-                if self.handed.is_none() {
+                if self.machine.handed.is_none() {
                     self.news.push(News::Started(active.running(task)));
                 }
-                self.active.insert(task, active);
+                self.machine.active.insert(task, active);
             }
             Err(Refusal { closing: true, .. }) => {
-                self.events.push(Event::Interrupted(task));
-                self.closing = true;
+                self.policy.events.push(Event::Interrupted(task));
+                self.policy.closing = true;
             }
             Err(Refusal { passing: true, reason, .. }) => {
                 if pause == FIRST_PAUSE {
@@ -94,7 +94,7 @@ impl Session<'_> {
                     self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));
                 }
                 let next = LONGEST_PAUSE.min(pause + pause);
-                self.starting.push(Delayed { task, processors, due: at + pause, pause: next });
+                self.machine.starting.push(Delayed { task, processors, due: at + pause, pause: next });
             }
             Err(Refusal { reason, .. }) => {
                 return self.record_end(End::not_started(task, at, processors, &reason));
@@ -105,12 +105,13 @@ impl Session<'_> {
 
     /// Tries the refused starts that are due again.
     pub(super) fn start_delayed(&mut self) -> Result<(), ExecuteError> {
-        if self.stalled.is_some() {
+        if self.ledger.stalled.is_some() {
             return Ok(());
         }
         let now = self.now();
-        let (due, rest) = std::mem::take(&mut self.starting).into_iter().partition(|delayed| delayed.due <= now);
-        self.starting = rest;
+        let (due, rest) =
+            std::mem::take(&mut self.machine.starting).into_iter().partition(|delayed| delayed.due <= now);
+        self.machine.starting = rest;
         Vec::into_iter(due).try_for_each(|delayed| self.launch(delayed))
     }
 
@@ -118,29 +119,29 @@ impl Session<'_> {
     /// journal cannot be written no task starts, and nothing is told.
     pub(super) fn commit(&mut self) {
         let now = self.now();
-        if self.stalled.is_some_and(|again| now < again) {
+        if self.ledger.stalled.is_some_and(|again| now < again) {
             return;
         }
-        let mut written = self.journal.write();
-        if self.uses_up() || self.engine.outlives_us() {
-            written = written.and_then(|()| self.journal.sync());
+        let mut written = self.ledger.journal.write();
+        if self.uses_up() || self.machine.engine.outlives_us() {
+            written = written.and_then(|()| self.ledger.journal.sync());
         }
         match &written {
             Ok(()) => self.let_go(),
             Err(_) => self.call_off(),
         }
-        match written.and_then(|()| self.journal.sync()) {
+        match written.and_then(|()| self.ledger.journal.sync()) {
             Ok(()) => {
-                if self.stalled.take().is_some() {
+                if self.ledger.stalled.take().is_some() {
                     self.observer.message("the journal can be written again; the run goes on");
                 }
                 self.tell_news();
             }
             Err(error) => {
-                if self.stalled.is_none() {
+                if self.ledger.stalled.is_none() {
                     self.observer.message(&format!("{error}; no job is started until the journal can be written"));
                 }
-                self.stalled = Some(now + WRITE_PAUSE);
+                self.ledger.stalled = Some(now + WRITE_PAUSE);
             }
         }
     }
@@ -152,10 +153,10 @@ impl Session<'_> {
 
     /// Lets the tasks run whose records are written.
     fn let_go(&mut self) {
-        for (&task, active) in self.active.iter_mut().filter(|(_, active)| !active.going) {
+        for (&task, active) in self.machine.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {
-                run: self.origin,
-                instance: self.fingerprint.clone(),
+                run: self.ledger.origin,
+                instance: self.ledger.fingerprint.clone(),
                 task,
                 attempt: active.attempt,
                 at: active.start,
@@ -164,21 +165,23 @@ impl Session<'_> {
             active.going = true;
             self.attempts[task.index()] = active.attempt;
             // A claim holds numbers and one plain text.
-            self.engine.go(task, &serde_json::to_string(&claim).unwrap_or_default());
+            self.machine.engine.go(task, &serde_json::to_string(&claim).unwrap_or_default());
         }
     }
 
     /// Ends the shims whose tasks may not run yet; they are started again.
     pub(super) fn call_off(&mut self) {
         let waiting: Vec<TaskId> =
-            self.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
+            self.machine.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
         for task in waiting {
-            self.engine.call_off(task);
-            let Some(active) = self.active.remove(&task) else { continue };
-            self.journal.retain(|record| !matches!(record, Record::Started { task: other, .. } if *other == task));
+            self.machine.engine.call_off(task);
+            let Some(active) = self.machine.active.remove(&task) else { continue };
+            self.ledger
+                .journal
+                .retain(|record| !matches!(record, Record::Started { task: other, .. } if *other == task));
             self.news.retain(|news| !matches!(news, News::Started(running) if running.task == task));
             let (due, processors) = (self.now(), active.processors);
-            self.starting.push(Delayed { task, processors, due, pause: FIRST_PAUSE });
+            self.machine.starting.push(Delayed { task, processors, due, pause: FIRST_PAUSE });
         }
     }
 
@@ -214,17 +217,17 @@ impl Session<'_> {
     fn tell_measured(&mut self, run: &Run, attempt: u32) {
         if attempt > 0 {
             let command = self.state.instance().command(run.task);
-            let began = began(self.origin, run.start);
-            let host = self.engine.host(&run.processors);
-            let is_spread = is_spread(self.engine, self.state.instance().platform(), &run.processors);
+            let began = began(self.ledger.origin, run.start);
+            let host = self.machine.engine.host(&run.processors);
+            let is_spread = is_spread(self.machine.engine, self.state.instance().platform(), &run.processors);
             self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host, is_spread });
         }
     }
 
     /// When something is to be tried again.
     pub(super) fn next_attempt(&self) -> Option<Time> {
-        let starts = self.starting.iter().map(|delayed| delayed.due).min();
-        self.stalled.or(starts)
+        let starts = self.machine.starting.iter().map(|delayed| delayed.due).min();
+        self.ledger.stalled.or(starts)
     }
 
     /// The grace period in ticks.

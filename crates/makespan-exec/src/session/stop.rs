@@ -18,13 +18,13 @@ impl Session<'_> {
         self.halted = true;
         self.recall_all();
         self.call_off();
-        self.starting.clear();
+        self.machine.starting.clear();
         self.forget_crowded();
         // What is due for the policy is not waited for any more.
-        self.wake = None;
+        self.policy.wake = None;
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
-            self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
+            self.machine.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
         if !running.is_empty() && self.options.stop.requests() == 1 {
             let (count, grace) = (running.len(), self.grace());
             let jobs =
@@ -35,29 +35,29 @@ impl Session<'_> {
         }
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
-        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.doubtful) {
+        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
             self.interrupted(running, attempt, at);
         }
         let mut last = self.now() + self.grace() + PATIENCE;
         let mut hurried = None;
-        while !self.active.is_empty() {
+        while !self.machine.active.is_empty() {
             let at_once = self.options.stop.requests() > 1;
             self.kill_overdue(at_once);
             if at_once {
                 last = last.min(*hurried.get_or_insert(self.now() + PATIENCE));
             }
-            if self.engine.outlives_us() && last <= self.now() {
+            if self.machine.engine.outlives_us() && last <= self.now() {
                 self.leave();
                 break;
             }
             // What the policy has not heard it will not hear any more.
-            self.events.clear();
+            self.policy.events.clear();
             result = result.and(self.wait());
             self.commit();
         }
-        self.journal.note(Record::Stopped { at: self.now() });
-        self.stalled = None;
-        let written = self.journal.commit().map_err(ExecuteError::from);
+        self.ledger.journal.note(Record::Stopped { at: self.now() });
+        self.ledger.stalled = None;
+        let written = self.ledger.journal.commit().map_err(ExecuteError::from);
         if written.is_ok() {
             self.tell_news();
         }
@@ -66,8 +66,8 @@ impl Session<'_> {
 
     /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.
     fn leave(&mut self) {
-        let count = self.active.len();
-        let Some(&first) = self.active.keys().next() else { return };
+        let count = self.machine.active.len();
+        let Some(&first) = self.machine.active.keys().next() else { return };
         let name = self.state.name(first);
         let text = if count == 1 {
             format!("nothing says that job `{name}` has ended; resuming the run finds out what became of it")
@@ -77,6 +77,6 @@ impl Session<'_> {
             )
         };
         self.observer.message(&text);
-        self.active.clear();
+        self.machine.active.clear();
     }
 }

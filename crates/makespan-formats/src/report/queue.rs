@@ -303,8 +303,8 @@ pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result
         "origin" => report.origin.iter().try_for_each(|line| write!(out, "<span>{}</span> ", Text(line))),
         "remarks" => write_remarks(out, report.remarks),
         "until" => write!(out, "{}", Text(report.until_words)),
-        "waiting" => listed(report, false).try_for_each(|row| waiting(out, row, report.until)),
-        "running" => listed(report, true).try_for_each(|row| running(out, row, report.until)),
+        "waiting" => listed(report, false).try_for_each(|(job, is_shown)| waiting(out, job, is_shown, report.until)),
+        "running" => listed(report, true).try_for_each(|(job, is_shown)| running(out, job, is_shown, report.until)),
         "more-waiting" => more(out, listed(report, false).count()),
         "more-running" => more(out, listed(report, true).count()),
         other => unreachable!("the page template has no slot {other}"),
@@ -329,7 +329,7 @@ fn more(out: &mut impl Write, count: usize) -> io::Result<()> {
     )
 }
 
-fn waiting(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64) -> io::Result<()> {
+fn waiting(out: &mut impl Write, job: &QueuedJob, is_shown: bool, until: i64) -> io::Result<()> {
     head(out, job, is_shown)?;
     let (limit, starts, between) = (Text(&job.limit), Text(&job.starts), Text(&job.between));
     write!(out, "<td class=\"t more\">{limit}<td class=t>{starts}<td class=\"t more\">{between}")?;
@@ -339,7 +339,7 @@ fn waiting(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64
     writeln!(out, "</tr>")
 }
 
-fn running(out: &mut impl Write, (job, is_shown): (&QueuedJob, bool), until: i64) -> io::Result<()> {
+fn running(out: &mut impl Write, job: &QueuedJob, is_shown: bool, until: i64) -> io::Result<()> {
     head(out, job, is_shown)?;
     write!(out, "<td class=\"t more\">{}<td class=t>{}", Text(&job.starts), Text(&job.ends))?;
     bars(out, until, job, None)?;

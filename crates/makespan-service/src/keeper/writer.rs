@@ -147,7 +147,7 @@ impl Writer {
             return;
         }
         let done = self.store.change(|change| {
-            refused.iter().try_for_each(|(job, position, why)| change.not_taken((*job, *position), why))
+            refused.iter().try_for_each(|(job, position, why)| change.not_taken(*job, *position, why))
         });
         if let Ok(((), taken)) = done {
             self.shared.happened(taken.latest);

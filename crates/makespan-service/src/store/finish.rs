@@ -171,7 +171,7 @@ impl Change<'_> {
     ///
     /// # Errors
     /// What the database says.
-    pub fn not_taken(&mut self, (job, position): (JobNumber, u64), reason: &str) -> Result<(), Error> {
+    pub fn not_taken(&mut self, job: JobNumber, position: u64, reason: &str) -> Result<(), Error> {
         self.unhand(position)?;
         let Some(known) = self.known(job)?.filter(|known| !known.state.is_final()) else { return Ok(()) };
         let sql = "UPDATE jobs SET reason = ?2, not_started = tasks WHERE number = ?1";

@@ -96,38 +96,38 @@ impl Agent {
 impl Pilots {
     /// The place that a node of the plan is now.
     pub(super) fn place_of(&self, slot: usize) -> Option<&Place> {
-        let own = self.agents.iter().filter(|(_, agent)| agent.slot == slot && agent.gone.is_none());
+        let own = self.nodes.agents.iter().filter(|(_, agent)| agent.slot == slot && agent.gone.is_none());
         own.map(|(place, _)| place).next_back()
     }
 
     /// What a node of the plan is called in the cluster.
     pub(super) fn node_name(&self, slot: usize) -> String {
-        self.place_of(slot).map_or_else(|| self.slots.name(slot).to_owned(), |place| place.node.clone())
+        self.place_of(slot).map_or_else(|| self.nodes.slots.name(slot).to_owned(), |place| place.node.clone())
     }
 
     /// A place that an earlier session knew.
     pub(super) fn know(&mut self, place: &Place, slot: usize) {
-        self.agents.insert(place.clone(), Agent::of(slot));
+        self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
 
     /// Gives places that are new to the nodes of the plan that wait for them.
     pub(super) fn look_for_agents(&mut self) {
-        if (0..self.slots.len()).all(|slot| self.place_of(slot).is_some()) {
+        if (0..self.nodes.slots.len()).all(|slot| self.place_of(slot).is_some()) {
             return;
         }
         for place in self.board.places() {
-            if self.agents.contains_key(&place) || self.board.is_over(place.job) {
+            if self.nodes.agents.contains_key(&place) || self.board.is_over(place.job) {
                 continue;
             }
-            let Some(seat) = self.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
+            let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
             // A node that has left a job does not come back to it; a controller without its memory gives the number of a job again.
-            if self.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
+            if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }
-            let free = self.slots.of_seat(seat).filter(|&slot| self.place_of(slot).is_none());
+            let free = self.nodes.slots.of_seat(seat).filter(|&slot| self.place_of(slot).is_none());
             let free: Vec<usize> = free.collect();
-            let Some(slot) = self.slots.choose(&free, &place.node) else { continue };
+            let Some(slot) = self.nodes.slots.choose(&free, &place.node) else { continue };
             if let Err(error) = self.board.bind(&place, slot) {
                 self.tell(format!("cannot write which node {} is: {error}; trying again", place.node));
                 continue;
@@ -139,14 +139,14 @@ impl Pilots {
 
     /// Keeps connections up, and sees who is silent and who is gone.
     pub(super) fn look_after_agents(&mut self) {
-        let places: Vec<Place> = self.agents.keys().cloned().collect();
+        let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
         for place in places {
             self.look_after(&place);
         }
     }
 
     fn look_after(&mut self, place: &Place) {
-        let Some(agent) = self.agents.get_mut(place) else { return };
+        let Some(agent) = self.nodes.agents.get_mut(place) else { return };
         // Who is connected says nothing while nothing ends.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
@@ -163,16 +163,16 @@ impl Pilots {
                 && agent.beacon.as_ref().is_none_or(|known| known.no_limits.is_none())
             {
                 let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
-                self.notices.push_back(makespan_exec::engine::Notice::Told(text));
+                self.run.notices.push_back(makespan_exec::engine::Notice::Told(text));
             }
             // Another agent of the place may stay.
             agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
             agent.beacon = beacon;
             if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
-                self.dials += 1;
-                (agent.number, agent.dialling) = (self.dials, true);
-                let sender = self.sender.clone();
-                dial(place, beacon, self.dials, move |place, number, said| {
+                self.hearing.dials += 1;
+                (agent.number, agent.dialling) = (self.hearing.dials, true);
+                let sender = self.hearing.sender.clone();
+                dial(place, beacon, self.hearing.dials, move |place, number, said| {
                     sender.send(Heard::Agent(place, number, said)).is_ok()
                 });
             }
@@ -182,22 +182,22 @@ impl Pilots {
         match gone {
             Some(reason) if silent => {
                 self.lose(place, &reason);
-                self.agents.remove(place);
-                self.gone.insert(place.clone(), self.board.beacon(place).map(|beacon| beacon.token));
-                self.watch.forget_node(place);
+                self.nodes.agents.remove(place);
+                self.nodes.gone.insert(place.clone(), self.board.beacon(place).map(|beacon| beacon.token));
+                self.hearing.watch.forget_node(place);
             }
             Some(_) => {}
             None if is_away => self.close(slot, None),
-            None if self.seats[self.slots.seat(slot)].takes_tasks() => self.open(slot),
+            None if self.nodes.seats[self.nodes.slots.seat(slot)].takes_tasks() => self.open(slot),
             None => self.close(slot, None),
         }
         if silent {
-            self.watch.ask_node(place);
+            self.hearing.watch.ask_node(place);
         }
     }
 
     pub(super) fn heard_of_agent(&mut self, place: &Place, number: u64, said: Said) {
-        let Some(agent) = self.agents.get_mut(place).filter(|agent| agent.number == number) else { return };
+        let Some(agent) = self.nodes.agents.get_mut(place).filter(|agent| agent.number == number) else { return };
         match said {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());

@@ -43,28 +43,28 @@ impl Differences {
 impl Pilots {
     /// Looks at how an agent describes its node.
     pub(super) fn compare(&mut self, place: &Place, slot: usize, beacon: &Beacon) {
-        let stated = self.slots.processors(slot).len() as usize;
+        let stated = self.nodes.slots.processors(slot).len() as usize;
         if beacon.cores < stated {
-            self.differences.add(Differs::Cores(stated, beacon.cores), &place.node, 0);
+            self.hearing.differences.add(Differs::Cores(stated, beacon.cores), &place.node, 0);
         }
-        let planned = self.slots.gpu_count(slot);
+        let planned = self.nodes.slots.gpu_count(slot);
         if let Some(held) = beacon.gpus.filter(|&held| (held as u64) < planned) {
-            self.differences.add(Differs::Gpus(planned, held), &place.node, 0);
+            self.hearing.differences.add(Differs::Gpus(planned, held), &place.node, 0);
         }
         let apart = beacon.clock.zip(self.board.clock()).map(|(theirs, ours)| theirs - ours);
         if let Some(apart) = apart.filter(|apart| u128::from(apart.unsigned_abs()) > CLOSE.as_nanos()) {
-            self.differences.add(Differs::Clock, &place.node, apart);
+            self.hearing.differences.add(Differs::Clock, &place.node, apart);
         }
     }
 
     /// Tells of differences, of all nodes together.
     pub(super) fn tell_differences(&mut self) {
-        if self.differences.since.is_none_or(|since| since.elapsed() < PATIENCE) {
+        if self.hearing.differences.since.is_none_or(|since| since.elapsed() < PATIENCE) {
             return;
         }
-        self.differences.since = None;
-        for (differs, mut nodes) in std::mem::take(&mut self.differences.found) {
-            self.differences.told.insert(differs);
+        self.hearing.differences.since = None;
+        for (differs, mut nodes) in std::mem::take(&mut self.hearing.differences.found) {
+            self.hearing.differences.told.insert(differs);
             nodes.sort();
             nodes.dedup_by(|one, other| one.0 == other.0);
             let names = compress(nodes.iter().map(|node| node.0.as_str()));

@@ -58,33 +58,57 @@ pub struct Pilots {
     board: Board,
     options: PilotOptions,
     begun: Instant,
+    run: RunSide,
+    nodes: NodeSide,
+    hearing: Hearing,
+    looks: Looks,
+}
+
+/// The tasks that the run has given, and the news for it.
+#[derive(Debug, Default)]
+struct RunSide {
+    tasks: BTreeMap<TaskId, Held>,
+    by_id: BTreeMap<String, TaskId>,
+    notices: VecDeque<Notice>,
+    /// The number of tasks that wait.
+    waiting: usize,
+    limits: bool,
+}
+
+/// The nodes of the pilots, and the pilots that are to give them.
+#[derive(Debug)]
+struct NodeSide {
     slots: Slots,
     seats: Vec<Seat>,
     agents: BTreeMap<Place, Agent>,
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<Place, Option<String>>,
-    tasks: BTreeMap<TaskId, Held>,
-    by_id: BTreeMap<String, TaskId>,
-    notices: VecDeque<Notice>,
+    over: bool,
+    /// Since when some tasks wait and none is given to any agent.
+    idle: Option<Instant>,
+    /// Whether pilots go on when this is dropped.
+    leaves: bool,
+}
+
+/// The words of agents and of Slurm.
+#[derive(Debug)]
+struct Hearing {
     watch: Watch,
     mute: Mute,
     differences: Differences,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
     dials: u64,
-    limits: bool,
+}
+
+/// The instants of the last looks at files, agents and pilots.
+#[derive(Debug)]
+struct Looks {
     looked: Instant,
     glanced: Instant,
     beat: Instant,
     reviewed: Instant,
     pause: Duration,
-    over: bool,
-    /// How many tasks wait.
-    waiting: usize,
-    /// Since when some wait and none is given to anybody.
-    idle: Option<Instant>,
-    /// Whether pilots go on when this is dropped.
-    leaves: bool,
 }
 
 impl Pilots {
@@ -100,35 +124,27 @@ impl Pilots {
         let (sender, heard) = mpsc::channel();
         let slots = Slots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
         let watch = Watch::begin(options.commands.clone(), sender.clone());
-        let mut pilots = Self {
-            board,
-            begun: Instant::now(),
-            seats: Seat::all(&options.allocation),
+        let now = Instant::now();
+        let (mute, differences) = (Mute::default(), Differences::default());
+        let nodes = NodeSide {
             slots,
+            seats: Seat::all(&options.allocation),
             agents: BTreeMap::new(),
             gone: BTreeMap::new(),
-            tasks: BTreeMap::new(),
-            by_id: BTreeMap::new(),
-            notices: VecDeque::new(),
-            watch,
-            mute: Mute::default(),
-            differences: Differences::default(),
-            sender,
-            heard,
-            dials: 0,
-            limits: false,
-            looked: Instant::now(),
-            glanced: Instant::now(),
-            beat: Instant::now(),
-            reviewed: Instant::now(),
-            pause: SHORTEST,
             over: false,
-            waiting: 0,
             idle: None,
             leaves: false,
-            options,
         };
-        for slot in 0..pilots.slots.len() {
+        let mut pilots = Self {
+            board,
+            options,
+            begun: now,
+            run: RunSide::default(),
+            nodes,
+            hearing: Hearing { watch, mute, differences, sender, heard, dials: 0 },
+            looks: Looks { looked: now, glanced: now, beat: now, reviewed: now, pause: SHORTEST },
+        };
+        for slot in 0..pilots.nodes.slots.len() {
             pilots.close(slot, None);
         }
         pilots.find_earlier();
@@ -139,20 +155,20 @@ impl Pilots {
 
     /// No task may start on a node of the plan, for so long.
     fn close(&mut self, slot: usize, expected: Option<Duration>) {
-        if self.slots.close(slot) {
-            let (outage, processors) = (Outage(slot as u32), self.slots.processors(slot).clone());
-            self.notices.push_back(Notice::Down { outage, processors, expected });
+        if self.nodes.slots.close(slot) {
+            let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
+            self.run.notices.push_back(Notice::Down { outage, processors, expected });
         }
     }
 
     fn open(&mut self, slot: usize) {
-        if self.slots.open(slot) {
-            self.notices.push_back(Notice::Up(Outage(slot as u32)));
+        if self.nodes.slots.open(slot) {
+            self.run.notices.push_back(Notice::Up(Outage(slot as u32)));
         }
     }
 
     fn tell(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice::Told(text.into()));
+        self.run.notices.push_back(Notice::Told(text.into()));
     }
 
     fn take_in(&mut self, heard: Heard) {
@@ -164,10 +180,10 @@ impl Pilots {
 
     /// Looks at the files now and then.
     fn look(&mut self) {
-        if self.glanced.elapsed() >= GLANCE {
-            self.glanced = Instant::now();
-            if self.beat.elapsed() >= BEAT {
-                self.beat = Instant::now();
+        if self.looks.glanced.elapsed() >= GLANCE {
+            self.looks.glanced = Instant::now();
+            if self.looks.beat.elapsed() >= BEAT {
+                self.looks.beat = Instant::now();
                 self.board.beat_as_planner();
             }
             self.look_for_agents();
@@ -177,16 +193,16 @@ impl Pilots {
             self.look_for_deaf();
             self.tell_differences();
         }
-        if self.looked.elapsed() >= self.until_look() {
-            self.looked = Instant::now();
+        if self.looks.looked.elapsed() >= self.until_look() {
+            self.looks.looked = Instant::now();
             let found = self.look_for_ends();
-            self.pause = if found { SHORTEST } else { LONGEST.min(self.pause * 2) };
+            self.looks.pause = if found { SHORTEST } else { LONGEST.min(self.looks.pause * 2) };
         }
     }
 
     fn until_look(&self) -> Duration {
-        let alone = self.agents.values().any(|agent| !agent.is_connected() && agent.holds > 0);
-        if alone { self.pause } else { CONNECTED }
+        let alone = self.nodes.agents.values().any(|agent| !agent.is_connected() && agent.holds > 0);
+        if alone { self.looks.pause } else { CONNECTED }
     }
 }
 
@@ -208,11 +224,11 @@ impl Engine for Pilots {
     }
 
     fn host(&self, processors: &ProcSet) -> String {
-        self.slots.first_of(processors).map_or_else(String::new, |slot| self.node_name(slot))
+        self.nodes.slots.first_of(processors).map_or_else(String::new, |slot| self.node_name(slot))
     }
 
     fn limit_memory(&mut self) -> Result<(), String> {
-        self.limits = true;
+        self.run.limits = true;
         Ok(())
     }
 
@@ -221,11 +237,11 @@ impl Engine for Pilots {
     }
 
     fn awaits(&self) -> bool {
-        !self.over
+        !self.nodes.over
     }
 
     fn hear_waiting(&mut self, tasks: usize, shortest: &dyn Fn() -> Option<Duration>) {
-        self.waiting = tasks;
+        self.run.waiting = tasks;
         self.give_back_idle(shortest);
     }
 
@@ -235,7 +251,7 @@ impl Engine for Pilots {
     }
 
     fn go(&mut self, task: TaskId, claim: &str) {
-        if let Some(held) = self.tasks.get_mut(&task) {
+        if let Some(held) = self.run.tasks.get_mut(&task) {
             claim.clone_into(&mut held.order.claim);
             held.is_let_go = true;
         }
@@ -253,33 +269,33 @@ impl Engine for Pilots {
     fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let begun = Instant::now();
         loop {
-            while let Ok(heard) = self.heard.try_recv() {
+            while let Ok(heard) = self.hearing.heard.try_recv() {
                 self.take_in(heard);
             }
-            if self.notices.is_empty() {
+            if self.run.notices.is_empty() {
                 self.give_again();
                 self.look();
             }
-            if let Some(notice) = self.notices.pop_front() {
+            if let Some(notice) = self.run.notices.pop_front() {
                 return Some(notice);
             }
             let left = timeout.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 return None;
             }
-            let next = GLANCE.min(self.until_look().saturating_sub(self.looked.elapsed()));
-            if let Ok(heard) = self.heard.recv_timeout(left.min(next.max(Duration::from_millis(1)))) {
+            let next = GLANCE.min(self.until_look().saturating_sub(self.looks.looked.elapsed()));
+            if let Ok(heard) = self.hearing.heard.recv_timeout(left.min(next.max(Duration::from_millis(1)))) {
                 self.take_in(heard);
             }
         }
     }
 
     fn leave(&mut self) {
-        self.leaves = true;
+        self.nodes.leaves = true;
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
-        let Some(held) = self.tasks.get(&task) else { return -1 };
+        let Some(held) = self.run.tasks.get(&task) else { return -1 };
         let status = if let Some(Fate::Exit(status)) = held.fate { status } else { -1 };
         self.drop_task(task);
         status
@@ -301,7 +317,7 @@ impl Engine for Pilots {
 /// Nobody is left to give tasks to the pilots.
 impl Drop for Pilots {
     fn drop(&mut self) {
-        if !self.leaves {
+        if !self.nodes.leaves {
             self.end_pilots();
         }
     }

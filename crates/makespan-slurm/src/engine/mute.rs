@@ -19,15 +19,16 @@ pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 impl Pilots {
     /// Slurm says that a pilot has its nodes.
     pub(super) fn await_agents(&mut self, job: u64) {
-        self.mute.0.entry(job).or_insert_with(|| Some(Instant::now()));
+        self.hearing.mute.0.entry(job).or_insert_with(|| Some(Instant::now()));
     }
 
     /// Tells of pilots that have run for a while without an agent.
     pub(super) fn look_for_mute(&mut self) {
         let is_due = |since: &Option<Instant>| since.is_some_and(|since| since.elapsed() >= PATIENCE);
-        let due: Vec<u64> = self.mute.0.iter().filter(|(_, since)| is_due(since)).map(|(&job, _)| job).collect();
+        let due: Vec<u64> =
+            self.hearing.mute.0.iter().filter(|(_, since)| is_due(since)).map(|(&job, _)| job).collect();
         for job in due {
-            self.mute.0.insert(job, None);
+            self.hearing.mute.0.insert(job, None);
             if let Some(text) = self.why_mute(job) {
                 self.tell(format!(
                     "pilot {job} runs, and after {} s none of its agents is there: {text}",
@@ -40,18 +41,19 @@ impl Pilots {
     /// Gives up pilots of which nothing is heard. They are over, for their agents too, should any be there; none is given up that Slurm
     /// does not take back, since then it may be we who hear nobody.
     pub(super) fn look_for_deaf(&mut self) {
-        for seat in 0..self.seats.len() {
-            let Some(job) = self.seats[seat].job.filter(|_| self.seats[seat].is_awake()) else { continue };
-            let mut own = self.agents.iter().filter(|(place, _)| place.job == job).map(|(_, agent)| agent).peekable();
+        for seat in 0..self.nodes.seats.len() {
+            let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };
+            let mut own =
+                self.nodes.agents.iter().filter(|(place, _)| place.job == job).map(|(_, agent)| agent).peekable();
             let is_deaf = own.peek().is_some() && own.all(|agent| agent.gone.is_none() && agent.is_mute_for(DEAF));
             let here = matches!(self.options.allocation, Allocation::Here { .. });
-            if !is_deaf || here || !self.seats[seat].may_give_up() {
+            if !is_deaf || here || !self.nodes.seats[seat].may_give_up() {
                 continue;
             }
             if self.options.commands.cancel(job).is_err() {
                 continue;
             }
-            self.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.hang_up());
+            self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.hang_up());
             let seconds = DEAF.as_secs();
             self.is_over(
                 job,
@@ -62,7 +64,7 @@ impl Pilots {
 
     /// What is known of why no agent of a pilot has come; `None` if one has.
     pub(super) fn why_mute(&self, job: u64) -> Option<String> {
-        if self.agents.keys().any(|place| place.job == job) {
+        if self.nodes.agents.keys().any(|place| place.job == job) {
             return None;
         }
         let log = self.board.log(job);

@@ -34,12 +34,12 @@ fn id_of(status: &str) -> String {
 impl Pilots {
     /// Takes in what is to be started; it is given when it may run.
     pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
-        let parts = self.slots.parts(start.processors);
+        let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
         let mut nodes = Vec::new();
         for (slot, here) in &parts {
             let Some(place) = self.place_of(*slot) else {
-                return Err(passing(format!("the node {} is gone", self.slots.name(*slot))));
+                return Err(passing(format!("the node {} is gone", self.nodes.slots.name(*slot))));
             };
             nodes.push((place.node.clone(), here.len()));
         }
@@ -65,9 +65,9 @@ impl Pilots {
             command: start.command.to_vec(),
             allotment: start.allotment,
             processors: here.clone(),
-            gpus: start.gpus.map(|numbers| self.slots.gpus(*head, numbers)),
+            gpus: start.gpus.map(|numbers| self.nodes.slots.gpus(*head, numbers)),
             all_gpus: start.gpus.map(<[u64]>::to_vec).unwrap_or_default(),
-            memory: start.memory.filter(|_| self.limits).map(share),
+            memory: start.memory.filter(|_| self.run.limits).map(share),
             walltime: start.walltime,
             grace: self.options.grace,
             files: start.files.clone(),
@@ -82,27 +82,27 @@ impl Pilots {
     }
 
     fn hold(&mut self, held: Held) {
-        if let Some(agent) = self.agents.get_mut(&held.place) {
+        if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
             agent.holds += 1;
         }
-        self.by_id.insert(held.id.clone(), held.order.task);
-        self.tasks.insert(held.order.task, held);
+        self.run.by_id.insert(held.id.clone(), held.order.task);
+        self.run.tasks.insert(held.order.task, held);
     }
 
     /// Gives a task that may run to its place.
     pub(super) fn give(&mut self, task: TaskId) {
-        let Some(held) = self.tasks.get_mut(&task) else { return };
+        let Some(held) = self.run.tasks.get_mut(&task) else { return };
         match self.board.give(&held.place, &held.id, &held.order) {
             Ok(()) => {
                 held.is_given = true;
-                if let Some(agent) = self.agents.get_mut(&held.place) {
+                if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
                     agent.tell(&held.id);
                 }
             }
             Err(error) => {
                 if held.again.is_none() {
                     let text = format!("job `{}` cannot be given to its node: {error}; trying again", held.order.name);
-                    self.notices.push_back(Notice::Told(text));
+                    self.run.notices.push_back(Notice::Told(text));
                 }
                 held.again = Some(Instant::now() + PAUSE);
             }
@@ -113,7 +113,7 @@ impl Pilots {
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
         let due = |held: &Held| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
-        let due: Vec<TaskId> = self.tasks.iter().filter(|(_, held)| due(held)).map(|(&task, _)| task).collect();
+        let due: Vec<TaskId> = self.run.tasks.iter().filter(|(_, held)| due(held)).map(|(&task, _)| task).collect();
         for task in due {
             self.give(task);
         }
@@ -121,9 +121,9 @@ impl Pilots {
 
     /// Forgets a task, with its files.
     pub(super) fn drop_task(&mut self, task: TaskId) {
-        let Some(held) = self.tasks.remove(&task) else { return };
-        self.by_id.remove(&held.id);
-        if let Some(agent) = self.agents.get_mut(&held.place) {
+        let Some(held) = self.run.tasks.remove(&task) else { return };
+        self.run.by_id.remove(&held.id);
+        if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
             agent.holds -= 1;
         }
         if let Some(fate) = &held.fate {
@@ -133,17 +133,17 @@ impl Pilots {
 
     /// Asks for the end of a task.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
-        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return };
+        let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return };
         if !held.is_given || self.board.take_back(&held.place, &held.id) {
             // It was never begun.
             held.fate = Some(Fate::Gone);
             self.drop_task(task);
-            self.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
             return;
         }
         // Where that fails it is asked for again.
         let _ = self.board.ask_end(&held.place, &held.id, kill);
-        if let Some(agent) = self.agents.get_mut(&held.place) {
+        if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
             agent.tell("!");
         }
     }
@@ -151,8 +151,8 @@ impl Pilots {
     /// An agent says how an attempt has ended.
     pub(super) fn ended(&mut self, place: &Place, name: &str) -> bool {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
-        let task = self.by_id.get(&id).copied();
-        let Some((task, held)) = task.and_then(|task| Some((task, self.tasks.get_mut(&task)?))) else {
+        let task = self.run.by_id.get(&id).copied();
+        let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
             // Nobody waits for it.
             self.board.forget(place, &id, &fate);
             return false;
@@ -161,7 +161,7 @@ impl Pilots {
             return false;
         }
         held.fate = Some(fate.clone());
-        let seat = self.agents.get(place).map(|agent| self.slots.seat(agent.slot));
+        let seat = self.nodes.agents.get(place).map(|agent| self.nodes.slots.seat(agent.slot));
         let notice = match fate {
             Fate::Exit(_) => Notice::Ended(task),
             Fate::TimedOut => Notice::TimedOut(task),
@@ -169,21 +169,21 @@ impl Pilots {
             Fate::Gone => {
                 self.drop_task(task);
                 let text = format!("it was killed on {} with all that guards it, or its pilot has ended", place.node);
-                self.notices.push_back(Notice::Lost(task, text));
+                self.run.notices.push_back(Notice::Lost(task, text));
                 return true;
             }
         };
         if let Some(seat) = seat {
-            self.seats[seat].has_ended_any = true;
+            self.nodes.seats[seat].has_ended_any = true;
         }
-        self.notices.push_back(notice);
+        self.run.notices.push_back(notice);
         true
     }
 
     /// Looks for ends in the files; whether there was any.
     pub(super) fn look_for_ends(&mut self) -> bool {
         let places: Vec<Place> =
-            self.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
+            self.nodes.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
         let mut found = false;
         for place in places {
             for name in self.board.ids("done", &place) {
@@ -199,20 +199,20 @@ impl Pilots {
             self.ended(place, &name);
         }
         let there = |held: &&Held| held.place == *place && held.fate.is_none();
-        let lost: Vec<TaskId> = self.tasks.values().filter(there).map(|held| held.order.task).collect();
+        let lost: Vec<TaskId> = self.run.tasks.values().filter(there).map(|held| held.order.task).collect();
         for task in lost {
-            if let Some(held) = self.tasks.get(&task) {
+            if let Some(held) = self.run.tasks.get(&task) {
                 self.board.bury(place, &held.id);
             }
             self.drop_task(task);
-            self.notices.push_back(Notice::Lost(task, reason.to_owned()));
+            self.run.notices.push_back(Notice::Lost(task, reason.to_owned()));
         }
     }
 
     /// What goes on of these attempts, or has ended and was not told.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let mut taken = Vec::new();
-        let places: Vec<Place> = self.agents.keys().cloned().collect();
+        let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
         for place in places {
             let done = self.board.ids("done", &place);
             let done = done.iter().filter_map(|name| name.rsplit_once('=').map(|(id, _)| id.to_owned()));
@@ -221,7 +221,7 @@ impl Pilots {
             ids.extend(done);
             for id in ids {
                 let Some(found) = earlier.iter().find(|earlier| id_of(&earlier.files.status) == id) else { continue };
-                if self.by_id.contains_key(&id) {
+                if self.run.by_id.contains_key(&id) {
                     continue;
                 }
                 let Some(order) = self.board.order(&place, &id) else { continue };
@@ -235,7 +235,7 @@ impl Pilots {
         // Ends that are there already are told first of all.
         self.look_for_ends();
         let ended =
-            taken.iter().filter(|taken| self.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
+            taken.iter().filter(|taken| self.run.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
         let jobs = |count: usize| counted(count, "job");
         let text = match (taken.len() - ended, ended) {
             (0, 0) => return taken,
@@ -255,19 +255,19 @@ impl Pilots {
         let (mut asked, mut killed, mut told) = (false, false, false);
         loop {
             let mut left = 0;
-            let places: Vec<Place> = self.agents.keys().cloned().collect();
+            let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
             for place in places {
-                for id in self.board.ids("in", &place).into_iter().filter(|id| !self.by_id.contains_key(id)) {
+                for id in self.board.ids("in", &place).into_iter().filter(|id| !self.run.by_id.contains_key(id)) {
                     self.board.take_back(&place, &id);
                 }
-                for id in self.board.ids("run", &place).into_iter().filter(|id| !self.by_id.contains_key(id)) {
+                for id in self.board.ids("run", &place).into_iter().filter(|id| !self.run.by_id.contains_key(id)) {
                     left += 1;
                     let kill = begun.elapsed() >= grace;
                     if !asked || (kill && !killed) {
                         let _ = self.board.ask_end(&place, &id, kill);
                     }
                 }
-                if let Some(agent) = self.agents.get_mut(&place).filter(|_| left > 0) {
+                if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|_| left > 0) {
                     agent.tell("!");
                 }
             }
@@ -280,7 +280,7 @@ impl Pilots {
                 told = true;
                 tell("jobs of an earlier session do not end; the run goes on when they are gone");
             }
-            while let Ok(heard) = self.heard.try_recv() {
+            while let Ok(heard) = self.hearing.heard.try_recv() {
                 self.take_in(heard);
             }
             self.look();

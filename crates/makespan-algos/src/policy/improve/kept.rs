@@ -11,22 +11,24 @@ use makespan_core::{
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
+use super::Key;
+use super::background;
 use super::fixed::Fixed;
+use super::outlook::Outlook;
+use super::promise::Promise;
 use crate::free_time::Skyline;
-use crate::kernel::choices::{Choice, Choices};
-use crate::scheduler::{Residual, Solution, Wholes, Wish};
+use crate::kernel::choices::Choice;
+use crate::scheduler::{Residual, Solution};
 use crate::search::Course;
-use insertion::Key;
 
 /// What waits, and the plan of it.
 #[derive(Debug)]
 pub(super) struct Kept {
-    pub objective: Objective,
+    /// The tasks by number, and what a plan of them costs.
+    pub residual: Residual,
     /// By number: tasks that are or were in the plan.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
-    pub choices: Arc<Choices>,
-    pub wishes: Vec<Wish>,
     /// Where each belongs in an order that nothing else is known of.
     keys: Vec<Key>,
     /// The least work of each.
@@ -48,24 +50,15 @@ pub(super) struct Kept {
     /// Processors times ticks that running tasks are believed to hold from now on.
     held: f64,
     now: i64,
-    processors: u32,
-    /// What a processor costs for a tick.
-    pub area_price: f64,
-    /// Nothing ends all that waits earlier.
-    pub floor: i64,
-    /// The bags of the plan.
-    pub wholes: Option<Arc<Wholes>>,
 }
 
 impl Kept {
     /// Nothing yet.
     pub fn new(objective: Objective) -> Self {
         Self {
-            objective,
+            residual: Residual::new(objective),
             tasks: Vec::new(),
             numbers: FxHashMap::default(),
-            choices: Arc::default(),
-            wishes: Vec::new(),
             keys: Vec::new(),
             work: Vec::new(),
             jobs: Vec::new(),
@@ -78,10 +71,6 @@ impl Kept {
             began: None,
             held: 0.0,
             now: 0,
-            processors: 1,
-            area_price: 0.0,
-            floor: 0,
-            wholes: None,
         }
     }
 
@@ -108,7 +97,7 @@ impl Kept {
 
     /// One of the allotments of a task.
     pub fn choice(&self, number: u32, position: u32) -> Choice {
-        self.choices.of(number)[position as usize]
+        self.residual.choices.of(number)[position as usize]
     }
 
     /// The allotment of a task.
@@ -180,47 +169,20 @@ impl Kept {
             return;
         }
         let kept = &self.plan.order;
-        self.choices = Arc::new(self.choices.of_some(kept));
-        (self.tasks, self.wishes, self.jobs) =
-            (some(&self.tasks, kept), some(&self.wishes, kept), some(&self.jobs, kept));
+        self.residual.choices = Arc::new(self.residual.choices.of_some(kept));
+        (self.tasks, self.residual.wishes, self.jobs) =
+            (some(&self.tasks, kept), some(&self.residual.wishes, kept), some(&self.jobs, kept));
         (self.work, self.plan.chosen) = (some(&self.work, kept), some(&self.plan.chosen, kept));
         self.keys = some(&self.keys, kept);
         self.plan.order = (0..self.tasks.len() as u32).collect();
         self.numbers = self.tasks.iter().copied().zip(0..).collect();
     }
 
-    /// What is searched.
-    pub fn residual<'r>(&'r self, skyline: &'r Skyline) -> Residual<'r> {
-        let Self { choices, wishes, objective, area_price, processors, floor, .. } = self;
-        Residual {
-            choices,
-            wishes,
-            wholes: self.wholes.as_deref(),
-            skyline,
-            processors: *processors,
-            objective: *objective,
-            area_price: *area_price,
-            floor: *floor,
-        }
-    }
-
-    /// What goes on being searched on what is free there, and how.
-    pub fn improvement(&self, skyline: &Skyline) -> (Solution, super::background::Improve<Solution>) {
-        let (choices, wishes, wholes) = (Arc::clone(&self.choices), self.wishes.clone(), self.wholes.clone());
-        let (skyline, processors, objective) = (skyline.clone(), self.processors, self.objective);
-        let (area_price, floor) = (self.area_price, self.floor);
+    /// Returns the plan to be improved further on the processors that are free there, and how.
+    pub fn improvement(&self, skyline: &Skyline) -> (Solution, background::Improve<Solution>) {
+        let (residual, skyline) = (self.residual.clone(), skyline.clone());
         let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course| {
-            let residual = Residual {
-                choices: &choices,
-                wishes: &wishes,
-                wholes: wholes.as_deref(),
-                skyline: &skyline,
-                processors,
-                objective,
-                area_price,
-                floor,
-            };
-            let found = residual.improve(plan, warmth, random, course);
+            let found = residual.improve(&skyline, plan, warmth, random, course);
             (found.rank, found.solution)
         };
         (self.plan.clone(), Box::new(improve))
@@ -240,14 +202,14 @@ impl Kept {
     pub fn improve(&mut self, skyline: &Skyline, warmth: f64, random: ChaCha8Rng, course: &mut Course) {
         let plan = std::mem::take(&mut self.plan.order);
         let plan = Solution { order: plan, chosen: self.plan.chosen.clone() };
-        self.plan = self.residual(skyline).improve(plan, warmth, random, course).solution;
+        self.plan = self.residual.improve(skyline, plan, warmth, random, course).solution;
     }
 
     /// The place of each task of the plan, in its order, which is held.
     pub fn schedule(&self, skyline: &mut Skyline) -> Vec<Reservation> {
         let place = |&number: &u32| {
             let Choice { processors, time } = self.chosen(number);
-            let start = skyline.earliest_fit(processors, time, self.choices.release(number));
+            let start = skyline.earliest_fit(processors, time, self.residual.choices.release(number));
             skyline.hold(processors, start, start + time)
         };
         self.plan.order.iter().map(place).collect()
@@ -255,14 +217,34 @@ impl Kept {
 
     /// What the plan costs with these reservations.
     pub fn cost(&self, reserved: &[Reservation]) -> f64 {
-        let skyline = Skyline::default();
-        self.residual(&skyline).cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
+        self.residual.cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
     }
 
     /// When a task of the plan starts by these reservations.
     pub fn start_of(&self, number: u32, reserved: &[Reservation]) -> Option<Time> {
         let placed = self.plan.order.iter().zip(reserved).find(|(at, _)| **at == number);
         placed.map(|(_, reservation)| reservation.start)
+    }
+
+    /// Returns the place of the task that has waited longest, if these reservations have it later than it was promised and it can
+    /// have its place earlier.
+    pub fn broken(&self, promise: &Promise<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
+        let (task, latest, width) = promise.given()?;
+        let number = self.number(task)?;
+        let planned = self.start_of(number, reserved).filter(|&planned| planned > latest)?;
+        let position = self.residual.choices.nearest(number, width);
+        let choice = self.choice(number, position);
+        let start = Time::from_ticks(outlook.skyline.earliest_fit(choice.processors, choice.time, latest.ticks()));
+        (start < planned).then_some(Fixed { number, position, start, choice })
+    }
+
+    /// Renews the promise by the place that these reservations give to the task that has waited longest.
+    pub fn renew(&self, promise: &mut Promise<u32>, reserved: &[Reservation], view: &View<'_>) {
+        let Some(oldest) = self.oldest() else { return promise.forget() };
+        let number = self.number(oldest).filter(|_| promise.is_meant());
+        if let Some((number, start)) = number.and_then(|number| Some((number, self.start_of(number, reserved)?))) {
+            promise.renew(oldest, start, self.chosen(number).processors, view);
+        }
     }
 
     /// Takes a task out of the order.

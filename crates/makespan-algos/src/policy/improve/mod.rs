@@ -3,6 +3,7 @@
 mod background;
 mod fixed;
 mod kept;
+mod key;
 mod outlook;
 mod promise;
 #[cfg(test)]
@@ -21,7 +22,8 @@ use crate::search::Course;
 use background::Background;
 use fixed::Fixed;
 use kept::{Kept, Planned};
-use outlook::Outlook;
+use key::Key;
+use outlook::{Outlook, untold};
 use promise::Promise;
 use tied::{Tied, is_tied};
 
@@ -80,11 +82,9 @@ impl Default for Improving {
 /// ```
 pub struct Improve {
     improving: Improving,
-    seed: u64,
     kept: Kept,
-    promise: Promise,
-    /// How often it has searched.
-    searches: u64,
+    promise: Promise<u32>,
+    searches: Searches,
     background: Option<Background<Solution>>,
     /// The plan, once some task was heard of that counts of equal processors do not describe.
     tied: Option<Tied>,
@@ -98,16 +98,31 @@ const WORK: u64 = 150_000;
 /// So often periods are told that the plan reaches, each time with a search; then without.
 const SEARCHES: usize = 3;
 
+/// The random numbers of the searches, a stream for each.
+#[derive(Clone, Copy, Debug)]
+struct Searches {
+    seed: u64,
+    count: u64,
+}
+
+impl Searches {
+    fn next(&mut self) -> ChaCha8Rng {
+        self.count += 1;
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(self.count);
+        random
+    }
+}
+
 impl Improve {
     /// A policy that begins without a plan.
     pub fn new(improving: Improving, seed: u64) -> Self {
         let Improving { objective, keep, .. } = improving;
         Self {
             improving,
-            seed,
             kept: Kept::new(objective),
             promise: Promise::new(keep),
-            searches: 0,
+            searches: Searches { seed, count: 0 },
             background: None,
             tied: None,
             tied_background: None,
@@ -143,7 +158,7 @@ impl Improve {
             }
             let mut skyline = outlook.skyline.clone();
             let mut reserved = self.kept.schedule(&mut skyline);
-            if let Some(fixed) = self.promise.broken(&self.kept, &reserved, &outlook) {
+            if let Some(fixed) = self.kept.broken(&self.promise, &reserved, &outlook) {
                 skyline.clone_from(&outlook.skyline);
                 reserved = self.plan_around(&fixed, &mut skyline, searches > 0);
                 if searches > 0 {
@@ -152,7 +167,7 @@ impl Improve {
             }
             searches = searches.saturating_sub(1);
             let planned = self.kept.planned(reserved, view, &mut skyline);
-            match outlook.untold(view).filter(|&begin| begin < planned.end) {
+            match untold(view, told).filter(|&begin| begin < planned.end) {
                 Some(_) => told = planned.end,
                 None => return (outlook, planned),
             }
@@ -182,7 +197,7 @@ impl Improve {
         let found = (self.kept.cost(reserved), std::mem::replace(&mut self.kept.plan, before));
         let mut other = outlook.skyline.clone();
         let again = self.kept.schedule(&mut other);
-        if self.promise.broken(&self.kept, &again, outlook).is_none() && self.kept.cost(&again) <= found.0 {
+        if self.kept.broken(&self.promise, &again, outlook).is_none() && self.kept.cost(&again) <= found.0 {
             (*skyline, *reserved) = (other, again);
         } else {
             self.kept.plan = found.1;
@@ -195,9 +210,7 @@ impl Improve {
         if tasks == 0 {
             return;
         }
-        self.searches += 1;
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        random.set_stream(self.searches);
+        let random = self.searches.next();
         let steps = self.improving.steps.min(WORK / tasks) / part;
         self.kept.improve(skyline, WARMTH, random, &mut Course::of(steps, &Stop::default()));
     }
@@ -224,8 +237,7 @@ impl Improve {
         let Some(tied) = &mut self.tied else { return };
         let changed = events.iter().any(|event| *event != Event::Wake);
         let found = self.tied_background.as_mut().and_then(Background::take);
-        let search = changed.then_some((&self.improving, self.seed));
-        let (starts, next) = tied.on(events, view, found, search, decisions);
+        let (starts, next) = tied.on(events, view, found, changed, decisions);
         let background = self.tied_background.as_mut();
         let look = background.and_then(|background| {
             background.go_on(changed || starts, tied.is_settled(), view, || tied.improvement(view))
@@ -237,7 +249,7 @@ impl Improve {
 impl Policy for Improve {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if self.tied.is_none() && self.becomes_tied(events, view) {
-            self.tied = Some(Tied::new(&self.improving, self.kept.given()));
+            self.tied = Some(Tied::new(self.improving, self.searches.seed, self.kept.given()));
         }
         if self.tied.is_some() {
             self.on_tied(events, view, decisions);
@@ -249,7 +261,7 @@ impl Policy for Improve {
         let new = self.kept.hear(events, view);
         let changed = !new.is_empty() || events.iter().any(|event| *event != Event::Wake);
         let (outlook, planned) = self.plan(view, new, changed);
-        self.promise.renew(&self.kept, &planned.reserved, view);
+        self.kept.renew(&mut self.promise, &planned.reserved, view);
         let starting = outlook.processors(planned.due, view);
         let changed = changed || !starting.is_empty();
         for (task, processors) in starting {

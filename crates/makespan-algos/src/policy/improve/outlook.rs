@@ -11,24 +11,21 @@ pub(super) struct Outlook {
     pub skyline: Skyline,
     /// The machines with all that is closed, where it matters which processors are free.
     closed: Option<Instance>,
-    /// Periods that begin before this instant were told.
-    told: Time,
 }
 
 impl Outlook {
     /// What a view shows; of the periods to come those that begin before `told`.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
-        let is_told = |period: &Unavailable| period.end > now && (period.start <= now || period.start < told);
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));
         let down = view.down.iter().map(|down| (&down.processors, down.end.max(now + Time::TICK)));
         let held = running.chain(down);
-        if interchangeable(instance) && !instance.unavailable().iter().any(is_told) {
+        if interchangeable(instance) && !instance.unavailable().iter().any(|period| is_told(period, now, told)) {
             let mut ends: Vec<(i64, u32)> =
                 held.map(|(processors, end)| (end.ticks().min(NEVER), processors.len())).collect();
             ends.sort_unstable();
             let skyline = Skyline::counted(instance.processors(), now.ticks(), &ends);
-            return Self { skyline, closed: None, told };
+            return Self { skyline, closed: None };
         }
         let past = Unavailable { processors: ProcSet::first(instance.processors()), start: Time::ZERO, end: now };
         let past = Some(past).filter(|past| past.end > Time::ZERO);
@@ -38,13 +35,7 @@ impl Outlook {
         let closed =
             instance.residual_before(&View { waiting: &nobody, down: &down, ..*view }, told.max(now + Time::TICK));
         let closed = closed.instance;
-        Self { skyline: Skyline::new(&closed), closed: Some(closed), told }
-    }
-
-    /// When the next period begins that was not told.
-    pub fn untold(&self, view: &View<'_>) -> Option<Time> {
-        let begins = view.instance.unavailable().iter().map(|period| period.start);
-        begins.filter(|&begin| begin > view.now && begin >= self.told).min()
+        Self { skyline: Skyline::new(&closed), closed: Some(closed) }
     }
 
     /// The processors of tasks that start now.
@@ -63,6 +54,17 @@ impl Outlook {
         let given = schedule.placements().iter().map(|at| (at.task, at.processors.clone()));
         given.filter(|(_, processors)| processors.is_subset(view.free)).collect()
     }
+}
+
+/// Returns whether a plan knows a period: it is not over, and has begun or begins before `told`.
+pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
+    period.end > now && (period.start <= now || period.start < told)
+}
+
+/// Returns when the next period begins that a plan does not know.
+pub(super) fn untold(view: &View<'_>, told: Time) -> Option<Time> {
+    let begins = view.instance.unavailable().iter().map(|period| period.start);
+    begins.filter(|&begin| begin > view.now && begin >= told).min()
 }
 
 /// Far enough away for what ends at no known time; twice as much can be counted.

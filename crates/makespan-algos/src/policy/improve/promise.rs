@@ -1,54 +1,41 @@
 //! The start that new plans may not put off further.
 
-use makespan_core::{FreeTime, Reservation, TaskId, Time, View};
+use makespan_core::{TaskId, Time, View};
 
 use super::Keep;
-use super::fixed::Fixed;
-use super::kept::Kept;
-use super::outlook::Outlook;
 
-/// When the task that has waited longest starts at the latest, and on how many processors.
+/// The latest start of the task that has waited longest, with what its plan says besides.
 #[derive(Debug)]
-pub(super) struct Promise {
+pub(super) struct Promise<W> {
     keep: Keep,
-    given: Option<(TaskId, Time, u32)>,
+    given: Option<(TaskId, Time, W)>,
 }
 
-impl Promise {
+impl<W: Copy> Promise<W> {
     pub fn new(keep: Keep) -> Self {
         Self { keep, given: None }
     }
 
-    /// Where the task that has waited longest is to be, if these reservations have it later than it was promised and it can have
-    /// its place earlier.
-    pub fn broken(&self, kept: &Kept, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
-        let (task, start, width) = self.given?;
-        let number = kept.number(task)?;
-        let planned = kept.start_of(number, reserved)?;
-        if planned <= start {
-            return None;
-        }
-        let position = kept.choices.nearest(number, width);
-        let choice = kept.choice(number, position);
-        let earliest = outlook.skyline.earliest_fit(choice.processors, choice.time, start.ticks());
-        let start = Time::from_ticks(earliest);
-        (start < planned).then_some(Fixed { number, position, start, choice })
+    /// Returns whether promises are given.
+    pub fn is_meant(&self) -> bool {
+        self.keep != Keep::None
     }
 
-    /// Promises the task that has waited longest that it waits at most twice as long as it is planned to now.
-    pub fn renew(&mut self, kept: &Kept, reserved: &[Reservation], view: &View<'_>) {
-        if self.keep == Keep::None {
-            return;
-        }
-        let Some(oldest) = kept.oldest() else {
-            self.given = None;
-            return;
-        };
-        let Some(number) = kept.number(oldest) else { return };
-        let Some(start) = kept.start_of(number, reserved) else { return };
+    /// Returns the task of the promise, its latest start, and what its plan said besides.
+    pub fn given(&self) -> Option<(TaskId, Time, W)> {
+        self.given
+    }
+
+    /// Forgets the promise.
+    pub fn forget(&mut self) {
+        self.given = None;
+    }
+
+    /// Promises the task that has waited longest, by its planned start, that it waits at most twice as long as planned.
+    pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {
-            self.given = Some((oldest, latest, kept.chosen(number).processors));
+            self.given = Some((oldest, latest, with));
         }
     }
 }

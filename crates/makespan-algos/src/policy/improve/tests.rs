@@ -94,8 +94,9 @@ fn what_is_found_in_the_background_is_taken() {
         }
         let mut skyline = Outlook::of(&cluster.view(), Time::ZERO).skyline;
         let reserved = policy.kept.schedule(&mut skyline);
-        let cost =
-            |(&number, at): (&u32, &Reservation)| policy.kept.wishes[number as usize].weight * at.end.ticks() as f64;
+        let cost = |(&number, at): (&u32, &Reservation)| {
+            policy.kept.residual.wishes[number as usize].weight * at.end.ticks() as f64
+        };
         let value: f64 = policy.kept.plan.order.iter().zip(&reserved).map(cost).sum();
         if value < *first.get_or_insert(value) {
             return;

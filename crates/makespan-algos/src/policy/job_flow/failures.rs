@@ -27,7 +27,7 @@ impl JobFlow {
                 let over = view.now - started - length;
                 over.ticks().saturating_mul(NOTICED) > length.ticks()
             };
-            self.reservations.run_of(task).is_some_and(length)
+            self.keeper.run_of(task).is_some_and(length)
         };
         let wrong = |event: &Event| match *event {
             Event::NodeDown(_) | Event::Interrupted(_) => true,
@@ -51,13 +51,13 @@ impl JobFlow {
         decisions: &mut Vec<Decision>,
     ) -> bool {
         let mut stranded: Vec<JobId> =
-            self.reservations.stranded(view).into_iter().map(|task| view.instance.job_id(task)).collect();
+            self.keeper.stranded(view).into_iter().map(|task| view.instance.job_id(task)).collect();
         stranded.dedup();
-        let on_time = !alarmed && !restated && !self.reservations.is_behind(view.now);
+        let on_time = !alarmed && !restated && !self.keeper.is_behind(view.now);
         let endangered = if stranded.is_empty() && on_time {
             Vec::new()
         } else {
-            self.reservations.project(view);
+            self.keeper.project(view);
             self.endangered(alarmed, view)
         };
         let mut moved: Vec<(JobId, Option<Time>)> = stranded.iter().map(|&job| (job, None)).collect();
@@ -119,7 +119,7 @@ impl JobFlow {
         if begun.is_empty() {
             return;
         }
-        self.reservations.project(view);
+        self.keeper.project(view);
         let all: Vec<JobId> = planned.into_iter().collect();
         let (mut least, late) = self.lateness(&all, view);
         if late.is_empty() {
@@ -131,7 +131,7 @@ impl JobFlow {
         late_first.sort_by_key(|job| !late.contains(job));
         let orders = if late_first == by_deadline { vec![by_deadline] } else { vec![by_deadline, late_first] };
         for order in orders {
-            let before = (self.reservations.clone(), self.records.clone(), self.log.len(), decisions.len());
+            let before = (self.keeper.clone(), self.records.clone(), self.log.len(), decisions.len());
             self.release(|job| order.contains(&job) || untouched.contains(&job), view);
             order.iter().for_each(|&job| self.plan_rest(job, view));
             self.plan(&untouched, view, decisions);
@@ -139,7 +139,7 @@ impl JobFlow {
             if weight < least {
                 least = weight;
             } else {
-                (self.reservations, self.records) = (before.0, before.1);
+                (self.keeper, self.records) = (before.0, before.1);
                 self.log.truncate(before.2);
                 decisions.truncate(before.3);
             }
@@ -167,7 +167,7 @@ impl JobFlow {
     /// When each job with tasks to come ends, as last projected.
     fn ends(&self, view: &View<'_>) -> BTreeMap<JobId, Time> {
         let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
-        for at in self.reservations.upcoming() {
+        for at in self.keeper.upcoming() {
             let end = ends.entry(view.instance.job_id(at.task)).or_insert(Time::ZERO);
             *end = at.end.max(*end);
         }
@@ -193,12 +193,12 @@ impl JobFlow {
     /// Plans what has not started of a job that has begun by the rule of HEFT, if it then ends before `finish`, where its
     /// order leads. Otherwise all stays as it is, and is noted.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
-        let before = self.reservations.clone();
+        let before = self.keeper.clone();
         self.release(|other| other == job, view);
         if self.rest(job, view).1 < finish {
             self.plan_rest(job, view);
         } else {
-            self.reservations = before;
+            self.keeper = before;
             self.records.note_late(job, finish.ticks());
         }
     }
@@ -217,7 +217,7 @@ impl JobFlow {
         let alone = Alone::all(&[job], &rules, view);
         let Some(alone) = alone.first() else { return false };
         let candidate = Candidate::new(alone, &rules, &self.records, self.spares);
-        let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
+        let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let now = view.now.ticks();
         let later = |at: usize| {
             let offer = &choice.variants[at];
@@ -232,7 +232,7 @@ impl JobFlow {
         variants[to] = offer;
         let next: Choice = candidate.taken(variants, to);
         let first = view.instance.job(job).first();
-        self.reservations.add(placements(first, &next.offer.places, &next.until));
+        self.keeper.add(placements(first, &next.offer.places, &next.until));
         self.records.note(job, candidate.deadline, next);
         self.tell(view, first, Logged::OtherVariant { from, to });
         true

@@ -21,7 +21,7 @@ use makespan_core::{
 
 use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
-use super::reserved::Reservations;
+use super::keeper::PlanKeeper;
 use crate::kernel::graph::Place;
 use candidate::{Alone, Candidate};
 pub(super) use catalogue::ENTRY;
@@ -58,7 +58,7 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,
-    reservations: Reservations,
+    keeper: PlanKeeper,
     /// Whether plans leave room for what may go wrong, and whether something did.
     spares: bool,
     disturbed: bool,
@@ -78,7 +78,7 @@ impl JobFlow {
     pub fn new(rules: JobFlowRules) -> Self {
         Self {
             rules,
-            reservations: Reservations::new(rules.starts),
+            keeper: PlanKeeper::new(rules.starts),
             spares: rules.spare == Spare::Always,
             disturbed: false,
             heard: Vec::new(),
@@ -99,7 +99,7 @@ impl JobFlow {
         if restated.is_empty() {
             return false;
         }
-        self.reservations.restate(restated, view);
+        self.keeper.restate(restated, view);
         let mut jobs: Vec<JobId> = restated.iter().map(|task| view.instance.job_id(task)).collect();
         jobs.dedup();
         let planned = self.planned(view);
@@ -114,7 +114,7 @@ impl JobFlow {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Consecutive => {
                 self.buffer.extend(new);
-                while !self.buffer.is_empty() && view.running.is_empty() && self.reservations.is_empty() {
+                while !self.buffer.is_empty() && view.running.is_empty() && self.keeper.is_empty() {
                     let urgency = |&at: &usize| {
                         let job = view.instance.job(self.buffer[at]);
                         (Reverse(job.priority), Reverse(job.weight), at)
@@ -154,7 +154,7 @@ impl JobFlow {
 
     /// Jobs with tasks that are planned and have not started.
     fn planned(&self, view: &View<'_>) -> BTreeSet<JobId> {
-        self.reservations.upcoming().map(|at| view.instance.job_id(at.task)).collect()
+        self.keeper.upcoming().map(|at| view.instance.job_id(at.task)).collect()
     }
 
     /// Plans these jobs around all others.
@@ -172,7 +172,7 @@ impl JobFlow {
         let rules = self.rules;
         let alone = Alone::all(&jobs, &rules, view);
         let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.records, self.spares)).collect();
-        let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
+        let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let table = Table { rules: &rules, candidates, calendars };
         let flow = match rules.serve {
             Serve::Arrival | Serve::Consecutive => table.in_turn(),
@@ -212,20 +212,20 @@ impl JobFlow {
             let waiting = own.task_ids().filter(|&task| view.waiting.contains(task));
             decisions.extend(waiting.map(Decision::Cancel));
         } else {
-            self.reservations.add(placements(own.first(), &choice.offer.places, &choice.until));
+            self.keeper.add(placements(own.first(), &choice.offer.places, &choice.until));
         }
     }
 
     /// Takes the reservations of some jobs away; all others are where their order leads.
     fn release(&mut self, which: impl Fn(JobId) -> bool, view: &View<'_>) {
-        self.reservations.remove(|task| which(view.instance.job_id(task)));
-        self.reservations.project(view);
+        self.keeper.remove(|task| which(view.instance.job_id(task)));
+        self.keeper.project(view);
     }
 
     /// What has not started of a job planned by the rule of HEFT, and when the job then ends; nothing where all has started.
     fn rest(&self, job: JobId, view: &View<'_>) -> (Vec<Placement>, Time) {
         let left = unstarted(view, job);
-        let mut calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
+        let mut calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let places = again(view, job, &left, &mut calendars);
         let own = view.instance.job(job);
         let running = view.running.iter().filter(|running| own.has_task(running.task));
@@ -240,7 +240,7 @@ impl JobFlow {
         if places.is_empty() {
             return;
         }
-        self.reservations.add(places);
+        self.keeper.add(places);
         self.records.note_again(job, finish.ticks());
         self.tell(view, view.instance.job(job).first(), Logged::PlannedAgain { finish });
     }
@@ -275,7 +275,7 @@ impl Policy for JobFlow {
             self.records.recall(view.instance.job_id(entry.task), &entry.what);
         }
         let alarmed = self.is_alarmed(events, view);
-        events.iter().for_each(|event| self.reservations.hear(event));
+        events.iter().for_each(|event| self.keeper.hear(event));
         for event in events {
             if let Event::Submitted(task) = *event
                 && self.records.is_given_up(view.instance.job_id(task))
@@ -292,7 +292,7 @@ impl Policy for JobFlow {
         if self.disturbed && changed {
             self.close_up(view, decisions);
         }
-        self.reservations.start(view, decisions);
+        self.keeper.start(view, decisions);
     }
 
     fn log(&mut self) -> Vec<LogEntry> {

@@ -91,7 +91,7 @@ proptest! {
             let alone = Alone::all(&jobs, &rules, &view);
             let records = JobRecords::default();
             let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
-            let free = Reservations::new(rules.starts).taken(&view);
+            let free = PlanKeeper::new(rules.starts).taken(&view);
             let table = Table { rules: &rules, candidates, calendars: calendars(instance.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
             prop_assert!(all.value.compare(&one.value, goal).is_le(), "{:?} {:?}", all.value, one.value);
@@ -207,7 +207,7 @@ proptest! {
         let alone = Alone::all(&instance.ids().collect::<Vec<JobId>>(), &rules, &view);
         let records = JobRecords::default();
         let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
-        let free = Reservations::new(rules.starts).taken(&view);
+        let free = PlanKeeper::new(rules.starts).taken(&view);
         let table = Table { rules: &rules, candidates, calendars: calendars(1, &free) };
         let found = table.collective().value.late;
         prop_assert_eq!(found, naive(&jobs));

@@ -1,5 +1,7 @@
 //! The search on what remains of an instance, from a plan that is kept.
 
+use std::sync::Arc;
+
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
 
@@ -12,40 +14,52 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::Course;
 
-/// Tasks that wait, and what is free from now on.
-#[derive(Debug)]
-pub(crate) struct Residual<'a> {
-    pub(crate) choices: &'a Choices,
-    pub(crate) wishes: &'a [Wish],
-    pub(crate) wholes: Option<&'a Wholes>,
-    pub(crate) skyline: &'a Skyline,
+/// Tasks that wait, and what a plan of them costs.
+#[derive(Clone, Debug)]
+pub(crate) struct Residual {
+    pub(crate) choices: Arc<Choices>,
+    pub(crate) wishes: Vec<Wish>,
+    pub(crate) wholes: Option<Arc<Wholes>>,
     pub(crate) processors: u32,
     pub(crate) objective: Objective,
-    /// What a processor costs for a tick, for the sake of those that are yet to come.
+    /// The price of a processor for a tick, for the sake of tasks that are yet to come.
     pub(crate) area_price: f64,
     /// No schedule ends earlier.
     pub(crate) floor: i64,
 }
 
-impl<'a> Residual<'a> {
-    fn goal(&self) -> Goal<'a> {
-        let Self { processors, wishes, objective, wholes, .. } = *self;
-        Goal::of(processors, wishes.iter().copied(), objective, wholes, None).with_area_price(self.area_price)
+impl Residual {
+    /// Creates one without tasks.
+    pub(crate) fn new(objective: Objective) -> Self {
+        let (choices, wishes) = (Arc::default(), Vec::new());
+        Self { choices, wishes, wholes: None, processors: 1, objective, area_price: 0.0, floor: 0 }
     }
 
-    /// Anneals from this plan on until the course is over: what is found is no worse. The temperature begins at `warmth` times the usual.
-    pub(crate) fn improve(&self, kept: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course) -> Ranked {
+    fn goal(&self) -> Goal<'_> {
+        let wishes = self.wishes.iter().copied();
+        Goal::of(self.processors, wishes, self.objective, self.wholes.as_deref(), None).with_area_price(self.area_price)
+    }
+
+    /// Anneals from this plan on, on the processors that are free there, until the course is over; the result is no worse. The
+    /// temperature begins at `warmth` times the usual.
+    pub(crate) fn improve(
+        &self,
+        skyline: &Skyline,
+        kept: Solution,
+        warmth: f64,
+        random: ChaCha8Rng,
+        course: &mut Course,
+    ) -> Ranked {
         let mut goal = self.goal();
-        let reached = if self.objective == Objective::Makespan { self.end(&kept) } else { 0 };
+        let reached = if self.objective == Objective::Makespan { self.end(skyline.clone(), &kept) } else { 0 };
         goal.aim(reached, self.floor);
-        let mut annealing = Annealing::on(self.skyline, self.choices, self.floor, goal, kept, random);
+        let mut annealing = Annealing::on(skyline, &self.choices, self.floor, goal, kept, random);
         annealing.run_warm(course, warmth);
         annealing.into_best()
     }
 
-    /// When the last task of a plan ends.
-    fn end(&self, plan: &Solution) -> i64 {
-        let mut skyline = self.skyline.clone();
+    /// Returns when the last task of a plan ends.
+    fn end(&self, mut skyline: Skyline, plan: &Solution) -> i64 {
         for &task in &plan.order {
             let Request { processors, duration, release } = self.request(plan, task);
             skyline.place(processors, duration, release);
@@ -72,9 +86,9 @@ impl<'a> Residual<'a> {
     }
 
     /// Puts a task into a plan, at the place among some and on the allotment among some that cost least.
-    pub(crate) fn insert(&self, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
+    pub(crate) fn insert(&self, skyline: &Skyline, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
         let goal = self.goal();
-        let mut serial = SerialInsertion::on(self.skyline, plan.order.len() + 1);
+        let mut serial = SerialInsertion::on(skyline, plan.order.len() + 1);
         let mut peaks = Vec::new();
         let mut best: Option<(f64, usize, u32)> = None;
         let last = plan.order.len();

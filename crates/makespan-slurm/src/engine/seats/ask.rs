@@ -23,13 +23,13 @@ impl Pilots {
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
         // A pilot that was ended holds nothing any more, unless somebody did not live to say so.
         let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
-        let bound = bound.filter(|(slot, place)| *slot < self.slots.len() && counts(place));
+        let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
         let bound: Vec<_> = bound.collect();
         let mut jobs: Vec<(u64, usize)> = self
             .board
             .pilots()
             .into_iter()
-            .filter(|(job, seat)| *seat < self.seats.len() && !self.board.is_over(*job))
+            .filter(|(job, seat)| *seat < self.nodes.seats.len() && !self.board.is_over(*job))
             .collect();
         jobs.sort_unstable();
         if let Allocation::Here { job, .. } = self.options.allocation {
@@ -37,12 +37,12 @@ impl Pilots {
         }
         for (job, seat) in jobs {
             // The latest counts; what runs in others goes on.
-            self.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
-            self.watch.ask_job(job);
+            self.nodes.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
+            self.hearing.watch.ask_job(job);
         }
         for (slot, place) in bound {
             self.know(&place, slot);
-            self.watch.ask_job(place.job);
+            self.hearing.watch.ask_job(place.job);
         }
     }
 
@@ -52,8 +52,8 @@ impl Pilots {
             return self.lead_here(*job, up);
         }
         self.find_unknown();
-        for seat in 0..self.seats.len() {
-            if self.seats[seat].job.is_none() {
+        for seat in 0..self.nodes.seats.len() {
+            if self.nodes.seats[seat].job.is_none() {
                 self.submit(seat, None).map_err(|(text, _)| text)?;
             }
         }
@@ -90,15 +90,15 @@ impl Pilots {
         for line in printed.out.lines() {
             let Some((job, nodes)) = line.trim().split_once(' ') else { continue };
             let (Ok(job), Ok(nodes)) = (job.parse::<u64>(), nodes.trim().parse::<usize>()) else { continue };
-            if self.board.is_over(job) || self.seats.iter().any(|seat| seat.job == Some(job)) {
+            if self.board.is_over(job) || self.nodes.seats.iter().any(|seat| seat.job == Some(job)) {
                 continue;
             }
-            let free = || (0..sizes.len()).filter(|&seat| self.seats[seat].job.is_none());
+            let free = || (0..sizes.len()).filter(|&seat| self.nodes.seats[seat].job.is_none());
             // Fewer may have been asked for than it is to have.
             let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
-                self.seats[seat].job = Some(job);
-                self.watch.ask_job(job);
+                self.nodes.seats[seat].job = Some(job);
+                self.hearing.watch.ask_job(job);
             }
         }
     }
@@ -128,21 +128,25 @@ impl Pilots {
                 let job = submitted.job;
                 // A controller that died and forgot a job gives its number again.
                 self.board.declare_not_over(job);
-                self.agents.iter_mut().filter(|(place, _)| place.job == job).for_each(|(_, agent)| agent.is_again());
+                self.nodes
+                    .agents
+                    .iter_mut()
+                    .filter(|(place, _)| place.job == job)
+                    .for_each(|(_, agent)| agent.is_again());
                 if let Err(error) = self.board.record_pilot(job, seat) {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot write down pilot {job}: {error}"), true));
                 }
-                let Seat { fruitless, wants, .. } = self.seats[seat];
-                self.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };
-                self.watch.ask_job(job);
+                let Seat { fruitless, wants, .. } = self.nodes.seats[seat];
+                self.nodes.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };
+                self.hearing.watch.ask_job(job);
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
                 // It may be on its way.
                 for _ in 0..LOOKS {
                     self.find_unknown();
-                    if self.seats[seat].job.is_some() {
+                    if self.nodes.seats[seat].job.is_some() {
                         return Ok(());
                     }
                     sleep(BETWEEN_LOOKS);

@@ -19,13 +19,13 @@ impl Pilots {
         match report {
             Report::Job(job, state) => self.heard_of_job(job, state),
             Report::NodeGone(place) => {
-                if let Some(agent) = self.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
+                if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
                     agent.gone = Some(format!("its node {} is gone, says Slurm", place.node));
                     let slot = agent.slot;
                     self.tell(format!("the node {} of pilot {} is gone, says Slurm", place.node, place.job));
                     self.close(slot, None);
-                    let seat = self.slots.seat(slot);
-                    self.seats[seat].lost += usize::from(self.seats[seat].job == Some(place.job));
+                    let seat = self.nodes.slots.seat(slot);
+                    self.nodes.seats[seat].lost += usize::from(self.nodes.seats[seat].job == Some(place.job));
                 }
             }
         }
@@ -33,24 +33,24 @@ impl Pilots {
 
     /// A pilot is in the queue.
     fn waits(&mut self, seat: usize, job: u64, waiting: &Waiting) {
-        if self.seats[seat].waits.as_ref() != Some(&waiting.reason) {
+        if self.nodes.seats[seat].waits.as_ref() != Some(&waiting.reason) {
             // At first Slurm has not looked at it.
             if !waiting.reason.is_empty() {
                 let text = format!("pilot {job} waits in the queue: {}", waiting.reason);
                 // What does not pass by itself is told to those, too, who want to hear nothing.
-                self.notices.push_back(if is_stuck(&waiting.reason) {
+                self.run.notices.push_back(if is_stuck(&waiting.reason) {
                     Notice::Warned(text)
                 } else {
                     Notice::Told(text)
                 });
             }
-            self.seats[seat].waits = Some(waiting.reason.clone());
+            self.nodes.seats[seat].waits = Some(waiting.reason.clone());
         }
         self.shorten(seat, waiting);
     }
 
     fn heard_of_job(&mut self, job: u64, state: Became) {
-        let seat = self.seats.iter().position(|seat| seat.job == Some(job));
+        let seat = self.nodes.seats.iter().position(|seat| seat.job == Some(job));
         match state {
             Became::Waits(waiting) => {
                 if let Some(seat) = seat {
@@ -60,13 +60,13 @@ impl Pilots {
             Became::Runs(left) => {
                 if let Some(seat) = seat {
                     let ends = left.map(|left| Instant::now() + left);
-                    if self.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
+                    if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has begun"));
                     }
-                    (self.seats[seat].lacking, self.seats[seat].wants) = (None, Wants::Some);
-                    self.seats[seat].life = Life::Runs;
-                    self.seats[seat].ends = ends;
-                    self.seats[seat].whole = self.seats[seat].whole.max(left.unwrap_or_default());
+                    (self.nodes.seats[seat].lacking, self.nodes.seats[seat].wants) = (None, Wants::Some);
+                    self.nodes.seats[seat].life = Life::Runs;
+                    self.nodes.seats[seat].ends = ends;
+                    self.nodes.seats[seat].whole = self.nodes.seats[seat].whole.max(left.unwrap_or_default());
                     self.announce(seat);
                     self.await_agents(job);
                 }
@@ -74,8 +74,8 @@ impl Pilots {
             Became::Over(how) => self.is_over(job, &how),
             Became::Rests => {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
-                if let Some(seat) = seat.filter(|&seat| begins(&mut self.seats[seat].life)) {
-                    let job = self.seats[seat].job.unwrap_or(0);
+                if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
+                    let job = self.nodes.seats[seat].job.unwrap_or(0);
                     self.tell(format!("pilot {job} is suspended by Slurm, with all that runs in it"));
                 }
             }
@@ -84,34 +84,34 @@ impl Pilots {
 
     /// Agents of a pilot that is no more are gone as soon as they are silent.
     pub(super) fn write_off(&mut self, job: u64, reason: &str) {
-        for (_, agent) in self.agents.iter_mut().filter(|(place, _)| place.job == job) {
+        for (_, agent) in self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job) {
             agent.gone.get_or_insert_with(|| reason.to_owned());
         }
     }
 
     /// A pilot is over.
     pub(in crate::engine) fn is_over(&mut self, job: u64, how: &str) {
-        let seat = self.seats.iter().position(|seat| seat.job == Some(job));
+        let seat = self.nodes.seats.iter().position(|seat| seat.job == Some(job));
         let _ = self.board.declare_over(job);
-        self.watch.forget_job(job);
+        self.hearing.watch.forget_job(job);
         let reason = format!("pilot {job} has ended ({how})");
         self.write_off(job, &reason);
         let Some(seat) = seat else { return };
-        for slot in self.slots.of_seat(seat) {
+        for slot in self.nodes.slots.of_seat(seat) {
             self.close(slot, None);
         }
         match self.why_mute(job).filter(|_| how != FORGOTTEN) {
             Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
             None => self.tell(reason),
         }
-        self.seats[seat].ends = None;
+        self.nodes.seats[seat].ends = None;
         self.announce(seat);
-        let Seat { has_ended_any, fruitless, wants, .. } = self.seats[seat];
+        let Seat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
         // What a controller forgot that died is no sign of anything.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;
         let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
-        self.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
+        self.nodes.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
     }
 }

@@ -115,15 +115,15 @@ impl Pilots {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
         for (slot, _) in parts {
-            let seat = self.slots.seat(*slot);
-            let Some(ends) = self.seats[seat].ends else { continue };
+            let seat = self.nodes.slots.seat(*slot);
+            let Some(ends) = self.nodes.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
             // What is guessed to take longer than any pilot has is to begin somewhere.
-            let most = if start.is_guess { self.seats[seat].whole / 2 } else { Duration::MAX };
+            let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
                     "pilot {} ends in {} s, and job `{}` is expected to take longer",
-                    self.seats[seat].job.unwrap_or(0),
+                    self.nodes.seats[seat].job.unwrap_or(0),
                     left.as_secs(),
                     start.name
                 );
@@ -136,32 +136,32 @@ impl Pilots {
 
     /// Says when a pilot ends, so that nothing is planned into its end.
     fn announce(&mut self, seat: usize) {
-        let Seat { ends, announced, .. } = self.seats[seat];
+        let Seat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
             (Some(new), Some(old)) => new.max(old) - new.min(old) > DRIFT,
             (new, old) => new.is_some() != old.is_some(),
         };
         if has_moved {
-            self.seats[seat].announced = ends;
+            self.nodes.seats[seat].announced = ends;
             let after = ends.map(|ends| ends.saturating_duration_since(Instant::now()).saturating_sub(MARGIN));
-            let own = self.slots.of_seat(seat).map(|slot| self.slots.processors(slot));
+            let own = self.nodes.slots.of_seat(seat).map(|slot| self.nodes.slots.processors(slot));
             let processors = own.fold(ProcSet::new(), |all, own| all.union(own));
-            self.notices.push_back(Notice::Closing { outage: Outage(seat as u32), processors, after });
+            self.run.notices.push_back(Notice::Closing { outage: Outage(seat as u32), processors, after });
         }
     }
 
     /// Gives back pilots in which nothing runs, and that end before any task that waits could end there.
     pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
-        if self.waiting == 0 || self.reviewed.elapsed() < REVIEW {
+        if self.run.waiting == 0 || self.looks.reviewed.elapsed() < REVIEW {
             return;
         }
-        self.reviewed = Instant::now();
+        self.looks.reviewed = Instant::now();
         let idle = |seat: &Seat| {
-            let own = self.agents.iter().filter(|(place, _)| Some(place.job) == seat.job);
+            let own = self.nodes.agents.iter().filter(|(place, _)| Some(place.job) == seat.job);
             seat.takes_tasks() && own.clone().count() > 0 && own.into_iter().all(|(_, agent)| agent.holds == 0)
         };
-        let idle: Vec<usize> = (0..self.seats.len()).filter(|&seat| idle(&self.seats[seat])).collect();
-        let ends = idle.into_iter().filter_map(|seat| Some((seat, self.seats[seat].ends?))).collect::<Vec<_>>();
+        let idle: Vec<usize> = (0..self.nodes.seats.len()).filter(|&seat| idle(&self.nodes.seats[seat])).collect();
+        let ends = idle.into_iter().filter_map(|seat| Some((seat, self.nodes.seats[seat].ends?))).collect::<Vec<_>>();
         if ends.is_empty() {
             return;
         }
@@ -169,7 +169,7 @@ impl Pilots {
         for (seat, ends) in ends {
             let left = ends.saturating_duration_since(Instant::now());
             if left < shortest + MARGIN {
-                let job = self.seats[seat].job.unwrap_or(0);
+                let job = self.nodes.seats[seat].job.unwrap_or(0);
                 let text = format!(
                     "pilot {job} ends in {} s, and every job that waits is expected to take longer",
                     left.as_secs()
@@ -180,10 +180,10 @@ impl Pilots {
     }
 
     fn drain(&mut self, seat: usize, reason: &str) {
-        if !std::mem::replace(&mut self.seats[seat].draining, true) {
+        if !std::mem::replace(&mut self.nodes.seats[seat].draining, true) {
             self.tell(format!("{reason}: nothing more starts there"));
         }
-        for slot in self.slots.of_seat(seat) {
+        for slot in self.nodes.slots.of_seat(seat) {
             self.close(slot, None);
         }
     }
@@ -191,60 +191,60 @@ impl Pilots {
     /// Ends pilots that are done with, asks for others, and says when none will come.
     pub(super) fn look_after_seats(&mut self) {
         self.look_for_stuck();
-        for seat in 0..self.seats.len() {
-            let Seat { job, draining, .. } = self.seats[seat];
+        for seat in 0..self.nodes.seats.len() {
+            let Seat { job, draining, .. } = self.nodes.seats[seat];
             if let Some(job) = job.filter(|_| draining) {
-                let held = self.agents.iter().any(|(place, agent)| place.job == job && agent.holds > 0);
+                let held = self.nodes.agents.iter().any(|(place, agent)| place.job == job && agent.holds > 0);
                 if !held && !self.board.is_over(job) {
                     let _ = self.board.declare_over(job);
-                    self.watch.expect_end(job);
+                    self.hearing.watch.expect_end(job);
                 }
             }
-            let missing = job.is_none() && !self.seats[seat].closed;
-            let due = self.seats[seat].again.is_none_or(|again| again <= Instant::now());
+            let missing = job.is_none() && !self.nodes.seats[seat].closed;
+            let due = self.nodes.seats[seat].again.is_none_or(|again| again <= Instant::now());
             let asks = matches!(self.options.allocation, Allocation::Asked { .. });
             if missing && due && asks && self.may_use_another() {
-                if self.seats[seat].again.is_some() {
+                if self.nodes.seats[seat].again.is_some() {
                     // The last submission may have arrived late.
                     self.find_unknown();
                 }
-                if self.seats[seat].job.is_some() {
+                if self.nodes.seats[seat].job.is_some() {
                     continue;
                 }
                 match self.submit(seat, None) {
                     Ok(()) => {
-                        let job = self.seats[seat].job.unwrap_or(0);
+                        let job = self.nodes.seats[seat].job.unwrap_or(0);
                         self.tell(format!("work remains: pilot {job} is asked for"));
                     }
                     Err((text, passing)) => {
                         self.tell(format!("no pilot can be had: {text}"));
-                        self.seats[seat].closed = !passing;
-                        self.seats[seat].again = Some(Instant::now() + PAUSE);
+                        self.nodes.seats[seat].closed = !passing;
+                        self.nodes.seats[seat].again = Some(Instant::now() + PAUSE);
                     }
                 }
             }
         }
-        let none = self.seats.iter().all(|seat| seat.job.is_none() && seat.closed);
-        if none && self.tasks.is_empty() && !self.over {
-            self.over = true;
+        let none = self.nodes.seats.iter().all(|seat| seat.job.is_none() && seat.closed);
+        if none && self.run.tasks.is_empty() && !self.nodes.over {
+            self.nodes.over = true;
             let text = "no pilot is left, and no other is asked for; resuming the run asks anew".into();
-            self.notices.push_back(Notice::Over(text));
+            self.run.notices.push_back(Notice::Over(text));
         }
     }
 
     /// Whether more tasks wait for nodes than pilots that have not begun.
     fn may_use_another(&self) -> bool {
-        let has_begun = |job: u64| self.agents.keys().any(|place| place.job == job);
-        let coming = self.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
-        self.waiting > coming
+        let has_begun = |job: u64| self.nodes.agents.keys().any(|place| place.job == job);
+        let coming = self.nodes.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
+        self.run.waiting > coming
     }
 
     /// The run is over, for now: pilots end, and those that wait leave the queue.
     pub(super) fn end_pilots(&mut self) {
         let here = matches!(self.options.allocation, Allocation::Here { .. });
-        for job in self.seats.iter().filter_map(|seat| seat.job) {
+        for job in self.nodes.seats.iter().filter_map(|seat| seat.job) {
             let _ = self.board.declare_over(job);
-            let begun = self.agents.keys().any(|place| place.job == job);
+            let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
                 // It has not begun, so nobody there could see that it is over.
                 let _ = self.options.commands.cancel(job);

@@ -21,20 +21,20 @@ impl Pilots {
         let hosts = &pilots[seat].placed.hosts;
         let there = waiting.up.iter().flatten().filter(|name| hosts.contains(name));
         let there: Vec<String> = there.take(pilots[seat].nodes).cloned().collect();
-        let Seat { job, wants, lacking, .. } = self.seats[seat];
+        let Seat { job, wants, lacking, .. } = self.nodes.seats[seat];
         let Some(job) =
             job.filter(|_| wants == Wants::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
         else {
-            self.seats[seat].lacking = None;
+            self.nodes.seats[seat].lacking = None;
             return;
         };
         let since = lacking.unwrap_or_else(Instant::now);
-        self.seats[seat].lacking = Some(since);
+        self.nodes.seats[seat].lacking = Some(since);
         if since.elapsed() < PATIENCE || self.options.commands.cancel(job).is_err() {
             return;
         }
         let _ = self.board.declare_over(job);
-        self.watch.forget_job(job);
+        self.hearing.watch.forget_job(job);
         // It may have the number of one that a controller forgot, whose agents are in its places.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
@@ -42,48 +42,48 @@ impl Pilots {
             there.len(),
             waiting.nodes
         ));
-        self.seats[seat].job = None;
+        self.nodes.seats[seat].job = None;
         if let Err((text, passing)) = self.submit(seat, Some(&there)) {
             self.tell(format!("no pilot can be had: {text}"));
-            self.seats[seat].closed = !passing;
-            self.seats[seat].again = Some(Instant::now() + super::PAUSE);
+            self.nodes.seats[seat].closed = !passing;
+            self.nodes.seats[seat].again = Some(Instant::now() + super::PAUSE);
         }
     }
 
     /// Where tasks wait, none runs and none is started, for lack of nodes that are gone or were never there, pilots that lack some are given
     /// back: others are asked for that have all.
     pub(super) fn look_for_stuck(&mut self) {
-        let begun = |seat: &Seat| seat.job.is_none_or(|job| self.agents.keys().any(|place| place.job == job));
-        let nothing = self.tasks.is_empty() && self.waiting > 0 && self.seats.iter().all(begun);
-        let short: Vec<usize> = (0..self.seats.len()).filter(|&seat| self.is_short(seat)).collect();
+        let begun = |seat: &Seat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
+        let nothing = self.run.tasks.is_empty() && self.run.waiting > 0 && self.nodes.seats.iter().all(begun);
+        let short: Vec<usize> = (0..self.nodes.seats.len()).filter(|&seat| self.is_short(seat)).collect();
         if !nothing || short.is_empty() {
-            self.idle = None;
+            self.nodes.idle = None;
             return;
         }
-        let since = *self.idle.get_or_insert_with(Instant::now);
-        let is_lost = short.iter().any(|&seat| self.seats[seat].lost > 0);
+        let since = *self.nodes.idle.get_or_insert_with(Instant::now);
+        let is_lost = short.iter().any(|&seat| self.nodes.seats[seat].lost > 0);
         if since.elapsed() < if is_lost { STUCK } else { LATE } {
             return;
         }
-        self.idle = None;
+        self.nodes.idle = None;
         for seat in short {
-            self.seats[seat].wants = Wants::All;
-            let slots = self.slots.of_seat(seat);
+            self.nodes.seats[seat].wants = Wants::All;
+            let slots = self.nodes.slots.of_seat(seat);
             let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
-            let job = self.seats[seat].job.unwrap_or(0);
+            let job = self.nodes.seats[seat].job.unwrap_or(0);
             let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
                 // Its nodes are all that there are.
                 let _ = self.board.declare_over(job);
-                self.seats[seat] = Seat { closed: true, ..Seat::default() };
+                self.nodes.seats[seat] = Seat { closed: true, ..Seat::default() };
             }
         }
     }
 
     /// Whether a pilot has begun and lacks nodes.
     fn is_short(&self, seat: usize) -> bool {
-        let mut slots = self.slots.of_seat(seat);
-        self.seats[seat].takes_tasks() && slots.any(|slot| self.place_of(slot).is_none())
+        let mut slots = self.nodes.slots.of_seat(seat);
+        self.nodes.seats[seat].takes_tasks() && slots.any(|slot| self.place_of(slot).is_none())
     }
 }

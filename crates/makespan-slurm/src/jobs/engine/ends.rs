@@ -21,13 +21,13 @@ impl Jobs<'_> {
         let found = !news.is_empty() || !ends.is_empty();
         for id in news {
             self.board.heard(&id);
-            if let Some(&task) = self.by_id.get(&id) {
+            if let Some(&task) = self.run.by_id.get(&id) {
                 self.see_begin(task);
             }
         }
         let mut found_end = false;
         for (id, fate) in ends {
-            match self.by_id.get(&id) {
+            match self.run.by_id.get(&id) {
                 Some(&task) => found_end |= self.see_end(task, fate),
                 // Nobody waits for it.
                 None => self.board.forget_end(&id, &fate),
@@ -38,26 +38,26 @@ impl Jobs<'_> {
 
     /// Looks for the claim of an attempt, and tells of a new one.
     pub(super) fn see_begin(&mut self, task: TaskId) {
-        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
+        let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
         let Some(claim) = self.board.claimant(&held.id).filter(|claim| !claim.is_void()) else { return };
-        self.stillborn = None;
+        self.submissions.stillborn = None;
         held.number = Some(claim.job);
         held.claim = Some(claim.clone());
         let planned = held.order.processors.clone();
         let processors = self.processors_of(&claim, &planned);
-        self.busy.insert(task, processors.clone());
-        self.notices.push_back(Notice::Begun { task, at: claim.wall(), processors });
+        self.run.busy.insert(task, processors.clone());
+        self.run.notices.push_back(Notice::Begun { task, at: claim.wall(), processors });
     }
 
     /// An attempt says how it ended; whether that was new.
     fn see_end(&mut self, task: TaskId, fate: Fate) -> bool {
         self.see_begin(task);
-        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
+        let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
         held.fate = Some(fate.clone());
         match fate {
-            Fate::Exit(_) => self.notices.push_back(Notice::Ended(task)),
-            Fate::TimedOut => self.notices.push_back(Notice::TimedOut(task)),
-            Fate::Refused(reason) => self.notices.push_back(Notice::Refused(task, reason)),
+            Fate::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
+            Fate::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
+            Fate::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
             // Slurm knows why.
             Fate::Gone => held.is_stopped = true,
         }
@@ -66,13 +66,13 @@ impl Jobs<'_> {
 
     /// Takes back what has not begun; whether that was so.
     pub(super) fn take_back(&mut self, task: TaskId) -> bool {
-        let Some(held) = self.tasks.get(&task) else { return false };
-        let may_be_there = held.submitted.is_some() || self.submitting == Some(task);
+        let Some(held) = self.run.tasks.get(&task) else { return false };
+        let may_be_there = held.submitted.is_some() || self.submissions.submitting == Some(task);
         if held.claim.is_some() || held.fate.is_some() || (may_be_there && !self.board.void(&held.id)) {
             return false;
         }
         if may_be_there {
-            self.cancel.push(held.id.clone());
+            self.slurm.cancel.push(held.id.clone());
         }
         self.forget(task);
         true
@@ -81,14 +81,14 @@ impl Jobs<'_> {
     /// Asks an attempt to end.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
         if self.take_back(task) {
-            self.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
             return;
         }
-        let Some(held) = self.tasks.get(&task) else { return };
+        let Some(held) = self.run.tasks.get(&task) else { return };
         // Where that fails it is asked for again.
         let _ = self.board.ask_end(&held.id, kill);
         if kill {
-            self.cancel.push(held.id.clone());
+            self.slurm.cancel.push(held.id.clone());
         }
     }
 
@@ -107,13 +107,13 @@ impl Jobs<'_> {
             if is_void {
                 // It was taken back, and who did so could not write that down.
                 self.board.forget(&id);
-                self.cancel.push(id);
+                self.slurm.cancel.push(id);
                 continue;
             }
             let held =
                 Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
             self.hold(held);
-            self.has_any = true;
+            self.submissions.has_any = true;
             taken.push(Taken { task: *task, gpus: Vec::new() });
         }
         if !taken.is_empty() {
@@ -133,18 +133,18 @@ impl Jobs<'_> {
         loop {
             let ended: Vec<String> = self.board.ends().into_iter().map(|(id, _)| id).collect();
             let strangers: Vec<String> =
-                self.board.orders().into_iter().filter(|id| !self.by_id.contains_key(id)).collect();
+                self.board.orders().into_iter().filter(|id| !self.run.by_id.contains_key(id)).collect();
             let mut left = Vec::new();
             for id in strangers {
                 if self.board.void(&id) || ended.contains(&id) {
                     self.board.forget(&id);
-                    self.cancel.push(id);
+                    self.slurm.cancel.push(id);
                 } else {
                     left.push(id);
                 }
             }
-            if !self.cancel.is_empty() {
-                self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
+            if !self.slurm.cancel.is_empty() {
+                self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
             }
             if left.is_empty() {
                 return;
@@ -154,12 +154,12 @@ impl Jobs<'_> {
                 left.iter().for_each(|id| drop(self.board.ask_end(id, kill)));
                 (asked, killed) = (true, kill);
             }
-            if kill && let Ok(there) = snapshot(&self.options.commands, &self.mark) {
+            if kill && let Ok(there) = snapshot(&self.options.commands, &self.submissions.mark) {
                 // A job that is over leaves nothing that lives.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }
-                self.cancel.extend(left.iter().filter(|id| there.contains_key(*id)).cloned());
+                self.slurm.cancel.extend(left.iter().filter(|id| there.contains_key(*id)).cloned());
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;

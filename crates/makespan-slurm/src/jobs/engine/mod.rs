@@ -80,21 +80,29 @@ pub struct Jobs<'a> {
     instance: &'a Instance,
     options: JobsOptions,
     board: Board,
-    log: Submissions,
-    /// With what the names of our jobs end.
-    mark: String,
-    /// Tells the attempts of this session from others.
-    session: String,
     nodes: HashMap<&'a str, usize>,
     begun: Instant,
+    looked: Instant,
+    pause: Duration,
+    run: RunSide,
+    slurm: SlurmSide,
+    submissions: SubmissionSide,
+}
+
+/// The tasks that the run has given, and the news for it.
+#[derive(Debug, Default)]
+struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: HashMap<String, TaskId>,
-    /// What is to be submitted, in this order.
-    waiting: VecDeque<TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// What runs of each node, where Slurm does not say which processors.
+    /// Processors of tasks that run, where Slurm does not say which.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
+}
+
+/// Requests to Slurm, and its answers.
+#[derive(Debug)]
+struct SlurmSide {
     queue: Queue,
     heard: Receiver<Heard>,
     /// Whether an answer is on the way, and when to ask again.
@@ -104,10 +112,24 @@ pub struct Jobs<'a> {
     mute: Option<String>,
     /// When there was the last sign that the controller was away, or has forgotten jobs.
     doubt: Option<Instant>,
+    /// Attempts whose jobs are to leave the queue.
+    cancel: Vec<String>,
+}
+
+/// The jobs that are submitted, or are to be.
+#[derive(Debug)]
+struct SubmissionSide {
+    log: Submissions,
+    /// The end of the names of our jobs.
+    mark: String,
+    /// Tells the attempts of this session from others.
+    session: String,
+    /// Tasks that are to be submitted, in this order.
+    waiting: VecDeque<TaskId>,
+    /// The submission that is on the way.
+    submitting: Option<TaskId>,
     /// The number of the latest job.
     highest: u64,
-    looked: Instant,
-    pause: Duration,
     /// When to submit again, after Slurm took no more.
     again: Option<Instant>,
     has_told_limit: bool,
@@ -117,16 +139,12 @@ pub struct Jobs<'a> {
     has_any: bool,
     /// How many ended without a trace, until any has begun.
     stillborn: Option<u32>,
-    /// Attempts whose jobs are to leave the queue.
-    cancel: Vec<String>,
-    /// The submission that is on the way.
-    submitting: Option<TaskId>,
 }
 
 impl Jobs<'_> {
     /// A new name for an attempt: that of its status file, and of this session, since an edited instance counts attempts anew.
     fn id_of(&self, status: &str) -> String {
-        format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.session)
+        format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.submissions.session)
     }
 }
 
@@ -151,53 +169,35 @@ impl<'a> Jobs<'a> {
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let now = Instant::now();
-        Ok(Self {
-            instance,
-            board,
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let slurm = SlurmSide { queue, heard, is_asked: false, ask: now, mute: None, doubt: None, cancel: Vec::new() };
+        let submissions = SubmissionSide {
             log,
             mark,
-            session: format!(
-                "{:x}",
-                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
-            ),
-            nodes,
-            begun: now,
-            tasks: BTreeMap::new(),
-            by_id: HashMap::new(),
+            session: format!("{:x}", since.as_millis()),
             waiting: VecDeque::new(),
-            succeeded: BTreeSet::new(),
-            busy: BTreeMap::new(),
-            notices: VecDeque::new(),
-            queue,
-            heard,
-            is_asked: false,
-            ask: now,
-            mute: None,
-            doubt: None,
+            submitting: None,
             highest: 0,
-            looked: now,
-            pause: SHORTEST,
             again: None,
             has_told_limit: false,
             kept_waiting: 0,
             has_any: false,
             stillborn: Some(0),
-            cancel: Vec::new(),
-            submitting: None,
-            options,
-        })
+        };
+        let (run, begun, looked, pause) = (RunSide::default(), now, now, SHORTEST);
+        Ok(Self { instance, options, board, nodes, begun, looked, pause, run, slurm, submissions })
     }
 
     fn tell(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice::Told(text.into()));
+        self.run.notices.push_back(Notice::Told(text.into()));
     }
 
     /// Forgets a task, with its files.
     fn forget(&mut self, task: TaskId) {
-        self.waiting.retain(|&other| other != task);
-        self.busy.remove(&task);
-        if let Some(held) = self.tasks.remove(&task) {
-            self.by_id.remove(&held.id);
+        self.submissions.waiting.retain(|&other| other != task);
+        self.run.busy.remove(&task);
+        if let Some(held) = self.run.tasks.remove(&task) {
+            self.run.by_id.remove(&held.id);
             self.board.forget(&held.id);
             if let Some(fate) = &held.fate {
                 self.board.forget_end(&held.id, fate);
@@ -208,7 +208,7 @@ impl<'a> Jobs<'a> {
     /// A task is gone, and left no end.
     fn lose(&mut self, task: TaskId, reason: String) {
         self.forget(task);
-        self.notices.push_back(Notice::Lost(task, reason));
+        self.run.notices.push_back(Notice::Lost(task, reason));
     }
 
     /// Looks at the files and at the queue now and then, and submits.
@@ -218,12 +218,15 @@ impl<'a> Jobs<'a> {
             let found = self.look_for_news();
             self.pause = if found { SHORTEST } else { LONGEST.min(self.pause * 2) };
         }
-        if !self.is_asked && self.ask <= Instant::now() && self.tasks.values().any(|held| held.submitted.is_some()) {
-            self.is_asked = true;
-            self.queue.ask();
+        if !self.slurm.is_asked
+            && self.slurm.ask <= Instant::now()
+            && self.run.tasks.values().any(|held| held.submitted.is_some())
+        {
+            self.slurm.is_asked = true;
+            self.slurm.queue.ask();
         }
-        if !self.cancel.is_empty() {
-            self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
+        if !self.slurm.cancel.is_empty() {
+            self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
         }
         self.submit_next();
     }
@@ -232,21 +235,21 @@ impl<'a> Jobs<'a> {
         match heard {
             Heard::Submitted(task, id, answer) => self.submitted(task, &id, answer),
             Heard::Queue(at, answer) => {
-                self.is_asked = false;
-                self.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
+                self.slurm.is_asked = false;
+                self.slurm.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
                 match answer {
                     Ok(snapshot) => {
-                        if self.mute.take().is_some() {
+                        if self.slurm.mute.take().is_some() {
                             self.tell("Slurm answers again");
                         }
                         self.judge(at, &snapshot);
                     }
                     Err(text) => {
-                        self.doubt = Some(Instant::now());
-                        if self.mute.is_none() {
+                        self.slurm.doubt = Some(Instant::now());
+                        if self.slurm.mute.is_none() {
                             self.tell(format!("{text}; what runs goes on meanwhile"));
                         }
-                        self.mute = Some(text);
+                        self.slurm.mute = Some(text);
                     }
                 }
             }
@@ -286,15 +289,15 @@ impl Engine for Jobs<'_> {
     }
 
     fn takes_more(&self) -> bool {
-        self.waiting.len() < MAX_WAITING && self.again.is_none()
+        self.submissions.waiting.len() < MAX_WAITING && self.submissions.again.is_none()
     }
 
     fn wants_new_plan(&mut self) -> bool {
-        std::mem::take(&mut self.kept_waiting) > 0
+        std::mem::take(&mut self.submissions.kept_waiting) > 0
     }
 
     fn hear_success(&mut self, task: TaskId) {
-        self.succeeded.insert(task);
+        self.run.succeeded.insert(task);
     }
 
     fn recall(&mut self, task: TaskId) -> bool {
@@ -307,7 +310,7 @@ impl Engine for Jobs<'_> {
     }
 
     fn go(&mut self, task: TaskId, claim: &str) {
-        if let Some(held) = self.tasks.get_mut(&task) {
+        if let Some(held) = self.run.tasks.get_mut(&task) {
             claim.clone_into(&mut held.order.claim);
             held.is_let_go = true;
         }
@@ -324,13 +327,13 @@ impl Engine for Jobs<'_> {
     fn wait(&mut self, timeout: Duration) -> Option<Notice> {
         let begun = Instant::now();
         loop {
-            while let Ok(heard) = self.heard.try_recv() {
+            while let Ok(heard) = self.slurm.heard.try_recv() {
                 self.take_in(heard);
             }
-            if self.notices.is_empty() {
+            if self.run.notices.is_empty() {
                 self.look();
             }
-            if let Some(notice) = self.notices.pop_front() {
+            if let Some(notice) = self.run.notices.pop_front() {
                 return Some(notice);
             }
             let left = timeout.saturating_sub(begun.elapsed());
@@ -338,14 +341,14 @@ impl Engine for Jobs<'_> {
                 return None;
             }
             let next = self.pause.saturating_sub(self.looked.elapsed()).max(Duration::from_millis(1));
-            if let Ok(heard) = self.heard.recv_timeout(left.min(next)) {
+            if let Ok(heard) = self.slurm.heard.recv_timeout(left.min(next)) {
                 self.take_in(heard);
             }
         }
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
-        let status = match self.tasks.get(&task).map(|held| &held.fate) {
+        let status = match self.run.tasks.get(&task).map(|held| &held.fate) {
             Some(Some(Fate::Exit(status))) => *status,
             _ => -1,
         };
@@ -369,15 +372,15 @@ impl Engine for Jobs<'_> {
 /// Nobody hears of what is submitted from now on; what was taken back leaves the queue.
 impl Drop for Jobs<'_> {
     fn drop(&mut self) {
-        self.queue.wish(Wish::Cancel(std::mem::take(&mut self.cancel)));
-        self.queue.finish();
+        self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
+        self.slurm.queue.finish();
         let mut late = Vec::new();
-        while let Ok(heard) = self.heard.try_recv() {
+        while let Ok(heard) = self.slurm.heard.try_recv() {
             if let Heard::Submitted(task, id, Ok(number)) = heard {
-                let _ = self.log.note(&id, Some(number));
-                late.extend((!self.tasks.contains_key(&task)).then_some(id));
+                let _ = self.submissions.log.note(&id, Some(number));
+                late.extend((!self.run.tasks.contains_key(&task)).then_some(id));
             }
         }
-        cancel(&self.options.commands, &self.mark, &late);
+        cancel(&self.options.commands, &self.submissions.mark, &late);
     }
 }

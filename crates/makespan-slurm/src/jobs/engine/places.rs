@@ -21,7 +21,7 @@ impl Jobs<'_> {
                 continue;
             }
             let mut free = own.clone();
-            for busy in self.busy.values() {
+            for busy in self.run.busy.values() {
                 free.remove(busy);
             }
             let free = if free.len() < cpus.len() { own } else { free };

@@ -54,39 +54,39 @@ impl Jobs<'_> {
         let id = self.id_of(&start.files.status);
         let held = Held { options, after: start.after.to_vec(), ..Held::new(id, order) };
         self.hold(held);
-        self.waiting.push_back(start.task);
+        self.submissions.waiting.push_back(start.task);
     }
 
     pub(super) fn hold(&mut self, held: Held) {
-        self.by_id.insert(held.id.clone(), held.order.task);
-        self.tasks.insert(held.order.task, held);
+        self.run.by_id.insert(held.id.clone(), held.order.task);
+        self.run.tasks.insert(held.order.task, held);
     }
 
     /// Submits the next task, one at a time: others depend on its number.
     pub(super) fn submit_next(&mut self) {
-        if self.again.is_some_and(|again| again > Instant::now()) || self.submitting.is_some() {
+        if self.submissions.again.is_some_and(|again| again > Instant::now()) || self.submissions.submitting.is_some() {
             return;
         }
-        self.again = None;
-        let Some(&task) = self.waiting.front() else { return };
-        let Some(held) = self.tasks.get(&task) else {
-            self.waiting.pop_front();
+        self.submissions.again = None;
+        let Some(&task) = self.submissions.waiting.front() else { return };
+        let Some(held) = self.run.tasks.get(&task) else {
+            self.submissions.waiting.pop_front();
             return;
         };
         if !held.is_let_go {
             return;
         }
         let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
-        for before in held.after.iter().filter(|before| !self.succeeded.contains(before)) {
+        for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
             // What is gone comes again, and this is taken back; what has no number has not been found yet.
-            let Some(before) = self.tasks.get(before) else { return };
+            let Some(before) = self.run.tasks.get(before) else { return };
             let Some(number) = before.number else { return };
             numbers.push(number.to_string());
             let Order { name, files, claim, .. } = &before.order;
             attempts.push(Before { name: name.clone(), status: files.status.clone(), claim: claim.clone() });
         }
         let mut options = vec![
-            format!("--job-name={}{}", held.id, self.mark),
+            format!("--job-name={}{}", held.id, self.submissions.mark),
             "--no-requeue".into(),
             format!("--output={}", output(&self.board.log(&held.id))),
             "--open-mode=append".into(),
@@ -103,37 +103,37 @@ impl Jobs<'_> {
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
         // A controller that has lost its memory gives numbers again: then the dependency is on another job.
         let (id, order) = (held.id.clone(), Order { after: attempts, ..held.order.clone() });
-        let written = self.board.write_order(&id, &order).and_then(|()| self.log.note(&id, None));
+        let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
             self.tell(format!("{}: {error}; trying again", self.options.folder.display()));
-            self.again = Some(Instant::now() + PAUSE);
+            self.submissions.again = Some(Instant::now() + PAUSE);
             return;
         }
-        self.waiting.pop_front();
-        self.submitting = Some(task);
-        self.queue.wish(Wish::Submit { task, id, options, script });
+        self.submissions.waiting.pop_front();
+        self.submissions.submitting = Some(task);
+        self.slurm.queue.wish(Wish::Submit { task, id, options, script });
     }
 
     /// Slurm has answered a submission.
     pub(super) fn submitted(&mut self, task: TaskId, id: &str, answer: Result<u64, CommandError>) {
-        self.submitting = None;
+        self.submissions.submitting = None;
         if let Ok(number) = &answer {
-            self.has_any = true;
+            self.submissions.has_any = true;
             // Without it the job is found by its name.
-            let _ = self.log.note(id, Some(*number));
+            let _ = self.submissions.log.note(id, Some(*number));
         }
         if let Ok(number) = &answer {
-            if *number <= self.highest {
+            if *number <= self.submissions.highest {
                 // The controller gives numbers again, so it has forgotten who had them.
-                self.doubt = Some(Instant::now());
+                self.slurm.doubt = Some(Instant::now());
             }
-            self.highest = *number;
+            self.submissions.highest = *number;
         }
-        let has_any_there = self.tasks.values().any(|held| held.submitted.is_some());
-        let Some(held) = self.tasks.get_mut(&task).filter(|held| held.id == id) else {
+        let has_any_there = self.run.tasks.values().any(|held| held.submitted.is_some());
+        let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.id == id) else {
             // It was taken back meanwhile.
             if answer.is_ok() {
-                self.cancel.push(id.to_owned());
+                self.slurm.cancel.push(id.to_owned());
             }
             return;
         };
@@ -154,10 +154,10 @@ impl Jobs<'_> {
     }
 
     fn postpone(&mut self, task: TaskId, error: &CommandError, limit: bool) {
-        self.waiting.push_front(task);
-        self.again = Some(Instant::now() + PAUSE);
-        self.kept_waiting += u32::from(limit);
-        if !limit || !std::mem::replace(&mut self.has_told_limit, true) {
+        self.submissions.waiting.push_front(task);
+        self.submissions.again = Some(Instant::now() + PAUSE);
+        self.submissions.kept_waiting += u32::from(limit);
+        if !limit || !std::mem::replace(&mut self.submissions.has_told_limit, true) {
             let text = if limit { "the rest is submitted as jobs end" } else { "trying again" };
             self.tell(format!("Slurm takes no more jobs now: {error}; {text}"));
         }
@@ -169,13 +169,13 @@ impl Jobs<'_> {
         let of_all = error.refusal().is_none_or(|refusal| {
             matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition | Reservation)
         });
-        if of_all && !self.has_any {
-            self.waiting.push_front(task);
-            self.again = Some(Instant::now() + Duration::from_hours(1));
-            self.notices.push_back(Notice::Over(format!("no job can be submitted: {error}")));
+        if of_all && !self.submissions.has_any {
+            self.submissions.waiting.push_front(task);
+            self.submissions.again = Some(Instant::now() + Duration::from_hours(1));
+            self.run.notices.push_back(Notice::Over(format!("no job can be submitted: {error}")));
             return;
         }
-        self.notices.push_back(Notice::Refused(task, error.to_string()));
+        self.run.notices.push_back(Notice::Refused(task, error.to_string()));
     }
 }
 

@@ -53,14 +53,14 @@ impl Jobs<'_> {
         self.look_for_news();
         let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
         let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
-        let all: Vec<TaskId> = self.tasks.values().filter(open).map(|held| held.order.task).collect();
+        let all: Vec<TaskId> = self.run.tasks.values().filter(open).map(|held| held.order.task).collect();
         for task in all {
-            let Some(held) = self.tasks.get_mut(&task) else { continue };
+            let Some(held) = self.run.tasks.get_mut(&task) else { continue };
             let entry = snapshot.get(&held.id).filter(|entry| held.number.is_none_or(|number| number == entry.job));
             if let Some(entry) = entry {
                 if held.number.is_none() {
                     held.number = Some(entry.job);
-                    let _ = self.log.note(&held.id, Some(entry.job));
+                    let _ = self.submissions.log.note(&held.id, Some(entry.job));
                 }
                 if !entry.state.has_ended() && !never_starts(entry) {
                     held.over = None;
@@ -75,7 +75,9 @@ impl Jobs<'_> {
     /// A job is over, or is not in the queue, for so long.
     fn conclude(&mut self, task: TaskId, entry: Option<&Entry>, since: Duration) {
         self.see_begin(task);
-        let Some(held) = self.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else { return };
+        let Some(held) = self.run.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else {
+            return;
+        };
         let verdict = match entry {
             Some(entry) if since >= DELAY => self.verdict(held, entry),
             None if since >= ABSENT => {
@@ -94,7 +96,7 @@ impl Jobs<'_> {
     fn verdict(&self, held: &Held, entry: &Entry) -> Verdict {
         let job = entry.job;
         let has_begun = held.claim.is_some();
-        let waits = held.after.iter().any(|before| !self.succeeded.contains(before));
+        let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
         match &entry.state {
             // One that its user cancels keeps its reason, which is then only that it waits.
             _ if !has_begun && entry.reason == NEVER => {
@@ -133,12 +135,12 @@ impl Jobs<'_> {
 
     /// Whether the controller was away a short time ago, or has forgotten jobs.
     fn is_doubtful(&self) -> bool {
-        self.doubt.is_some_and(|since| since.elapsed() < DOUBT)
+        self.slurm.doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }
 
     /// Whether nothing was heard for a while of who has begun an attempt.
     fn is_silent(&mut self, task: TaskId) -> bool {
-        let Some(held) = self.tasks.get_mut(&task) else { return false };
+        let Some(held) = self.run.tasks.get_mut(&task) else { return false };
         if held.claim.is_none() {
             return true;
         }
@@ -154,7 +156,7 @@ impl Jobs<'_> {
     }
 
     fn carry_out(&mut self, task: TaskId, verdict: Verdict) {
-        let Some(held) = self.tasks.get_mut(&task) else { return };
+        let Some(held) = self.run.tasks.get_mut(&task) else { return };
         let never_began = matches!(verdict, Verdict::Lost(_) | Verdict::Cancelled(_)) && held.claim.is_none();
         if never_began && !self.board.void(&held.id) {
             // It has begun just now, or the disk is full.
@@ -165,21 +167,21 @@ impl Jobs<'_> {
             Verdict::Goes => {}
             Verdict::Lost(reason) => {
                 let is_stillborn = reason.ends_with(NO_LOG);
-                self.cancel.push(held.id.clone());
+                self.slurm.cancel.push(held.id.clone());
                 self.lose(task, reason);
-                let count = self.stillborn.as_mut().filter(|_| is_stillborn);
+                let count = self.submissions.stillborn.as_mut().filter(|_| is_stillborn);
                 let count = count.map(|count| {
                     *count += 1;
                     *count
                 });
                 if count == Some(MAX_STILLBORN) {
                     let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; of each: {NO_LOG}");
-                    self.notices.push_back(Notice::Over(text));
+                    self.run.notices.push_back(Notice::Over(text));
                 }
             }
             Verdict::Cancelled(reason) => {
                 held.fate = Some(Fate::Gone);
-                self.notices.push_back(Notice::Refused(task, reason));
+                self.run.notices.push_back(Notice::Refused(task, reason));
             }
             Verdict::Ended(status, reason) => {
                 let left = ended_by(&self.board.run().join(&held.order.files.status)).is_some();
@@ -187,13 +189,13 @@ impl Jobs<'_> {
                 self.board.forget_end(&held.id, &Fate::Gone);
                 // A status that was left tells more than the queue.
                 self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; it left no status" }));
-                self.notices.push_back(Notice::Ended(task));
+                self.run.notices.push_back(Notice::Ended(task));
             }
             Verdict::TimedOut(reason) => {
                 (held.fate, held.is_stopped) = (Some(Fate::TimedOut), false);
                 self.board.forget_end(&held.id, &Fate::Gone);
                 self.tell(format!("job `{name}`: {reason}"));
-                self.notices.push_back(Notice::TimedOut(task));
+                self.run.notices.push_back(Notice::TimedOut(task));
             }
         }
     }

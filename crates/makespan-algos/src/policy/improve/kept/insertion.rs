@@ -1,13 +1,12 @@
 //! What comes into the plan, and where.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use makespan_core::{Instance, Job, JobId, Objective, Rows, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
 use super::super::outlook::Outlook;
-use super::Kept;
+use super::{Kept, Key};
 use crate::kernel::choices::{Choice, Choices};
 use crate::scheduler::{Wholes, Wish};
 
@@ -21,66 +20,46 @@ const PLACED: usize = 2000;
 /// Measured on moldable replays at loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
-/// What comes first in an order: the place in a plan that was given, or else a figure; less is earlier.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Key(u8, f64);
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0).then(self.1.total_cmp(&other.1))
-    }
-}
-
 impl Kept {
     /// Where a task belongs in an order that nothing else is known of.
     pub(super) fn key(&self, instance: &Instance, task: TaskId) -> Key {
         if let Some(&(place, _)) = self.given.get(&task) {
-            return Key(0, f64::from(place));
+            return Key(0, f64::from(place), 0.0);
         }
         let profile = instance.profile(task);
         let job = instance.job_of(task);
         let work = || profile.least_work(Time::MAX).unwrap_or(1).max(1) as f64;
-        Key(
-            1,
-            match self.objective {
-                Objective::MaxLateness | Objective::WeightedLateness => {
-                    job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
-                }
-                Objective::MeanFlow => work(),
-                Objective::WeightedCompletion => -weight(job) / work(),
-                Objective::Makespan | Objective::Cost | Objective::Throughput => -(profile.shortest().ticks() as f64),
-            },
-        )
+        let figure = match self.residual.objective {
+            Objective::MaxLateness | Objective::WeightedLateness => {
+                job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
+            }
+            Objective::MeanFlow => work(),
+            Objective::WeightedCompletion => -weight(job) / work(),
+            Objective::Makespan | Objective::Cost | Objective::Throughput => -(profile.shortest().ticks() as f64),
+        };
+        Key(1, figure, 0.0)
     }
 
     /// A number for a task, on the allotment with which it makes itself and as many others wait least.
     fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
         let (job, profile) = (instance.job_of(task), instance.profile(task));
         if self.tasks.is_empty() {
-            self.choices = Arc::new(Choices::none(instance.platform()));
+            self.residual.choices = Arc::new(Choices::none(instance.platform()));
         }
-        let number = Arc::make_mut(&mut self.choices).push(profile, job.release);
+        let number = Arc::make_mut(&mut self.residual.choices).push(profile, job.release);
         let shortest = profile.shortest();
         let (alone, deadline) = ((job.release + shortest).ticks(), job.deadline.map(Time::ticks));
         self.tasks.push(task);
         self.keys.push(self.key(instance, task));
         self.jobs.push(instance.job_id(task));
-        self.wishes.push(Wish { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
+        self.residual.wishes.push(Wish { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
         self.work.push(profile.least_work(Time::MAX).unwrap_or(0) as f64);
         self.numbers.insert(task, number);
-        let own = self.choices.of(number);
+        let own = self.residual.choices.of(number);
         let all = f64::from(instance.processors());
         let cost = |choice: &Choice| choice.time as f64 * (all + others as f64 * f64::from(choice.processors));
         let position = match self.given.get(&task) {
-            Some(&(_, width)) => self.choices.nearest(number, width),
+            Some(&(_, width)) => self.residual.choices.nearest(number, width),
             None => (0..own.len() as u32)
                 .min_by(|&a, &b| cost(&own[a as usize]).total_cmp(&cost(&own[b as usize])))
                 .unwrap_or(0),
@@ -105,7 +84,7 @@ impl Kept {
             if restated.contains(task) {
                 let width = self.chosen(number).processors;
                 let again = self.add(instance, task, self.waiting.len());
-                self.plan.chosen[again as usize] = self.choices.nearest(again, width);
+                self.plan.chosen[again as usize] = self.residual.choices.nearest(again, width);
                 self.plan.order[at] = again;
             }
         }
@@ -154,14 +133,14 @@ impl Kept {
         let last = order.len();
         let mut places = vec![after.unwrap_or(last), 0, last, last / 2, last / 4, last / 8, last * 3 / 4];
         let number = self.add(instance, task, self.waiting.len());
-        let (wanted, most) = (self.plan.chosen[number as usize], self.choices.of(number).len() as u32 - 1);
+        let (wanted, most) = (self.plan.chosen[number as usize], self.residual.choices.of(number).len() as u32 - 1);
         let mut chosen = vec![0, wanted / 2, wanted, (wanted * 2).min(most)];
         places.sort_unstable();
         places.dedup();
         chosen.dedup();
-        self.wholes = self.bags(instance).map(Arc::new);
+        self.residual.wholes = self.bags(instance).map(Arc::new);
         let mut plan = std::mem::take(&mut self.plan);
-        self.residual(&outlook.skyline).insert(&mut plan, number, &places, &chosen);
+        self.residual.insert(&outlook.skyline, &mut plan, number, &places, &chosen);
         self.plan = plan;
     }
 
@@ -194,16 +173,18 @@ impl Kept {
         let length = (self.held + order.iter().map(area).sum::<f64>()) / processors;
         let since = Time::from_ticks(self.now - length.min(i64::MAX as f64 / 4.0) as i64);
         let came = self.came.len() - self.came.partition_point(|&came| came < since);
-        let weight = match self.objective {
+        let weight = match self.residual.objective {
             Objective::MeanFlow => order.len() as f64,
-            Objective::WeightedCompletion => order.iter().map(|&number| self.wishes[number as usize].weight).sum(),
+            Objective::WeightedCompletion => {
+                order.iter().map(|&number| self.residual.wishes[number as usize].weight).sum()
+            }
             _ => 0.0,
         };
-        self.area_price = COMING * weight / order.len().max(1) as f64 * came as f64 / processors;
+        self.residual.area_price = COMING * weight / order.len().max(1) as f64 * came as f64 / processors;
         let least: f64 = order.iter().map(|&number| self.work[number as usize]).sum();
-        self.floor = self.now + ((self.held + least) / processors) as i64;
-        self.processors = instance.processors();
-        self.wholes = self.bags(instance).map(Arc::new);
+        self.residual.floor = self.now + ((self.held + least) / processors) as i64;
+        self.residual.processors = instance.processors();
+        self.residual.wholes = self.bags(instance).map(Arc::new);
     }
 }
 

@@ -1,30 +1,11 @@
 //! An order of tasks of which nothing else is known.
 
-use std::cmp::Ordering;
-
 use makespan_core::{JobId, Objective, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::survey::Survey;
 use crate::kernel::packing::{Packing, Row};
-
-/// What comes first: what a plan that was given has first; then by what the objective asks of the job, and the longest path first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Key(u8, f64, f64);
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0).then(self.1.total_cmp(&other.1)).then(self.2.total_cmp(&other.2))
-    }
-}
+use crate::policy::improve::Key;
 
 /// The keys of all tasks that remain.
 pub(super) struct Keys<'k> {

@@ -7,13 +7,14 @@ mod survey;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use makespan_core::{Decision, Event, Instance, Objective, TaskId, TaskSet, Time, Unavailable, View};
-use rand::SeedableRng;
+use makespan_core::{Decision, Event, Instance, TaskId, TaskSet, Time, Unavailable, View};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::background::Improve as Improvement;
-use super::{Improving, Keep, SEARCHES};
+use super::outlook::{is_told, untold};
+use super::promise::Promise;
+use super::{Improving, SEARCHES, Searches};
 use crate::kernel::packing::{Entry, Packing, Site};
 use crate::scheduler::{Listed, Remains};
 use crate::search::Course;
@@ -44,8 +45,7 @@ struct Planned {
 /// It knows the tasks that wait, those of their jobs that are still to be submitted, and all of a plan that was given.
 #[derive(Debug)]
 pub(super) struct Tied {
-    objective: Objective,
-    keep: Keep,
+    improving: Improving,
     plan: Vec<Planned>,
     /// What is known and has not begun; tasks of bags without weight apart.
     pending: BTreeSet<TaskId>,
@@ -57,9 +57,8 @@ pub(super) struct Tied {
     began: bool,
     /// Periods that begin before this instant are known to the plan.
     told: Time,
-    /// When the task that has waited longest starts at the latest.
-    promise: Option<(TaskId, Time)>,
-    searches: u64,
+    promise: Promise<()>,
+    searches: Searches,
 }
 
 /// Whether counts of equal processors do not describe a task.
@@ -87,10 +86,9 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
 
 impl Tied {
     /// From a plan so far: tasks with their allotments, in an order.
-    pub fn new(improving: &Improving, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
+    pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
-            objective: improving.objective,
-            keep: improving.keep,
+            improving,
             plan: Vec::new(),
             pending: BTreeSet::new(),
             best_effort: TaskSet::new(),
@@ -98,8 +96,8 @@ impl Tied {
             given,
             began: false,
             told: Time::ZERO,
-            promise: None,
-            searches: 0,
+            promise: Promise::new(improving.keep),
+            searches: Searches { seed, count: 0 },
         }
     }
 
@@ -165,25 +163,24 @@ impl Tied {
         events: &[Event],
         view: &View<'_>,
         mut found: Option<Listed>,
-        search: Option<(&Improving, u64)>,
+        search: bool,
         decisions: &mut Vec<Decision>,
     ) -> (bool, Option<Time>) {
         self.hear(events, view);
         self.told = Time::ZERO;
-        let mut searches = if search.is_some() { SEARCHES } else { 0 };
+        let mut searches = if search { SEARCHES } else { 0 };
         loop {
             let shown = shown(view.instance, view.now, self.told);
             let Ok(packing) = Packing::new(&shown) else { return (false, None) };
             if let Some(found) = found.take() {
                 self.take(&packing, &found);
             }
-            let (mut remains, listed) = self.planned(&packing, view, search.filter(|_| searches > 0));
+            let (mut remains, listed) = self.planned(&packing, view, searches > 0);
             let all = self.with_best_effort(&packing, &mut remains, &listed, view);
             // Where something has no place, all periods may be needed to know why.
             let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
             let end = ends.map_or(Time::MAX, Time::from_ticks);
-            let mut untold = view.instance.unavailable().iter().map(|period| period.start);
-            if untold.any(|begin| begin > view.now && begin >= self.told && begin < end) {
+            if untold(view, self.told).is_some_and(|begin| begin < end) {
                 (self.told, searches) = (end, searches.saturating_sub(1));
                 continue;
             }
@@ -198,24 +195,26 @@ impl Tied {
         &mut self,
         packing: &'p Packing<'a>,
         view: &View<'_>,
-        search: Option<(&Improving, u64)>,
+        search: bool,
     ) -> (Remains<'p, 'a>, Listed) {
         let survey = Survey::of(packing, view, self);
         let (mut listed, few) = self.listed(packing, view, &survey);
         let mut remains = loop {
             let begun = survey.begun(packing, view, &listed.list, &self.best_effort);
-            let mut remains = Remains::new(packing, self.objective, begun, &listed.list);
+            let mut remains = Remains::new(packing, self.improving.objective, begun, &listed.list);
             match remains.carry(&listed) {
                 Ok(_) => break remains,
                 Err(at) if listed.list.len() > at + STUCK => listed.list.truncate(at),
                 Err(at) => _ = listed.list.remove(at),
             }
         };
-        if search.is_some() && (!few.is_empty() || self.plan.is_empty()) {
+        if search && (!few.is_empty() || self.plan.is_empty()) {
             self.place_new(packing, &mut remains, &mut listed, &few);
         }
-        if let Some((improving, seed)) = search {
-            listed = self.search(&mut remains, listed, improving, seed);
+        if search {
+            let steps = self.improving.steps.min(WORK / (listed.list.len() as u64).max(1));
+            let mut course = Course::of(steps, &makespan_core::Stop::default());
+            listed = remains.improve(listed, self.searches.next(), &mut course).1;
         }
         self.keep_promise(&mut remains, &mut listed, view);
         (remains, listed)
@@ -223,7 +222,7 @@ impl Tied {
 
     /// The plan, with what is new in it at its place by keys; and what may be put at a better one.
     fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (Listed, Vec<TaskId>) {
-        let keys = Keys::of(packing, survey, self.objective, &self.given);
+        let keys = Keys::of(packing, survey, self.improving.objective, &self.given);
         let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
         let mut order: Vec<Planned> = self.plan.iter().filter(|at| chosen.contains(&at.task)).copied().collect();
         let known: FxHashSet<TaskId> = order.iter().map(|at| at.task).collect();
@@ -278,34 +277,24 @@ impl Tied {
         }
     }
 
-    fn search(&mut self, remains: &mut Remains<'_, '_>, listed: Listed, improving: &Improving, seed: u64) -> Listed {
-        self.searches += 1;
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(self.searches);
-        let steps = improving.steps.min(WORK / (listed.list.len() as u64).max(1));
-        let stop = makespan_core::Stop::default();
-        remains.improve(listed, random, &mut Course::of(steps, &stop)).1
-    }
-
     /// Puts the task that has waited longest before all others if it would start later than it was promised; then promises that it waits at
     /// most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
-        if self.keep == Keep::None {
+        if !self.promise.is_meant() {
             return;
         }
         let instance = view.instance;
         let waiting = listed.list.iter().map(|entry| entry.task).filter(|task| view.waiting.contains(*task));
         let Some(oldest) = waiting.min_by_key(|&task| (instance.release(task), task)) else {
-            self.promise = None;
-            return;
+            return self.promise.forget();
         };
         let planned = |remains: &mut Remains<'_, '_>, listed: &Listed| {
             let at = listed.list.iter().position(|entry| entry.task == oldest)?;
             Some(Time::from_ticks(remains.carry(listed).ok()?.starts()[at]))
         };
         let Some(mut start) = planned(remains, listed) else { return };
-        let promised = self.promise.filter(|&(task, _)| task == oldest).map(|(_, latest)| latest);
-        if promised.is_some_and(|latest| start > latest)
+        let promised = self.promise.given();
+        if promised.is_some_and(|(task, latest, ())| task == oldest && start > latest)
             && let Some(at) = listed.list.iter().position(|entry| entry.task == oldest)
         {
             crate::kernel::move_to(&mut listed.list, at, 0);
@@ -314,8 +303,7 @@ impl Tied {
                 _ => crate::kernel::move_to(&mut listed.list, 0, at),
             }
         }
-        let latest = start + start.saturating_since(instance.release(oldest));
-        self.promise = Some((oldest, promised.map_or(latest, |before| before.min(latest))));
+        self.promise.renew(oldest, start, (), view);
     }
 
     /// Keeps a plan for the next event.
@@ -350,7 +338,7 @@ impl Tied {
             let begun = survey.begun(&packing, view, &listed.list, &TaskSet::new());
             (listed, begun)
         };
-        let objective = self.objective;
+        let objective = self.improving.objective;
         let improve = move |plan: Listed, _: f64, random: ChaCha8Rng, course: &mut Course| {
             let Ok(packing) = Packing::new(&instance) else { return (f64::INFINITY, plan) };
             Remains::new(&packing, objective, begun.clone(), &plan.list).improve(plan, random, course)
@@ -362,7 +350,7 @@ impl Tied {
 /// The instance with the periods alone that have begun and are not over, or begin before `told`: processors that were, or will be, closed at
 /// different times are not alike.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
-    let counts = |period: &&Unavailable| period.end > now && (period.start <= now || period.start < told);
+    let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {
         return Cow::Borrowed(instance);
     }

@@ -1,4 +1,4 @@
-//! Tasks that have places to come, kept in their order whatever the tasks before them really take.
+//! Plans that are kept: places of tasks to come, and the start of each by a rule for departures from the plan.
 
 use makespan_core::{
     Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, TaskSet, Time,
@@ -14,6 +14,29 @@ pub enum Starts {
     /// At once.
     #[default]
     Early,
+}
+
+/// The rule for tasks that end, or cannot start, at other instants than planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Departure {
+    /// Each task starts at its planned instant, or as soon after as it can.
+    Wait,
+    /// Planned instants mean nothing from the beginning: each task starts when its turn comes, in the planned order on each
+    /// processor. Nothing starts earlier than planned that needs a resource for which something waits that was planned before it.
+    KeepOrder,
+    /// Tasks start at their planned instants before the first departure, and by their order on each processor after it.
+    KeepOrderThen,
+    /// Tasks start at their planned instants; the owner plans the rest again after a departure.
+    Replan,
+}
+
+impl From<Starts> for Departure {
+    fn from(starts: Starts) -> Self {
+        match starts {
+            Starts::Reserved => Self::Wait,
+            Starts::Early => Self::KeepOrder,
+        }
+    }
 }
 
 /// A task that is planned and not started.
@@ -38,19 +61,37 @@ impl Reservation {
     }
 }
 
-/// What is planned and not started, in the order of expected starts, and where what runs was planned.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reservations {
-    starts: Starts,
+/// Keeps a plan: tasks that are planned and not started, in the order of expected starts, and the places of those that run.
+#[derive(Clone, Debug)]
+pub(super) struct PlanKeeper {
+    departure: Departure,
+    /// Whether some task ended, or could not start, when it was planned to.
+    departed: bool,
     upcoming: Vec<Reservation>,
-    /// Should they be interrupted.
     running: Vec<Reservation>,
 }
 
-impl Reservations {
-    /// Nothing is planned.
-    pub fn new(starts: Starts) -> Self {
-        Self { starts, ..Self::default() }
+impl PlanKeeper {
+    /// Creates a keeper of an empty plan.
+    pub fn new(departure: impl Into<Departure>) -> Self {
+        Self { departure: departure.into(), departed: false, upcoming: Vec::new(), running: Vec::new() }
+    }
+
+    /// Replaces the plan of the tasks that have not started.
+    pub fn begin(&mut self, plan: Vec<Placement>) {
+        self.departed = false;
+        self.upcoming.clear();
+        self.add(plan);
+    }
+
+    /// Returns whether the plan no longer describes the instants of the future.
+    pub fn has_departed(&self) -> bool {
+        self.departed
+    }
+
+    /// Marks the plan as one that no longer describes the future.
+    pub fn depart(&mut self) {
+        self.departed = true;
     }
 
     /// What is planned and not started, by expected start.
@@ -58,9 +99,14 @@ impl Reservations {
         self.upcoming.iter().map(|reservation| &reservation.at)
     }
 
-    /// Whether all that was planned has started.
+    /// Returns whether all planned tasks have started.
     pub fn is_empty(&self) -> bool {
         self.upcoming.is_empty()
+    }
+
+    /// Returns whether all planned tasks have ended.
+    pub fn has_ended(&self) -> bool {
+        self.upcoming.is_empty() && self.running.is_empty()
     }
 
     /// Whether something should have started and has not.
@@ -86,15 +132,45 @@ impl Reservations {
     }
 
     fn sort(&mut self) {
-        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
+        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.task));
     }
 
-    /// Takes in an event. What was interrupted has the place again that it had.
+    /// Takes in all events of an instant for a plan of tasks that wait: an interrupted task loses its place. Returns whether the
+    /// rest has to be planned again, since processors or times of planned tasks have changed.
+    pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
+        let mut broken = false;
+        for event in events {
+            if let Event::Finished(task) | Event::Failed(task) = *event {
+                let end = self.run_of(task).map(|(start, length)| start + length);
+                // A policy that plans again knows all that runs, but for what began before it.
+                self.departed |= end.map_or(self.departure == Departure::Replan, |end| end != view.now);
+            }
+            match *event {
+                Event::Interrupted(task) => self.end(task),
+                _ => self.hear(event),
+            }
+            broken |= matches!(event, Event::Interrupted(_) | Event::NodeUp(_) | Event::NodeDown(_));
+        }
+        broken | self.restate(&Event::estimated(events, view.instance), view)
+    }
+
+    /// Marks the plan as departed from when a task runs longer than planned.
+    pub fn notice_late(&mut self, now: Time) {
+        self.departed |=
+            self.running.iter().any(|Reservation { at, started, .. }| *started + (at.end - at.start) <= now);
+    }
+
+    /// Forgets a task that runs no more.
+    fn end(&mut self, task: TaskId) {
+        self.running.retain(|reservation| reservation.at.task != task);
+    }
+
+    /// Takes in an event. An interrupted task gets back the place that it had.
     pub fn hear(&mut self, event: &Event) {
         match *event {
-            Event::Finished(task) => self.running.retain(|reservation| reservation.at.task != task),
+            Event::Finished(task) => self.end(task),
             Event::Failed(task) => {
-                self.running.retain(|reservation| reservation.at.task != task);
+                self.end(task);
                 self.remove(|other| other == task);
             }
             Event::Interrupted(task) => {
@@ -107,15 +183,19 @@ impl Reservations {
         }
     }
 
-    /// Tasks take other times: they hold their processors for so long, in the order that they have.
-    pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
+    /// Takes in other times of tasks, which hold their processors for these in the order that they have. Returns whether any
+    /// of them is planned or runs.
+    pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
+        let mut concerns = false;
         if restated.is_empty() {
-            return;
+            return concerns;
         }
         let all = self.upcoming.iter_mut().chain(&mut self.running);
         for Reservation { at, .. } in all.filter(|reservation| restated.contains(reservation.at.task)) {
             at.end = at.start + view.instance.time(at.task, &at.processors);
+            concerns = true;
         }
+        concerns
     }
 
     /// Moves what is planned to where its order now leads, by estimates, and not before its planned start. What waits for
@@ -187,12 +267,18 @@ impl Reservations {
         stranded
     }
 
-    /// Starts what may start, in the planned order on each processor, and asks to be woken for what has to wait for an
-    /// instant and not for an event. Nothing starts earlier than planned that needs a resource for which something waits that
-    /// was planned before it.
+    /// Starts the tasks that may start, and asks to be woken for those that wait for an instant and not for an event.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let wake = self.start_due(view, decisions);
+        decisions.extend(wake.map(Decision::WakeAt));
+    }
+
+    /// Starts the tasks that may start, in the planned order on each processor. Returns when to look again at those that wait
+    /// for an instant and not for an event.
+    pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
         let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
         let mut wake: Option<Time> = None;
+        let mut wake_at = |at: Time| wake = Some(wake.map_or(at, |wake| wake.min(at)));
         let mut awaited = vec![false; view.instance.platform().resources().len()];
         let mut left = Vec::with_capacity(self.upcoming.len());
         let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
@@ -200,6 +286,11 @@ impl Reservations {
             && let Some(next) = upcoming.next()
         {
             let at = &next.at;
+            if next.planned > view.now && self.has_exact_instants() {
+                wake_at(next.planned);
+                left.push(next);
+                break;
+            }
             // Ended before this policy began.
             if view.ended.run(at.task).is_some() {
                 continue;
@@ -208,7 +299,8 @@ impl Reservations {
             before.insert(&at.processors);
             let needed = || view.instance.demands(at.task).iter().map(|demand| demand.resource.index());
             if turn && view.waiting.contains(at.task) {
-                let overtakes = next.planned > view.now && needed().any(|resource| awaited[resource]);
+                let guards = self.departure == Departure::KeepOrder && next.planned > view.now;
+                let overtakes = guards && needed().any(|resource| awaited[resource]);
                 let planned = overtakes.then_some(next.planned);
                 match planned.or_else(|| self.opening(view, &next)) {
                     // Held by others: their end is an event.
@@ -218,21 +310,31 @@ impl Reservations {
                         self.running.push(next.begun(view.now));
                         continue;
                     }
-                    Some(later) => wake = Some(wake.map_or(later, |wake| wake.min(later))),
+                    Some(later) => wake_at(later),
                 }
             }
             needed().for_each(|resource| awaited[resource] = true);
+            self.departed |= next.planned <= view.now;
             left.push(next);
         }
         left.extend(upcoming);
         self.upcoming = left;
-        decisions.extend(wake.map(Decision::WakeAt));
+        wake
+    }
+
+    /// Returns whether all tasks to come start at their planned instants, in this order.
+    fn has_exact_instants(&self) -> bool {
+        match self.departure {
+            Departure::Wait | Departure::KeepOrder => false,
+            Departure::KeepOrderThen => !self.departed,
+            Departure::Replan => true,
+        }
     }
 
     /// When to look again at a task that has its turn; `None` when it may start now.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
-        if self.starts == Starts::Reserved && *planned > view.now {
+        if self.departure == Departure::Wait && *planned > view.now {
             return Some(*planned);
         }
         let arrival = view.arrival(at.task, &at.processors).filter(|&arrival| arrival > view.now);
@@ -263,14 +365,14 @@ pub(super) fn expected_arrival(
 }
 
 /// Unavailable periods to come, and what is down.
-fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
+pub(super) fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
     let (now, instance): (Time, &'a Instance) = (view.now, view.instance);
     let given = instance.unavailable().iter().filter(move |period| period.end > now);
     given.chain(view.down).cloned()
 }
 
 /// The first instant, not before `start`, from which none of the processors is closed for so long.
-fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
+pub(super) fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
     let meets = |period: &&Unavailable, start: Time| {
         period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)
     };
