@@ -2,4 +2,6 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::moldable_set(bytes));
+use makespan_fuzz::Format;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::of(Format::MoldableSet, bytes));

@@ -3,11 +3,12 @@
 
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
+pub use makespan_formats::Format;
 use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth, parse_failures,
-    parse_instance, parse_replay, write_instance,
+    FormatOption, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
+    parse_failures, parse_instance, parse_replay, write_instance,
 };
 
 fn assert_one_line(error: &dyn std::fmt::Display) {
@@ -24,10 +25,22 @@ fn read(name: &str, bytes: &[u8], processors: Option<u32>) {
     }
 }
 
-/// Any instance: by its content, without machines and with three.
+/// Any instance: by its content, and by the ending of each format, without machines and with three.
 pub fn instance(bytes: &[u8]) {
-    read("x", bytes, None);
-    read("x", bytes, Some(3));
+    Format::all().for_each(|format| of(format, bytes));
+}
+
+/// A file of a format, by its content and by each ending of the format.
+pub fn of(format: Format, bytes: &[u8]) {
+    for name in format.extensions().iter().map(|ending| format!("x.{ending}")).chain(["x".into()]) {
+        read(&name, bytes, None);
+        if format.takes(FormatOption::Processors) {
+            read(&name, bytes, Some(3));
+        }
+    }
+    if format.is_log() {
+        replay(bytes);
+    }
 }
 
 /// A log or an instance for simulation.
@@ -41,15 +54,9 @@ pub fn replay(bytes: &[u8]) {
     }
 }
 
-/// Native files.
-pub fn native(bytes: &[u8]) {
-    read("x.json", bytes, None);
-    read("x.toml", bytes, None);
-}
-
 /// Lists of commands, templates with an argument behind a NUL byte, and what make and Snakemake print of a dry run.
 pub fn list(bytes: &[u8]) {
-    read("x.txt", bytes, Some(3));
+    of(Format::List, bytes);
     let text = String::from_utf8_lossy(bytes);
     let platform = Platform::flat(3).expect("three processors are a platform");
     let outcome = |read: Result<Option<Instance>, makespan_formats::FormatError>| {
@@ -71,62 +78,13 @@ pub fn list(bytes: &[u8]) {
     }
 }
 
-/// Logs in the Standard Workload Format.
-pub fn swf(bytes: &[u8]) {
-    read("x.swf", bytes, Some(8));
-    replay(bytes);
-}
-
-/// Dumps of sacct.
-pub fn sacct(bytes: &[u8]) {
-    replay(bytes);
-}
-
-/// Workloads of Batsim.
-pub fn batsim(bytes: &[u8]) {
-    replay(bytes);
-}
-
-/// ETC matrices, with a header and as one column.
-pub fn etc(bytes: &[u8]) {
-    read("x.etc", bytes, None);
-    read("x.etc", bytes, Some(3));
-}
-
-/// Published sets of moldable jobs.
-pub fn moldable_set(bytes: &[u8]) {
-    read("x.in", bytes, None);
-}
-
 /// WfFormat.
 pub fn workflow_json(bytes: &[u8]) {
     let options = ReadOptions { processors: Some(3), storage: Some("n1".into()), ..ReadOptions::default() };
     if let Err(error) = parse_instance(bytes, "x.json", &options) {
         assert_one_line(&error);
     }
-    read("x.json", bytes, Some(3));
-}
-
-/// DAX and compound jobs.
-pub fn workflow_xml(bytes: &[u8]) {
-    read("x.dax", bytes, Some(3));
-    read("x.xml", bytes, Some(3));
-}
-
-/// Standard task graphs.
-pub fn stg(bytes: &[u8]) {
-    read("x.stg", bytes, Some(3));
-}
-
-/// Projects: as ProGen writes them, and in Patterson's form.
-pub fn psplib(bytes: &[u8]) {
-    read("x.mm", bytes, None);
-    read("x.rcp", bytes, None);
-}
-
-/// DOT.
-pub fn dot(bytes: &[u8]) {
-    read("x.dot", bytes, Some(3));
+    of(Format::WfFormat, bytes);
 }
 
 /// Platforms of SimGrid.

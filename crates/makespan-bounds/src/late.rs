@@ -17,8 +17,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
     // Of graphs, jobs that compete are no part of a weighted completion.
-    let weighted = objective == Objective::WeightedLateness && !instance.has_compound_jobs();
-    let of = [Objective::MaxLateness, Objective::WeightedLateness].into_iter().take(if weighted { 2 } else { 1 });
+    let weighted = objective.is_weighted() && !instance.has_compound_jobs();
+    let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
         // The most promising part is looked at even where there is no time.

@@ -128,14 +128,14 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
-        Objective::MaxLateness | Objective::WeightedLateness => {
+        objective if objective.is_lateness() => {
             let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective, &clock.part(0.25))));
             bounds.extend(late::early(instance, objective, work, &clock.part(0.6)));
             bounds.extend(jobs::best(instance, objective, clock));
             return Ok(best_of(objective, bounds));
         }
-        Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
+        _ => {}
     }
     let mut bounds = Vec::new();
     if instance.has_compound_jobs() {

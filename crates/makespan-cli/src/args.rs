@@ -157,15 +157,21 @@ pub enum Format {
     Json,
 }
 
+/// Returns the long help for an instance, with the formats that are read.
+fn instance_help() -> String {
+    format!(
+        "Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input\n\nThe \
+         content decides the format: {}; all also .gz or .bz2. The word slurm, or a folder with saved output of Slurm's commands, is the \
+         queue of a cluster: waiting jobs, beside running ones",
+        makespan_formats::Format::readable()
+    )
+}
+
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
     /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
-    ///
-    /// The program detects the format from the content: shell commands, one a line; native JSON or TOML; SWF; an ETC
-    /// matrix; workflows (.json, .dax, .stg, .dot, .xml); projects of PSPLIB (.sm, .mm, .rcp); published moldable sets.
-    /// Each may also be compressed (.gz or .bz2). The word slurm, or a folder with saved output of Slurm's commands,
-    /// selects the queue of a cluster: its waiting and running jobs
+    #[arg(long_help = instance_help())]
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,

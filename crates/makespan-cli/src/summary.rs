@@ -105,15 +105,9 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
 
 /// The same as a number.
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    let unit = match objective {
-        Objective::Makespan | Objective::MaxLateness => 1e9,
-        Objective::WeightedCompletion | Objective::WeightedLateness => 1e15,
-        Objective::MeanFlow => 1e12,
-        Objective::Cost => 1e3,
-        // Rates are rationals, in no unit but their own.
-        Objective::Throughput => 1.0,
-    };
-    value.into().as_f64() / unit
+    // Rates are rationals, in no unit but their own.
+    let places = if objective == Objective::Throughput { 0 } else { objective.places() };
+    value.into().as_f64() / 10_f64.powi(places as i32)
 }
 
 /// `at most 3.21 % above the optimum`.

@@ -217,7 +217,7 @@ pub struct Report {
     pub found: Vec<Found>,
     /// How records are counted.
     pub unit: Unit,
-    /// What it states of its machine and cannot be read.
+    /// The statements about its machine that cannot be read.
     pub broken_machine: Option<BrokenMachine>,
 }
 

@@ -115,9 +115,9 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {
-            let line = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-            place.line = Some(before.iter().filter(|byte| **byte == b'\n').count() + 1);
-            place.column = Some(before.len() - line);
+            let lines = before.split(|byte| *byte == b'\n');
+            place.column = lines.clone().next_back().map(<[u8]>::len);
+            place.line = Some(lines.count());
         }
         place.field = place.field.map(|field| field + &in_list.entry);
     }

@@ -2,14 +2,6 @@
 
 use crate::format::Format;
 
-/// All that is read, for messages.
-pub(crate) const KNOWN: &str = "a list of shell commands, native JSON or TOML, SWF, Batsim, sacct --parsable2, ETC, a moldable set, WfFormat, DAX, \
-                                STG, DOT, XML of compound jobs, PSPLIB (.sm, .mm, .rcp), or by its name a Makefile (.mk, .mak) or a Snakefile (.smk)";
-
-/// Endings of lists, besides none at all.
-const LISTS: [&str; 12] =
-    ["txt", "list", "lst", "sh", "cmd", "cmds", "command", "commands", "job", "jobs", "tasks", "parallel"];
-
 /// Endings of what is never a list, with what it is.
 const OTHERS: [(&str, &str); 6] = [
     ("yaml", "YAML"),
@@ -51,7 +43,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
-        return Err(format!("the file is no text but bytes of some other kind; give {KNOWN}"));
+        return Err(format!("the file is no text but bytes of some other kind; give {}", Format::readable()));
     }
     if let Some((_, what)) = OTHERS.iter().find(|(other, _)| Some(*other) == ending) {
         return Err(not_read(what));
@@ -77,7 +69,8 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     if lists == Lists::Refused {
         return Err(format!(
             "the format is unknown. `plan` and `run` read lists of commands directly; to make an instance from a list, write: makespan convert \
-             --format list FILE list.toml. Other formats: {KNOWN}"
+             --format list FILE list.toml. Other formats: {}",
+            Format::readable()
         ));
     }
     if let Some(doubt) = doubt(&lines) {
@@ -86,19 +79,14 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
              convert --format list FILE list.toml"
         ));
     }
-    if ending.is_none_or(|ending| LISTS.contains(&ending)) {
+    if ending.is_none_or(|ending| Format::List.extensions().contains(&ending)) {
         return Ok(Format::List);
     }
     Err(format!(
-        "the format is unknown; give {KNOWN}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; for a list with another \
-         ending, add --format list to `run` or `convert`"
+        "the format is unknown; give {}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; for a list with another \
+         ending, add --format list to `run` or `convert`",
+        Format::readable()
     ))
-}
-
-/// Returns whether a JSON text has a key, which is stated with its quotation marks.
-pub(crate) fn has_key(text: &[u8], key: &[u8]) -> bool {
-    let mut found = text.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
-    found.any(|(at, _)| text[at + key.len()..].trim_ascii_start().starts_with(b":"))
 }
 
 /// Returns whether a text is output of sdiag, which stands below a line of `*`.
@@ -107,7 +95,7 @@ pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
 }
 
 fn not_read(what: &str) -> String {
-    format!("this is {what}, which is not read; give {KNOWN}")
+    format!("this is {what}, which is not read; give {}", Format::readable())
 }
 
 /// Returns the first lines that are neither blank nor comments, at most three.

@@ -11,10 +11,21 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
+use crate::format::head::Head;
+use crate::instance::foreign_json;
 use crate::scalar::{Count, Scalar};
 
 /// The keys at the top of such a file.
-pub(crate) const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
+const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
+
+/// Whether a file begins with a key of a set, and is no other JSON that may begin with it.
+pub(crate) fn is_set(head: &Head<'_>) -> bool {
+    let key = head.text.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
+    let begins = |known: &&str| {
+        key.and_then(|key| key.strip_prefix(known.as_bytes())).is_some_and(|rest| rest.starts_with(b"\""))
+    };
+    KEYS.iter().any(begins) && foreign_json(head).is_none()
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -73,9 +73,10 @@ mod _native {
     #[pymodule_export]
     use super::view::{Running, Task, View};
 
-    /// The version of the package.
+    /// The version of the package, and the names of the formats that are read.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("FORMATS", makespan::formats::Format::titles(|_| true))?;
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -204,12 +204,9 @@ impl Plan {
             return file.write(&self.instance, out);
         }
         let schedule = plan.schedule().cloned().unwrap_or_default();
-        let mut file = ScheduleFile::new(&self.instance, algorithm.clone(), schedule);
+        let file = ScheduleFile::new(&self.instance, algorithm.clone(), schedule);
+        let mut file = file.with_bounds(&self.instance, bounds);
         file.seed = Some(self.seed);
-        file.bounds.clone_from(bounds);
-        let stated =
-            |objective| file.bound(objective).map(|bound| bound.objective.value(&self.instance, &file.schedule));
-        (file.mean_flow, file.cost) = (stated(Objective::MeanFlow), stated(Objective::Cost));
         file.remarks.clone_from(remarks);
         if let CorePlan::Front(front) = plan {
             file.front = front.points().iter().map(|point| FrontEntry::new(&self.instance, point)).collect();

@@ -103,7 +103,6 @@ pub fn outcome(outcome: Outcome) -> &'static str {
 
 /// The objectives that plans of an instance are measured by.
 pub fn measured(instance: &Instance) -> Vec<Objective> {
-    let of_time = [Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::Cost];
-    let late = Objective::OF_DEADLINES.into_iter().filter(|_| instance.has_deadlines());
-    of_time.into_iter().chain(late).collect()
+    let all = Objective::OF_SCHEDULES.into_iter();
+    all.filter(|objective| instance.has_deadlines() || !objective.is_lateness()).collect()
 }

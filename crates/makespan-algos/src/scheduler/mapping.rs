@@ -146,9 +146,8 @@ pub(super) fn schedule_for(
     mapping: &[MachineId],
     objective: Objective,
 ) -> Schedule {
-    let weight = |task: u32| match objective {
-        Objective::MeanFlow => 1,
-        _ => i128::from(instance.weight(TaskId::at(task as usize)).millionths()),
+    let weight = |task: u32| {
+        if objective.is_mean() { 1 } else { i128::from(instance.weight(TaskId::at(task as usize)).millionths()) }
     };
     let key = |task: u32| {
         let weight = weight(task);

@@ -17,6 +17,7 @@ const LATE: i128 = i64::MAX as i128;
 
 /// `None` where no job counts.
 pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], objective: Objective) -> Option<Programme> {
+    let shape = objective.shape().filter(|shape| shape.is_sum)?;
     let first = instance.first_release().ticks() as f64;
     let mut flat = Programme {
         jobs: Vec::new(),
@@ -31,18 +32,12 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
     let places = Places::new(instance);
     let by_kind = places.least_prices(shares);
     for (id, job) in instance.ids().zip(instance.jobs()) {
-        let (weight, from) = match objective {
-            Objective::WeightedCompletion => (job.weight.millionths() as f64, 0.0),
-            Objective::MeanFlow => (1.0, 0.0),
-            Objective::WeightedLateness => {
-                let Some(deadline) = job.deadline else { continue };
-                (job.weight.millionths() as f64, deadline.ticks() as f64 - first)
-            }
-            _ => return None,
-        };
-        if weight == 0.0 {
+        let cost = shape.cost(job);
+        if cost.weight == 0 {
             continue;
         }
+        // Before a deadline nothing is paid; a release date only shifts what is paid.
+        let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
         let reach = reaching.and_then(|reaching| Some((reaching.by(LATE)?, reaching)));

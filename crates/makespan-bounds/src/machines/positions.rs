@@ -31,15 +31,8 @@ impl Positions {
 pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     let jobs = instance.jobs();
     let alike = || jobs.iter().all(|job| job.weight == jobs[0].weight) && !instance.has_bags();
-    match objective {
-        Objective::MeanFlow => true,
-        Objective::WeightedCompletion => jobs.first().is_some_and(|job| job.weight.millionths() > 0) && alike(),
-        Objective::Makespan
-        | Objective::Cost
-        | Objective::Throughput
-        | Objective::MaxLateness
-        | Objective::WeightedLateness => false,
-    }
+    let has_weight = || jobs.first().is_some_and(|job| job.weight.millionths() > 0);
+    objective.is_sum_of_ends() && (!objective.is_weighted() || has_weight() && alike())
 }
 
 /// Assigns the jobs, of which a bag counts as one, to positions on processors, the last of each processor being the first: there a job

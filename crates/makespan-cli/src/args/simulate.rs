@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
-use makespan_formats::{Estimates, SpeedupSpec};
+use makespan_formats::{Estimates, Format as InputFormat, SpeedupSpec};
 
 use super::{Format, MachineOptions, QUEUE, TreeRules};
+
+/// Returns the long help for a log or an instance, with the formats that are replayed.
+fn trace_help() -> String {
+    let titles = InputFormat::titles(|format| format != InputFormat::List);
+    format!("Log or instance; without it --from names a queue\n\nRead are {titles}; also .gz and .bz2")
+}
 
 #[derive(Args)]
 pub struct SimulateOptions {
     /// Log or instance, such as SWF, sacct, Batsim or native; without a file, --from names a queue
-    ///
-    /// Formats are SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax,
-    /// .stg, .dot, .xml) or a project of PSPLIB. Each may also be compressed (.gz or .bz2)
     #[arg(
+        long_help = trace_help(),
         required = false,
         required_unless_present = "from",
         default_value_if("from", ArgPredicate::IsPresent, QUEUE)

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use makespan::{Planned, Planner};
-use makespan_core::{Bound, Instance, Objective, Plan, Schedule, Stop};
+use makespan_core::{Bound, Instance, Plan, Schedule, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
@@ -76,11 +76,8 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     };
     let front = if let Some(Plan::Front(front)) = &plan { Some(front) } else { None };
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
-    let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule);
+    let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
-    file.bounds.clone_from(&bounds);
-    let stated = |objective| file.bound(objective).map(|bound| bound.objective.value(instance, &file.schedule));
-    (file.mean_flow, file.cost) = (stated(Objective::MeanFlow), stated(Objective::Cost));
     file.remarks.clone_from(&remarks);
     let points = front.into_iter().flat_map(makespan_core::Front::points);
     file.front = points.map(|point| FrontEntry::new(instance, point)).collect();

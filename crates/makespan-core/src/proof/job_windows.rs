@@ -31,7 +31,7 @@ impl JobWindows {
 
 impl Kind for JobWindows {
     fn objectives(&self) -> &'static [Objective] {
-        &[Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness, Objective::WeightedLateness]
+        &Objective::OF_JOBS
     }
 
     fn scope(&self) -> Scope {

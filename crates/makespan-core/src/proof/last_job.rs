@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::paths::{earliest_ends, of_completions};
-use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion, total};
+use super::paths::{earliest_ends, total_of};
+use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
-use crate::schedule::{Objective, mean};
+use crate::schedule::Objective;
 
 /// Bound from the last job: it ends at the proven bound on the makespan or later, and every other job ends after its
 /// longest path or later.
@@ -22,7 +22,7 @@ pub struct LastJob {
 
 impl Kind for LastJob {
     fn objectives(&self) -> &'static [Objective] {
-        &[Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness, Objective::WeightedLateness]
+        &Objective::OF_JOBS
     }
 
     fn scope(&self) -> Scope {
@@ -38,33 +38,17 @@ impl Kind for LastJob {
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);
         let last: Vec<(JobId, i128)> = instance.last_jobs().into_iter().map(|id| ends[id.index()]).collect();
-        let alone = of_completions(objective, instance, &ends)?;
-        let value = match objective {
-            Objective::MaxLateness => {
-                let late = |&(id, end): &(JobId, i128)| lateness(instance, id, end.max(makespan));
-                alone.max(last.iter().map(late).min().unwrap_or(0))
-            }
-            Objective::MeanFlow => {
-                let flow = |&(id, end): &(JobId, i128)| end.checked_sub(instance.job(id).release.ticks().into());
-                let more = last.iter().map(|&(_, end)| (makespan - end).max(0)).min().unwrap_or(0);
-                mean(total(ends.iter().map(flow).chain([Some(more)]))?, instance.jobs().len())
-            }
-            _ => {
-                let more = |&(id, end): &(JobId, i128)| {
-                    let later = end.max(makespan);
-                    let difference = match objective {
-                        Objective::WeightedLateness => lateness(instance, id, later) - lateness(instance, id, end),
-                        _ => later - end,
-                    };
-                    difference
-                        .checked_mul(instance.job(id).weight.millionths().into())
-                        .ok_or(CertificateError::Overflow)
-                };
-                let each = last.iter().map(more).collect::<Result<Vec<i128>, _>>()?;
-                alone.checked_add(each.into_iter().min().unwrap_or(0)).ok_or(CertificateError::Overflow)?
-            }
+        let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
+        let cost = |id: JobId, end: i128| shape.cost(instance.job(id)).exact(end).ok_or(CertificateError::Overflow);
+        let least = |costs: Result<Vec<i128>, _>| costs.map(|costs| costs.into_iter().min().unwrap_or(0));
+        let alone = total_of(shape, instance, &ends)?;
+        let total = if shape.is_sum {
+            let more = |&(id, end): &(JobId, i128)| Ok(cost(id, end.max(makespan))? - cost(id, end)?);
+            alone.checked_add(least(last.iter().map(more).collect())?).ok_or(CertificateError::Overflow)?
+        } else {
+            alone.max(least(last.iter().map(|&(id, end)| cost(id, end.max(makespan))).collect())?)
         };
-        Ok(Value::Integer(value))
+        Ok(Value::Integer(shape.value(total, instance.jobs().len())))
     }
 }
 
@@ -78,16 +62,12 @@ fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     instance.ids().map(|id| (id, i128::from(soonest_completion(instance, id).ticks()))).collect()
 }
 
-/// Returns the lateness of a job that ends at `end`, in ticks.
-fn lateness(instance: &Instance, id: JobId, end: i128) -> i128 {
-    instance.job(id).deadline.map_or(0, |deadline| (end - i128::from(deadline.ticks())).max(0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{Job, Platform, Profile, Time, Weight};
     use crate::proof::{Bound, Rejection, Selection};
+    use crate::schedule::mean;
 
     fn s(seconds: i64) -> Time {
         Time::from_seconds(seconds)

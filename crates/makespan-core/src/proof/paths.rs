@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Places, Scope, Spans, Value, total};
-use crate::model::{Instance, Job, JobId, Rows};
-use crate::schedule::{Objective, mean};
+use crate::model::{Instance, JobId};
+use crate::schedule::{Objective, Shape};
 
 /// No job ends before the longest path of tasks that leads to its last task, each at its fastest, after its release. Paths go along
 /// the edges between jobs, too.
@@ -39,20 +39,15 @@ pub(super) fn of_completions(
     instance: &Instance,
     ends: &[(JobId, i128)],
 ) -> Result<i128, CertificateError> {
-    let weight = |job: &Job<Rows>| i128::from(job.weight.millionths());
-    let late = |job: &Job<Rows>, end: i128| Some((end - i128::from(job.deadline?.ticks())).max(0));
-    let each = ends.iter().map(|&(id, end)| (instance.job(id), end));
-    match objective {
-        Objective::Makespan => Ok(ends.iter().map(|&(_, end)| end).max().unwrap_or(0)),
-        Objective::MeanFlow => {
-            let flow = each.map(|(job, end)| end.checked_sub(i128::from(job.release.ticks())));
-            Ok(mean(total(flow)?, instance.jobs().len()))
-        }
-        Objective::WeightedCompletion => total(each.map(|(job, end)| end.checked_mul(weight(job)))),
-        Objective::MaxLateness => Ok(each.filter_map(|(job, end)| late(job, end)).max().unwrap_or(0)),
-        Objective::WeightedLateness => {
-            total(each.map(|(job, end)| late(job, end).unwrap_or(0).checked_mul(weight(job))))
-        }
-        Objective::Cost | Objective::Throughput => Err(CertificateError::OtherObjective { objective }),
+    let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
+    Ok(shape.value(total_of(shape, instance, ends)?, instance.jobs().len()))
+}
+
+/// Returns the maximum or the sum over jobs that end at these instants.
+pub(super) fn total_of(shape: Shape, instance: &Instance, ends: &[(JobId, i128)]) -> Result<i128, CertificateError> {
+    let mut costs = ends.iter().map(|&(id, end)| shape.cost(instance.job(id)).exact(end));
+    if shape.is_sum {
+        return total(costs);
     }
+    costs.try_fold(0_i128, |most, cost| Some(most.max(cost?))).ok_or(CertificateError::Overflow)
 }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Area, Instance, Time, Weight, WeightedTime};
+use super::shape::{Origin, Shape, Unit};
+use crate::model::{Area, Instance, Time, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
 /// A value to minimise, or a throughput to maximise, exact, for which bounds are proved.
@@ -45,6 +46,11 @@ impl Objective {
     /// Those that depend on when jobs end.
     pub const OF_TIME: [Self; 5] =
         [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
+    /// Those that depend on when single jobs end.
+    pub const OF_JOBS: [Self; 4] =
+        [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
+    /// Those that are sums over jobs.
+    pub const SUMS: [Self; 3] = [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedLateness];
     /// Those that depend on deadlines.
     pub const OF_DEADLINES: [Self; 2] = [Self::MaxLateness, Self::WeightedLateness];
     /// Those of which every schedule states the value and a bound, in the order of reports.
@@ -62,19 +68,63 @@ impl Objective {
         Self::standard(instance).any(|other| other == self)
     }
 
+    /// Returns the shape of an objective that depends on when jobs end.
+    #[inline]
+    pub const fn shape(self) -> Option<Shape> {
+        Some(match self {
+            Self::Makespan => Shape::max(Origin::Zero),
+            Self::WeightedCompletion => Shape::sum(Origin::Zero, Unit::WeightedTime),
+            Self::MeanFlow => Shape::sum(Origin::Release, Unit::MeanTime),
+            Self::MaxLateness => Shape::max(Origin::Deadline),
+            Self::WeightedLateness => Shape::sum(Origin::Deadline, Unit::WeightedTime),
+            Self::Cost | Self::Throughput => return None,
+        })
+    }
+
+    /// Returns the shape if it depends on when single jobs end: the makespan does not.
+    #[inline]
+    pub const fn of_jobs(self) -> Option<Shape> {
+        if matches!(self, Self::Makespan) { None } else { self.shape() }
+    }
+
+    /// Whether the objective is one of [`Objective::OF_DEADLINES`].
+    #[inline]
+    pub fn is_lateness(self) -> bool {
+        self.shape().is_some_and(Shape::is_lateness)
+    }
+
+    /// Whether the objective is a sum over jobs in which each tick before an end counts.
+    #[inline]
+    pub fn is_sum_of_ends(self) -> bool {
+        self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
+    }
+
+    /// Whether the weights of jobs count.
+    #[inline]
+    pub fn is_weighted(self) -> bool {
+        self.shape().is_some_and(Shape::is_weighted)
+    }
+
+    /// Whether the objective is the mean over jobs, which searches replace by the sum.
+    #[inline]
+    pub fn is_mean(self) -> bool {
+        self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
+    }
+
     /// The value of a schedule.
     pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
-        match self {
-            Self::Makespan => i128::from(schedule.makespan().ticks()),
-            Self::WeightedCompletion => weighted_completion(instance, schedule).0,
-            Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
-            Self::Cost => cost(instance, schedule),
-            Self::Throughput => throughput(instance, schedule),
-            Self::MaxLateness => lateness(instance, schedule).map(|(_, late)| late.ticks().into()).max().unwrap_or(0),
-            Self::WeightedLateness => {
-                lateness(instance, schedule).map(|(weight, late)| weight.times(late)).sum::<WeightedTime>().0
-            }
-        }
+        let Some(shape) = self.of_jobs() else {
+            return match self {
+                Self::Cost => cost(instance, schedule),
+                Self::Throughput => throughput(instance, schedule),
+                _ => i128::from(schedule.makespan().ticks()),
+            };
+        };
+        let spans = instance.jobs().iter().zip(spans(instance, schedule));
+        let ends = spans.filter_map(|(job, span)| Some((shape.cost(job), span?.end.ticks())));
+        let costs = ends.map(|(cost, end)| i128::from(cost.weight) * i128::from(cost.ticks(end)));
+        let total = if shape.is_sum { costs.sum() } else { costs.max().unwrap_or(0) };
+        shape.value(total, instance.jobs().len())
     }
 
     /// Whether more is better, so that bounds are from above.
@@ -85,54 +135,55 @@ impl Objective {
     /// The exact decimal of a value in integer units: seconds, weight times seconds, a cost, which has no unit, or weighted tasks
     /// a second.
     pub fn decimal(self, value: i128) -> String {
-        match self {
-            Self::Makespan | Self::MaxLateness => {
+        match self.shape() {
+            Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            Self::WeightedCompletion | Self::WeightedLateness => WeightedTime(value).to_string(),
-            // A millionth times a tick is a thousandth of a thousandth of a tick.
-            Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
-            Self::Cost => WeightedTime(value.saturating_mul(1_000_000_000_000)).to_string(),
-            Self::Throughput => WeightedTime(value.saturating_mul(1_000_000)).to_string(),
+            // The unit of weighted times is the smallest.
+            _ => {
+                let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
+                WeightedTime(value.saturating_mul(scale)).to_string()
+            }
         }
     }
 
     /// How many decimal places a value has at most, in seconds if it is a time: the integer unit is 10 to the power of minus
     /// this.
     pub const fn places(self) -> usize {
-        match self {
-            Self::Makespan | Self::Throughput | Self::MaxLateness => 9,
-            Self::WeightedCompletion | Self::WeightedLateness => 15,
-            Self::MeanFlow => 12,
-            Self::Cost => 3,
+        match self.shape() {
+            Some(shape) => shape.unit.places(),
+            None if matches!(self, Self::Cost) => 3,
+            None => 9,
         }
     }
 
     /// The word in files and on the command line.
     pub const fn name(self) -> &'static str {
+        self.words()[0]
+    }
+
+    /// The heading of a column.
+    pub const fn heading(self) -> &'static str {
+        self.words()[2]
+    }
+
+    /// The name, the words in sentences and the heading of a column.
+    const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Makespan => "makespan",
-            Self::WeightedCompletion => "weighted_completion",
-            Self::MeanFlow => "mean_flow",
-            Self::Cost => "cost",
-            Self::Throughput => "fair_throughput",
-            Self::MaxLateness => "max_lateness",
-            Self::WeightedLateness => "weighted_lateness",
+            Self::Makespan => ["makespan", "makespan", "makespan"],
+            Self::WeightedCompletion => ["weighted_completion", "weighted completion", "w. compl."],
+            Self::MeanFlow => ["mean_flow", "mean flow", "mean_flow"],
+            Self::Cost => ["cost", "cost", "cost"],
+            Self::Throughput => ["fair_throughput", "fair throughput", "fair throughput"],
+            Self::MaxLateness => ["max_lateness", "maximum lateness", "max. late"],
+            Self::WeightedLateness => ["weighted_lateness", "weighted lateness", "w. late"],
         }
     }
 }
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Makespan => "makespan",
-            Self::WeightedCompletion => "weighted completion",
-            Self::MeanFlow => "mean flow",
-            Self::Cost => "cost",
-            Self::Throughput => "fair throughput",
-            Self::MaxLateness => "maximum lateness",
-            Self::WeightedLateness => "weighted lateness",
-        })
+        f.pad(self.words()[1])
     }
 }
 
@@ -233,17 +284,6 @@ fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime
     each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
 }
 
-/// Of each job with a deadline its weight, and by how much it ends after its deadline.
-fn lateness(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = (Weight, Time)> {
-    let each = instance.jobs().iter().zip(spans(instance, schedule));
-    each.filter_map(|(job, span)| Some((job.weight, span?.end.saturating_since(job.deadline?))))
-}
-
-fn flow(instance: &Instance, schedule: &Schedule) -> i128 {
-    let each = instance.jobs().iter().zip(spans(instance, schedule));
-    each.filter_map(|(job, span)| Some(i128::from((span?.end - job.release).ticks()))).sum()
-}
-
 /// Of the job that gets least for its weight: its tasks over the makespan, in billionths of weighted tasks a second.
 fn throughput(instance: &Instance, schedule: &Schedule) -> i128 {
     let makespan = i128::from(schedule.makespan().ticks());
@@ -252,9 +292,4 @@ fn throughput(instance: &Instance, schedule: &Schedule) -> i128 {
     let each = instance.jobs().iter().map(|job| (job.tasks() as i128, i128::from(job.weight.millionths()) * makespan));
     let rates = each.filter(|&(_, divisor)| divisor > 0).map(|(tasks, divisor)| tasks.saturating_mul(scale) / divisor);
     rates.min().unwrap_or(0)
-}
-
-/// The mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.
-pub(crate) fn mean(sum: i128, count: usize) -> i128 {
-    (1000 * sum).div_euclid(count.max(1) as i128)
 }

@@ -9,21 +9,16 @@ mod read;
 mod tests;
 mod write;
 
+use crate::format::head::Head;
+use crate::numbers;
+
 pub use read::{Options, read_etc};
 pub use write::write_etc;
 
 /// How a machine that cannot run a task is written.
 const CANNOT: &str = "inf";
 
-/// Whether text that begins with a digit is a matrix rather than a log in the Standard Workload Format, whose records
-/// have 18 numbers that begin with a whole one. `first` is the first line, or as much of it as is there.
-pub(crate) fn is_matrix(first: &[u8]) -> bool {
-    let mut fields = tokens(first);
-    let whole = fields.next().is_some_and(|field| field.iter().all(u8::is_ascii_digit));
-    !(whole && fields.count() == 17)
-}
-
-/// The numbers of a line: apart by spaces, tabs or commas.
-fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|token| !token.is_empty())
+/// Whether a file begins with a row of numbers that is no record of a log, or has the name of a matrix.
+pub(crate) fn is_matrix(head: &Head<'_>) -> bool {
+    head.named || head.first != b'-' && numbers::is_row(head) && !numbers::is_record(head.first_line())
 }

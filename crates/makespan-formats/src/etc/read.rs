@@ -4,8 +4,9 @@ use std::io::{BufRead, Read};
 
 use makespan_core::{Instance, Job, Platform, Profile, Time, counted};
 
-use super::{CANNOT, tokens};
+use super::CANNOT;
 use crate::error::{FormatError, Place};
+use crate::numbers::tokens;
 
 /// No line is longer: one task on the largest platform.
 const LONGEST_LINE: u64 = 1 << 29;

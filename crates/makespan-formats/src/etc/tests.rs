@@ -97,12 +97,6 @@ fn a_time_below_the_printed_digits_is_one_tick() {
 }
 
 #[test]
-fn logs_are_told_from_matrices() {
-    assert!(!is_matrix(b"1 0 -1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1"));
-    assert!(is_matrix(b"512 16 0") && is_matrix(b"1.5 2") && is_matrix(b"3"));
-}
-
-#[test]
 fn what_is_written_is_read_back() {
     let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let platform = Platform::new(vec![node("a", 2, 1.0), node("b", 1, 4.0)]).unwrap();

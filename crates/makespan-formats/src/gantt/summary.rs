@@ -57,13 +57,9 @@ impl Standing {
 
     /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
     pub(crate) fn show(&self, value: i128) -> String {
-        match self.objective {
-            Objective::Makespan | Objective::MaxLateness => duration(value as f64 / 1e9),
-            Objective::MeanFlow => duration(value as f64 / 1e12),
-            Objective::WeightedCompletion | Objective::WeightedLateness => grouped(value as f64 / 1e15),
-            Objective::Cost => grouped(value as f64 / 1e3),
-            Objective::Throughput => grouped(value as f64 / 1e9),
-        }
+        let value = value as f64 / 10_f64.powi(self.objective.places() as i32);
+        let is_time = self.objective.shape().is_some_and(|shape| !shape.is_weighted());
+        if is_time { duration(value) } else { grouped(value) }
     }
 }
 

@@ -4,6 +4,7 @@
 //! unavailable. Unknown keys are errors that name the nearest known key.
 
 pub(crate) mod command;
+mod detect;
 mod graph;
 #[cfg(test)]
 mod graph_tests;
@@ -30,6 +31,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, Job, Platform, Unavailable};
 
+pub(crate) use detect::{foreign_json, is_json};
 pub use write::{Language, write_instance};
 
 use crate::document::{from_json, from_toml};

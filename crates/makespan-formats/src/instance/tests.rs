@@ -130,7 +130,7 @@ fn an_error_in_a_list_has_the_place_of_its_entry() {
                 let job = format!(r#"{{"name": "a", "time":   {list}{rest}"#);
                 let text =
                     format!("{{\"version\": 1, \"platform\": {{\"processors\": 4}},{large}\n \"jobs\":[{job}]}}");
-                let error = json(&text).unwrap_err().to_string();
+                let error = json(&text).unwrap_err();
                 assert!(error.contains(&format!(":{place}: {field}")), "{list}{rest}: {error}");
                 assert!(!error.contains("private"), "{error}");
             }

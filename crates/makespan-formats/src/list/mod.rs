@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::error::{FormatError, Place};
+use crate::format::head::{Head, has};
 use crate::suggest::nearest;
 use lines::{Command, commands};
 use notes::After;
@@ -31,6 +32,15 @@ pub use template::{Template, TemplateError};
 
 /// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.
 const MAX_AFTER: usize = 1 << 20;
+
+/// Whether a file begins with a group of the shell, `{ a; b; }`, and not with JSON.
+pub(crate) fn is_group(head: &Head<'_>) -> bool {
+    let line = head.first_line().trim_ascii();
+    let inner = line.strip_prefix(b"{ ").map(<[u8]>::trim_ascii_start);
+    head.ending != Some("json")
+        && inner.is_some_and(|inner| inner.first().is_some_and(|&byte| !matches!(byte, b'"' | b'}')))
+        && has(line, b"; }")
+}
 
 /// Reads a list for these machines; `file` names it in errors. Of the memory and GPUs of the machines only what some command
 /// needs is in the instance, so that a list without needs is the same on a machine with a little more memory.

@@ -2,6 +2,8 @@
 
 use makespan_core::{Link, Platform};
 
+use crate::error::{FormatError, Place};
+use crate::format::{Format, FormatOption};
 use crate::look::Lists;
 use crate::{NextflowTrace, SpeedupSpec};
 
@@ -58,6 +60,23 @@ impl Default for ReadOptions {
             keeps_placement: false,
             lists: Lists::Detected,
             max_bytes: 4 << 30,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Refuses the options that a reading of the format does not take.
+    pub(super) fn refuse_for(&self, format: Format, file: &str) -> Result<(), FormatError> {
+        let stated = [
+            self.network.map(|_| FormatOption::Bandwidth),
+            self.storage.as_ref().map(|_| FormatOption::Storage),
+            self.trace.as_ref().map(|_| FormatOption::Trace),
+            self.processors.map(|_| FormatOption::Processors),
+            self.speedup.map(|_| FormatOption::Speedup),
+        ];
+        match stated.into_iter().flatten().find(|&option| !format.takes(option)) {
+            Some(option) => Err(FormatError::content(file, Place::default(), option.refusal(format))),
+            None => Ok(()),
         }
     }
 }

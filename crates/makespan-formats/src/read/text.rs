@@ -7,25 +7,7 @@ use makespan_core::text_of_bytes;
 use crate::Format;
 use crate::encoding::{Decoded, decoded, line_of};
 use crate::error::{FormatError, Place};
-use crate::input::Input;
-
-use super::{MARK, without_mark};
-
-/// Maximum length of a line in a list, in bytes. A command has at most 131,071 bytes, and a comment may follow it.
-const LIST: usize = 1 << 20;
-/// Maximum length of a line in a graph or an XML file, in bytes.
-const GRAPH: usize = 64 << 20;
-
-/// Returns the maximum line length of a format whose readers need many times the memory of a line.
-fn longest_line(format: Format) -> Option<usize> {
-    match format {
-        Format::List => Some(LIST),
-        Format::Dax | Format::CompoundXml | Format::Stg | Format::Dot | Format::ProGen | Format::Patterson => {
-            Some(GRAPH)
-        }
-        _ => None,
-    }
-}
+use crate::input::{Input, MARK, without_mark};
 
 /// Reads a whole file into one text. If a line is too long, the reading stops before it keeps the line.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
@@ -38,7 +20,7 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
 }
 
-/// Reads the text of a graph or a project, which need not be UTF-8 unless it is JSON, and returns the text with a warning if bytes of it
+/// Reads the text of a document, which need not be UTF-8 unless it is JSON or TOML, and returns the text with a warning if bytes of it
 /// are in an unknown encoding; `strict` refuses the warning.
 pub(super) fn text_in_any_encoding(
     input: &mut Input<'_>,
@@ -46,7 +28,7 @@ pub(super) fn text_in_any_encoding(
     format: Format,
     strict: bool,
 ) -> Result<(String, Option<String>), FormatError> {
-    if format == Format::WfFormat {
+    if matches!(format, Format::Json | Format::Toml | Format::MoldableSet | Format::WfFormat) {
         return Ok((text(input, name, format)?, None));
     }
     let Decoded { text, remark } = decoded(bytes(input, name, format)?);
@@ -61,7 +43,7 @@ pub(super) fn text_in_any_encoding(
 /// Reads all bytes of a file but its byte order mark.
 fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
-    let mut lines = longest_line(format).map(|most| Lines { most, line: 1, length: 0 });
+    let mut lines = format.row().longest_line.map(|most| Lines { most, line: 1, length: 0 });
     loop {
         let part = match input.fill_buf() {
             Ok([]) => break,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Apart, Metrics, Objective, counted};
+use makespan_core::{Apart, Metrics, counted};
 
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
@@ -74,7 +74,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     if !report.minimised.is_empty() && !report.minimised.contains(&standing.objective) {
         lines.push("not minimised".to_owned());
     }
-    if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {
+    if standing.objective.is_weighted() {
         lines.push("weight \u{D7} seconds".to_owned());
     }
     // A bound is one on the plan, whose times may be guesses, and not on what happened.

@@ -42,11 +42,7 @@ impl FrontEntry {
         match objective {
             Objective::Makespan => Some(self.makespan),
             Objective::WeightedCompletion => Some(self.weighted_completion),
-            Objective::MeanFlow
-            | Objective::Cost
-            | Objective::Throughput
-            | Objective::MaxLateness
-            | Objective::WeightedLateness => None,
+            _ => None,
         }
     }
 

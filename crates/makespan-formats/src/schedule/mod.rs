@@ -17,6 +17,8 @@ pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
 pub use front::FrontEntry;
 pub use strategy::{StrategyEntry, VariantEntry};
 
+use std::collections::BTreeMap;
+
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
 /// A schedule with what its file states about it.
@@ -30,14 +32,8 @@ pub struct ScheduleFile {
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// The mean flow, in thousandths of a tick, where it is stated.
-    pub mean_flow: Option<i128>,
-    /// The cost, in thousandths, where it is stated.
-    pub cost: Option<i128>,
-    /// The largest lateness, in ticks, where it is stated.
-    pub max_lateness: Option<i128>,
-    /// The weighted lateness, in millionths of a weight times ticks, where it is stated.
-    pub weighted_lateness: Option<i128>,
+    /// The stated values of other objectives, in their integer units.
+    pub others: BTreeMap<Objective, i128>,
     /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`]. Only that on the cost may speak of the
     /// schedules that end by some instant; see [`Bound::speaks_of`].
     pub bounds: Vec<Bound>,
@@ -54,17 +50,13 @@ pub struct ScheduleFile {
 impl ScheduleFile {
     /// A schedule with its true standard values ([`Objective::standard`]), without mean flow, cost, seed, bounds and remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
-        let late = |objective: Objective| instance.has_deadlines().then(|| objective.value(instance, &schedule));
-        let [max_lateness, weighted_lateness] = Objective::OF_DEADLINES.map(late);
+        let others = Objective::standard(instance).filter(|objective| !Objective::STANDARD.contains(objective));
         Self {
             algorithm: algorithm.into(),
             seed: None,
             makespan: Objective::Makespan.value(instance, &schedule),
             weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
-            mean_flow: None,
-            cost: None,
-            max_lateness,
-            weighted_lateness,
+            others: others.map(|objective| (objective, objective.value(instance, &schedule))).collect(),
             bounds: Vec::new(),
             remarks: Vec::new(),
             front: Vec::new(),
@@ -78,12 +70,20 @@ impl ScheduleFile {
         match objective {
             Objective::Makespan => Some(self.makespan),
             Objective::WeightedCompletion => Some(self.weighted_completion),
-            Objective::MeanFlow => self.mean_flow,
-            Objective::Cost => self.cost,
-            Objective::MaxLateness => self.max_lateness,
-            Objective::WeightedLateness => self.weighted_lateness,
-            Objective::Throughput => None,
+            other => self.others.get(&other).copied(),
         }
+    }
+
+    /// States bounds, and the value of each objective that is bounded.
+    #[must_use]
+    pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
+        self.bounds = bounds.to_vec();
+        for objective in Objective::OF_SCHEDULES {
+            if self.stated(objective).is_none() && self.bound(objective).is_some() {
+                self.others.insert(objective, objective.value(instance, &self.schedule));
+            }
+        }
+        self
     }
 
     /// The stated bound on an objective.

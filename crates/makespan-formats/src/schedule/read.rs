@@ -1,5 +1,7 @@
 //! Reads Schedule JSON against its instance.
 
+use std::collections::BTreeMap;
+
 use makespan_core::{Bound, Instance, Objective, Schedule};
 use serde::Deserialize;
 
@@ -55,25 +57,28 @@ impl ScheduleFile {
             return Err(FormatError::content(file, Place::field("version"), problem));
         }
         let stated = |objective: Objective, text: &Scalar<String>| value(file, objective.name(), objective, &text.0);
-        let maybe =
-            |objective: Objective, text: Option<Scalar<String>>| text.map(|text| stated(objective, &text)).transpose();
-        let bounds = [
-            (Objective::Makespan, document.bounds.makespan),
-            (Objective::WeightedCompletion, document.bounds.weighted_completion),
-            (Objective::MeanFlow, document.bounds.mean_flow),
-            (Objective::Cost, document.bounds.cost),
-            (Objective::MaxLateness, document.bounds.max_lateness),
-            (Objective::WeightedLateness, document.bounds.weighted_lateness),
+        let entries = [
+            (Objective::Makespan, None, document.bounds.makespan),
+            (Objective::WeightedCompletion, None, document.bounds.weighted_completion),
+            (Objective::MeanFlow, document.mean_flow, document.bounds.mean_flow),
+            (Objective::Cost, document.cost, document.bounds.cost),
+            (Objective::MaxLateness, document.max_lateness, document.bounds.max_lateness),
+            (Objective::WeightedLateness, document.weighted_lateness, document.bounds.weighted_lateness),
         ];
-        let bounds = bounds.into_iter().filter_map(|(objective, entry)| entry.map(|entry| (objective, entry)));
+        let (mut others, mut bounds) = (BTreeMap::new(), Vec::new());
+        for (objective, value, entry) in entries {
+            if let Some(value) = value {
+                others.insert(objective, stated(objective, &value)?);
+            }
+            if let Some(entry) = entry {
+                bounds.push(bound(file, objective, entry)?);
+            }
+        }
         Ok(Self {
             makespan: stated(Objective::Makespan, &document.makespan)?,
             weighted_completion: stated(Objective::WeightedCompletion, &document.weighted_completion)?,
-            mean_flow: maybe(Objective::MeanFlow, document.mean_flow)?,
-            cost: maybe(Objective::Cost, document.cost)?,
-            max_lateness: maybe(Objective::MaxLateness, document.max_lateness)?,
-            weighted_lateness: maybe(Objective::WeightedLateness, document.weighted_lateness)?,
-            bounds: bounds.map(|(objective, entry)| bound(file, objective, entry)).collect::<Result<_, _>>()?,
+            others,
+            bounds,
             algorithm: document.algorithm,
             seed: document.seed,
             remarks: document.remarks,

@@ -98,7 +98,7 @@ fn groups_are_kept() {
 fn mean_flow_is_stated_where_it_is_known() {
     let mut file = file();
     assert!(!written(&file).contains("mean_flow"), "files stay as they were");
-    file.mean_flow = Some(1_750_000_002_000);
+    file.others.insert(Objective::MeanFlow, 1_750_000_002_000);
     let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None, widths: vec![] };
     let proof = Proof::TimePrices(prices);
     file.bounds.push(Bound {
@@ -116,7 +116,7 @@ fn mean_flow_is_stated_where_it_is_known() {
 #[test]
 fn the_cost_may_be_bounded_under_a_condition() {
     let mut file = file();
-    file.cost = Some(2_000);
+    file.others.insert(Objective::Cost, 2_000);
     let mut bound = |horizon, text: &str| {
         let proof = Proof::CostPrices(CostPrices { horizon, ..CostPrices::default() });
         let bound =

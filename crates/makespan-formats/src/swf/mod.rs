@@ -12,8 +12,17 @@ mod tests;
 mod trace;
 mod write;
 
+use crate::format::head::Head;
+use crate::numbers;
+
 pub use log::{Log, Options};
 pub use read::read_swf;
 pub(crate) use read::{Lines, records};
 pub use trace::{write_swf_log, write_swf_trace};
 pub use write::write_swf;
+
+/// Whether a file begins with a header or a record of a log, or has the name of a log.
+pub(crate) fn is_log(head: &Head<'_>) -> bool {
+    let is_record = || numbers::is_row(head) && (head.first == b'-' || numbers::is_record(head.first_line()));
+    head.first == b';' || head.named || is_record()
+}

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Instance, Job, Platform, Profile, Resources, Time};
+use makespan_core::{Instance, Job, Link, Platform, Profile, Resources, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
-    parse_failures, parse_instance, parse_replay, write_instance, write_swf,
+    Estimates, Format, FormatOption, Language, NextflowTrace, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec,
+    TreePlanFile, parse_bandwidth, parse_failures, parse_instance, parse_replay, write_instance, write_swf,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -69,6 +69,8 @@ const PROJECT: &str = "****\njobs (incl.):  4\nRESOURCES\n - renewable : 1\n - n
 1 2 2 18 12 7\n****\nPRECEDENCE RELATIONS:\njobnr.\n1 1 2 2 3\n2 3 1 4\n3 2 1 4\n4 1 0\n****\nREQUESTS/DURATIONS:\n\
 jobnr. mode duration  R 1  N 1\n----\n1 1 0 0 0\n2 1 3 4 5\n2 9 1 2\n3 4 6 1\n3 1 4 2 0\n2 4 1 3\n4 1 0 0 0\n****\n\
 RESOURCEAVAILABILITIES:\n  R 1  N 1\n 5 9\n****\n";
+
+const LIST: &str = "# two commands\n./a --x 'y z' #: cores=2\n./b > c\n";
 
 const ETC: &str = "3 2 1\n1 2\n3 4\n0.00 inf\n";
 
@@ -181,17 +183,69 @@ fn assert_clear(error: &str, bytes: &[u8]) {
     assert!(!error.chars().any(char::is_control), "{error:?}\n{}", shown());
 }
 
+/// Returns a file of a format.
+fn seed(format: Format) -> &'static str {
+    match format {
+        Format::List => LIST,
+        Format::Json => JSON,
+        Format::Toml => TOML,
+        Format::Swf => SWF,
+        Format::Batsim => BATSIM,
+        Format::Sacct => SACCT,
+        Format::Etc => ETC,
+        Format::MoldableSet => SET,
+        Format::WfFormat => WORKFLOW,
+        Format::Dax => DAX,
+        Format::Stg => STG,
+        Format::Dot => DOT,
+        Format::CompoundXml => COMPOUND,
+        Format::ProGen => PROJECT,
+        Format::Patterson => PATTERSON,
+    }
+}
+
+#[test]
+fn each_format_is_recognised_by_its_content() {
+    for format in Format::all() {
+        for packed in [seed(format).as_bytes().to_vec(), gzip(seed(format).as_bytes()), bzip2(seed(format).as_bytes())]
+        {
+            let read = |processors| parse_instance(&packed, "x", &ReadOptions { processors, ..ReadOptions::default() });
+            let read = read(None).or_else(|_| read(Some(3))).unwrap_or_else(|error| panic!("{format}: {error}"));
+            assert_eq!(read.format, format);
+        }
+    }
+}
+
+/// An option that a format does not take is refused, never dropped.
+#[test]
+fn options_are_taken_or_refused() {
+    for format in Format::all() {
+        let plain = || ReadOptions {
+            processors: format.takes(FormatOption::Processors).then_some(3),
+            ..ReadOptions::default()
+        };
+        let link = Link { bandwidth: 1e6, latency: Time::ZERO };
+        let trace = NextflowTrace { file: "trace.txt".into(), text: String::new() };
+        let options = [
+            (FormatOption::Processors, ReadOptions { processors: Some(3), ..plain() }),
+            (FormatOption::Bandwidth, ReadOptions { network: Some(link), ..plain() }),
+            (FormatOption::Storage, ReadOptions { storage: Some("n1".into()), ..plain() }),
+            (FormatOption::Trace, ReadOptions { trace: Some(trace), ..plain() }),
+            (FormatOption::Speedup, ReadOptions { speedup: "linear".parse().ok(), ..plain() }),
+        ];
+        for (option, stated) in options {
+            let error = parse_instance(seed(format).as_bytes(), "x", &stated).err().map(|error| error.to_string());
+            let is_refused = error.is_some_and(|error| error.contains(&format!("and this file is {format}")));
+            assert_eq!(is_refused, !format.takes(option), "{format}: {option:?}");
+        }
+    }
+}
+
 #[test]
 fn broken_instances_are_refused_without_panic() {
-    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM, PATTERSON, PROJECT];
-    let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
+    let mut seeds: Vec<Vec<u8>> = Format::all().map(|format| seed(format).as_bytes().to_vec()).collect();
+    seeds.extend([GRAPH.as_bytes().to_vec(), gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
     let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());
-    for seed in &seeds {
-        let valid =
-            |processors| parse_instance(seed, "x", &ReadOptions { processors, ..ReadOptions::default() }).is_ok();
-        assert!(valid(None) || valid(Some(3)), "the file is valid before it is broken");
-    }
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut accepted = 0;
     for case in 0..2 * CASES {

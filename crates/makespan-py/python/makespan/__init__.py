@@ -26,7 +26,7 @@ from makespan._errors import (
 )
 from makespan._model import Amount, Graph, Instance, Job, Node, Platform, Tasks, Time, amdahl, downey, power, read
 from makespan._native import VERSION as __version__
-from makespan._native import Cancel, Event, Processors, Running, Start, Task, View, Wake
+from makespan._native import FORMATS, Cancel, Event, Processors, Running, Start, Task, View, Wake
 from makespan._plan import Bound, Chart, Plan, algorithms, bound, compare, plan, verify
 from makespan._policy import Decision, Placement, Policy, Scheduler
 from makespan._simulate import Log, Simulation, Simulations, policies, read_log, simulate
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from makespan import executor as executor
 
 __all__ = [
+    "FORMATS",
     "AlgorithmError",
     "Amount",
     "Bound",

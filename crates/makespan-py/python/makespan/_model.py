@@ -749,8 +749,7 @@ def read(
     seed: int = 0,
     strict: bool = False,
 ) -> Instance:
-    """Reads an instance of any format; the content says which: native JSON and TOML, SWF, Batsim, ``sacct``, WfFormat, DAX, STG, DOT,
-    PSPLIB, ETC matrices, lists of commands. Files may be compressed by gzip or bzip2.
+    """Reads an instance of any format that ``makespan.FORMATS`` names; the content decides. Files may be compressed by gzip or bzip2.
 
     Args:
         processors, platform: The machines, instead of those of the file: so many equal processors, or a platform.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from typing import Any, final, type_check_only
 
+FORMATS: str
 VERSION: str
 
 _Path = str | PathLike[str]

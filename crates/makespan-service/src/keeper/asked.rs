@@ -182,9 +182,9 @@ impl Service for Keeper {
         let planned: BTreeMap<u64, f64> = outlook
             .iter()
             .flat_map(|outlook| {
-                let own = outlook.expected.iter().filter(|one| one.job == job);
-                let known = own.filter(|one| outlook.unknown(one.behind, now).is_none());
-                known.map(|one| (one.task, one.start.max(now)))
+                let own = outlook.expected.iter().filter(move |one| one.job == job);
+                let known = own.filter(move |one| outlook.unknown(one.behind, now).is_none());
+                known.map(move |one| (one.task, one.start.max(now)))
             })
             .collect();
         let known_length = |task: u64| outlook.as_ref().and_then(|outlook| outlook.length_of(job, task));

@@ -126,16 +126,16 @@ mod tests {
         let running = [runs(1, (0, 1), 10.0, None), runs(2, (2, 2), 12.5, Some(1.0))];
         let set = |first: u32, last: u32| ProcSet::from_intervals(vec![(first, last)]);
         let (one, two, free, both) = (set(0, 0), set(2, 2), set(3, 3), set(0, 2));
-        let (of_two, of_six) = ([JobNumber(2)], [JobNumber(6)]);
+        let [none, of_two, of_six]: [&[JobNumber]; 3] = [&[], &[JobNumber(2)], &[JobNumber(6)]];
         let plan = [
-            (3, 0.0, 5.0, &free, &[][..], None, "a processor that is free"),
-            (4, 5.0, 8.0, &free, &[], None, "behind a task that starts now"),
-            (5, 10.0, 14.0, &one, &[], Some(0), "behind job 1"),
-            (6, 12.5, 13.5, &two, &[], Some(1), "behind job 2"),
-            (7, 13.5, 15.0, &two, &[], Some(1), "behind job 6, which is behind job 2"),
-            (8, 20.0, 21.0, &free, &of_two, Some(1), "after job 2"),
-            (9, 22.0, 23.0, &free, &of_six, Some(1), "after job 6"),
-            (10, 30.0, 31.0, &both, &[], Some(1), "behind an end that is later, and one that is unknown"),
+            (3, 0.0, 5.0, &free, none, None, "a processor that is free"),
+            (4, 5.0, 8.0, &free, none, None, "behind a task that starts now"),
+            (5, 10.0, 14.0, &one, none, Some(0), "behind job 1"),
+            (6, 12.5, 13.5, &two, none, Some(1), "behind job 2"),
+            (7, 13.5, 15.0, &two, none, Some(1), "behind job 6, which is behind job 2"),
+            (8, 20.0, 21.0, &free, of_two, Some(1), "after job 2"),
+            (9, 22.0, 23.0, &free, of_six, Some(1), "after job 6"),
+            (10, 30.0, 31.0, &both, none, Some(1), "behind an end that is later, and one that is unknown"),
         ];
         let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| Planned {
             job: JobNumber(job),
@@ -198,13 +198,13 @@ mod tests {
         ) {
             let running: Vec<Runs> = ends.iter().enumerate().map(|(at, &(end, is_unknown))| {
                 // No two ends are at one instant.
-                let end = f64::from(end) + at as f64 / 100.0;
+                let end = f64::from(end) + (at + 1) as f64 / 100.0;
                 runs(at as u64 + 1, (at as u32, at as u32), end, is_unknown.then_some(1.0))
             }).collect();
             let lengths: Vec<(u32, f64)> = lengths.into_iter().map(|(processor, length)| (processor, f64::from(length))).collect();
             let (outlook, now) = (outlook(running, &lengths), f64::from(now));
             let is_unknown = |processor: u32| {
-                outlook.running.get(processor as usize).is_some_and(|runs| runs.longer_than.is_some() || runs.end < now)
+                outlook.running.get(processor as usize).is_some_and(|runs| runs.longer_than.is_some())
             };
             for &job in outlook.jobs.keys() {
                 let found = outlook.of_waiting(job, now).unwrap();

@@ -1,4 +1,4 @@
-//! What is expected of the engine: starts and ends of the tasks that run and wait.
+//! Expected starts and ends of the tasks that run and wait.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ pub(super) struct Expected {
     pub behind: Option<usize>,
 }
 
-/// What runs.
+/// A running task.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     pub job: JobNumber,
     pub user: String,
-    /// Which task of its job.
+    /// The number of the task in its job.
     pub task: u64,
     pub processors: u32,
     pub place: ProcSet,
@@ -75,12 +75,12 @@ pub(super) struct Expectation<'a> {
     pub behind: Option<&'a Runs>,
 }
 
-/// What is expected of the engine.
+/// A plan of the waiting tasks beside the running ones, at one instant.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// What waits beside what runs.
+    /// The waiting jobs, on the processors that the running tasks leave.
     pub instance: Instance,
     /// By their start.
     pub expected: Vec<Expected>,

@@ -1,4 +1,4 @@
-//! What a submission would change.
+//! The effect of a submission on the plan, before it is made.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) struct Asked<'a> {
     pub after: &'a [JobNumber],
 }
 
-/// What would become of a submission beside what waits now.
+/// Plans a submission beside the waiting jobs and compares the plans.
 pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();
@@ -92,11 +92,12 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
     let after: Vec<Vec<JobNumber>> = (0..new.len()).map(after).collect();
     let mut tasks: Vec<Planned<'_>> = Vec::with_capacity(plan.tasks.len());
     for (name, start, end, processors) in &plan.tasks {
-        let at = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
+        let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
         let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
         // A quota may put it off.
-        let late = at.map_or(0.0, |at| (new[at].0 - (outlook.origin + plan.jobs[name].0)).max(0.0));
-        let after = at.map_or(&[][..], |at| &after[at]);
+        let put_off = at.and_then(|at| new.get(at)).zip(plan.jobs.get(name));
+        let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
+        let after = at.and_then(|at| after.get(at)).map_or(&[][..], Vec::as_slice);
         let [start, end] = [start, end].map(|instant| outlook.origin + instant + late);
         tasks.push(Planned { job, start, end, processors, after });
     }

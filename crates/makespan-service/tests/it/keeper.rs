@@ -11,7 +11,7 @@ use common::{
 use makespan_service::Service;
 use makespan_service::words::{
     Content, Filter, HappeningKind, JobNumber, Needs, RefusalKind, Reservation, Role, State, Stream, Submission,
-    UserSettings,
+    UserSettings, Who,
 };
 
 #[test]
@@ -229,7 +229,7 @@ fn jobs_behind_a_job_of_unknown_end_have_no_expected_start() {
         let boxes = keeper.picture(who).boxes.clone();
         boxes.into_iter().filter(|one| one.state == State::Waiting).map(|one| one.behind).collect::<Vec<_>>()
     };
-    assert_eq!(planned(&admin()), [Some(first); 2]);
+    until("the picture shows them", || planned(&admin()) == [Some(first); 2]);
     // A submitter does not learn the number of a job of somebody else.
     let bob = who("bob", Role::Submitter);
     assert_eq!((asked(&bob).behind, planned(&bob)), (vec![Some(JobNumber(0))], vec![Some(JobNumber(0)); 2]));

@@ -129,18 +129,21 @@ impl<'a> Sequence<'a> {
     /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. Cost and
     /// throughput are no matter of order, and the makespan stands for them.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
-        let goal = match objective {
-            Objective::Makespan | Objective::Cost | Objective::Throughput => Goal::Makespan,
-            Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
-            Objective::MeanFlow => Goal::ends(vec![1.0; weights.len()], i64::MAX),
-            Objective::WeightedLateness => {
-                let due = |(due, weight): (&Option<i64>, &f64)| due.map_or((0.0, 0), |due| (*weight, due));
-                let (weights, dues) = problem.dues().iter().zip(weights).map(due).unzip();
-                Goal::after(weights, dues, i64::MAX)
-            }
-            Objective::MaxLateness => {
+        let goal = match objective.of_jobs() {
+            None => Goal::Makespan,
+            Some(shape) if !shape.is_sum => {
                 let dues: Vec<i64> = problem.dues().iter().map(|due| due.unwrap_or(NO_DUE)).collect();
                 Goal::Latest { behind: behind(problem, &dues), limit: i64::MAX }
+            }
+            Some(shape) => {
+                let weights = if shape.is_weighted() { weights } else { &vec![1.0; weights.len()] };
+                if shape.is_lateness() {
+                    let due = |(due, weight): (&Option<i64>, &f64)| due.map_or((0.0, 0), |due| (*weight, due));
+                    let (weights, dues) = problem.dues().iter().zip(weights).map(due).unzip();
+                    Goal::after(weights, dues, i64::MAX)
+                } else {
+                    Goal::ends(weights.to_vec(), i64::MAX)
+                }
             }
         };
         Self::aiming(problem, goal, solution)

@@ -1,6 +1,6 @@
 //! What a schedule is worth, as far as it is known.
 
-use makespan_core::{Instance, Objective};
+use makespan_core::{EndCost, Objective};
 
 use super::MoldableProblem;
 
@@ -40,13 +40,14 @@ impl Measure {
     pub fn new(problem: &MoldableProblem<'_>, objective: Objective, limit: Option<i64>) -> Self {
         let instance = problem.instance();
         let limit = limit.unwrap_or(i64::MAX);
-        let Some(groups) = groups(instance, objective) else {
+        let Some(shape) = objective.of_jobs() else {
             let groups = vec![Group { weight: 1.0, from: 0 }];
             return Self { groups, group_of: Vec::new(), is_sum: false, limit };
         };
-        let is_sum = objective != Objective::MaxLateness;
+        let costs = instance.jobs().iter().map(|job| shape.cost(job));
+        let groups = costs.map(|EndCost { weight, from, .. }| Group { weight: weight as f64, from }).collect();
         let group_of = (0..problem.tasks() as u32).map(|task| problem.job_of(task).0).collect();
-        Self { groups, group_of, is_sum, limit }
+        Self { groups, group_of, is_sum: shape.is_sum, limit }
     }
 
     /// The group of a task.
@@ -103,30 +104,4 @@ impl Measure {
         let cost = if self.is_sum { each.sum() } else { each.fold(0.0, f64::max) };
         if tally.beyond > 0.0 { cost + tally.beyond * (1.0 + cost * 1e-6) } else { cost }
     }
-}
-
-/// Each job, where single jobs count.
-fn groups(instance: &Instance, objective: Objective) -> Option<Vec<Group>> {
-    let weight = |millionths: u64| millionths as f64;
-    let each = instance.jobs().iter();
-    let due = |due: Option<makespan_core::Time>| due.map(makespan_core::Time::ticks);
-    Some(match objective {
-        Objective::Makespan | Objective::Cost | Objective::Throughput => return None,
-        Objective::WeightedCompletion => {
-            each.map(|job| Group { weight: weight(job.weight.millionths()), from: 0 }).collect()
-        }
-        Objective::MeanFlow => each.map(|job| Group { weight: 1.0, from: job.release.ticks() }).collect(),
-        Objective::MaxLateness => each
-            .map(|job| match due(job.deadline) {
-                Some(from) => Group { weight: 1.0, from },
-                None => Group { weight: 0.0, from: 0 },
-            })
-            .collect(),
-        Objective::WeightedLateness => each
-            .map(|job| match due(job.deadline) {
-                Some(from) => Group { weight: weight(job.weight.millionths()), from },
-                None => Group { weight: 0.0, from: 0 },
-            })
-            .collect(),
-    })
 }

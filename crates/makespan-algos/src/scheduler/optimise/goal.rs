@@ -93,15 +93,20 @@ impl<'a> Goal<'a> {
         limit: Option<(i64, f64)>,
     ) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
-        let weight = |wish: &Wish| match objective {
-            Objective::Makespan | Objective::Cost | Objective::Throughput | Objective::MaxLateness => 0.0,
-            Objective::WeightedLateness if wish.deadline.is_none() => 0.0,
-            Objective::WeightedCompletion | Objective::WeightedLateness => wish.weight,
-            Objective::MeanFlow => 1.0,
+        let sum = objective.shape().filter(|shape| shape.is_sum);
+        let weight = |wish: &Wish| match sum {
+            Some(shape) if !shape.is_lateness() || wish.deadline.is_some() => {
+                if shape.is_weighted() {
+                    wish.weight
+                } else {
+                    1.0
+                }
+            }
+            _ => 0.0,
         };
-        let earliest = |wish: &Wish| match (objective, wish.deadline) {
-            (Objective::WeightedLateness, Some(due)) => wish.alone.max(due),
-            (Objective::MaxLateness, due) => due.unwrap_or(i64::MAX / 4),
+        let earliest = |wish: &Wish| match (sum, wish.deadline) {
+            (None, due) if objective.is_lateness() => due.unwrap_or(i64::MAX / 4),
+            (Some(shape), Some(due)) if shape.is_lateness() => wish.alone.max(due),
             _ => wish.alone,
         };
         let (mut weights, mut earliest_ends, mut runs) = (Vec::new(), Vec::new(), 0.0);
@@ -117,11 +122,10 @@ impl<'a> Goal<'a> {
             _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
-        // Any other objective is the same of parts.
-        let of_wholes = [Objective::WeightedCompletion, Objective::WeightedLateness].contains(&objective);
         Self {
             objective,
-            wholes: wholes.filter(|_| of_wholes),
+            // Any other objective has the same value for the parts.
+            wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,
             earliest: earliest_ends,
@@ -165,8 +169,7 @@ impl<'a> Goal<'a> {
         match self.objective {
             Objective::Makespan => makespan <= floor,
             Objective::MaxLateness => rank <= floor as f64,
-            Objective::WeightedLateness => rank <= 0.0,
-            _ => false,
+            objective => objective.is_lateness() && rank <= 0.0,
         }
     }
 
@@ -177,7 +180,7 @@ impl<'a> Goal<'a> {
 
     /// Whether each task costs something wherever it is, so that what the first of them cost tells of all.
     pub(super) fn is_sum(&self) -> bool {
-        !self.is_of_wholes() && matches!(self.objective, Objective::WeightedCompletion | Objective::MeanFlow)
+        !self.is_of_wholes() && self.objective.is_sum_of_ends()
     }
 
     /// Whether schedules must not be longer than some makespan.

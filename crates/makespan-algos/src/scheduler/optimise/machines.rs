@@ -102,7 +102,7 @@ fn other_bounds(
     let prices = if closed { &machines::open_prices(instance) } else { prices };
     let completion = |aim, share| machines::completion_by(instance, aim, prices, positions, &portfolio.clock(share));
     let mut bounds = vec![completion(Objective::WeightedCompletion, 0.3)];
-    if aim == Objective::MeanFlow {
+    if aim.is_mean() {
         bounds.push(completion(aim, 0.45));
     }
     bounds

@@ -201,7 +201,7 @@ impl Scheduler for Optimise {
     }
 
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
-        let of_flow = self.target == Target::Objective(Objective::MeanFlow);
+        let of_flow = matches!(self.target, Target::Objective(objective) if objective.is_mean());
         let weighted = || Self { target: Target::Objective(Objective::WeightedCompletion), ..self.clone() };
         of_flow.then(|| Box::new(weighted()) as Box<dyn Scheduler>)
     }
@@ -239,7 +239,7 @@ impl Optimise {
 
     /// Whether it minimises how late jobs are.
     fn is_of_deadlines(&self) -> bool {
-        matches!(self.target, Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective))
+        matches!(self.target, Target::Objective(objective) if objective.is_lateness())
     }
 
     /// Whether it plans the instance on a packing, whose making says what is supported.

@@ -116,11 +116,8 @@ impl<S: PlanSearch> Run<'_, S> {
     /// The best of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        let floor = match objective {
-            // The search sums what these are the mean of.
-            Objective::MeanFlow => f64::NEG_INFINITY,
-            objective => (self.floor)(objective),
-        };
+        // The search minimises the sum, which the bound on a mean does not bound.
+        let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);
         let found = self.portfolio.each(|index| {

@@ -121,7 +121,7 @@ impl<'a> Search<'a> {
     /// Proves what nothing else does on the way.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
-        if Objective::OF_DEADLINES.contains(&objective) && !self.bounds.borrow().iter().any(known) {
+        if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
             let bound = makespan_bounds::best_by(self.instance, objective, &self.portfolio.clock(LATENESS)).ok();
             self.bounds.borrow_mut().extend(bound);
         }
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
                 Objective::Makespan if !needs_other => None,
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
                 // Of lateness nothing follows from prices; they tell what a schedule may look like.
-                Objective::MaxLateness | Objective::WeightedLateness => {
+                objective if objective.is_lateness() => {
                     prices_of(instance, Objective::WeightedCompletion, task.limit, other)
                 }
                 objective => prices_of(instance, objective, task.limit, prices),
@@ -283,7 +283,7 @@ impl Each<'_> {
         let is_cool = !index.is_multiple_of(2);
         let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
-        if Objective::OF_DEADLINES.contains(&task.objective) {
+        if task.objective.is_lateness() {
             solutions.push(start::by_deadline(self.instance, &solutions[0]));
         }
         let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
@@ -338,7 +338,9 @@ fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
         // The prices of the flow are no prices of weights.
-        Objective::WeightedCompletion => optimise.target != Target::Objective(Objective::MeanFlow),
+        Objective::WeightedCompletion => {
+            !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
+        }
         objective => optimise.target == Target::Objective(objective),
     };
     let missing: Vec<Objective> = Objective::standard(instance).filter(|&objective| !is_proved(objective)).collect();

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Time, Unsupported, Weight,
+    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Unsupported, Weight,
 };
 
 use super::Optimise;
@@ -80,15 +80,12 @@ impl Wholes {
 
     /// The objective of a schedule, of parts that are released and due together.
     pub(super) fn value(&self, objective: Objective, instance: &Instance, schedule: &Schedule) -> i128 {
-        let is_late = objective == Objective::WeightedLateness;
-        if objective != Objective::WeightedCompletion && !is_late {
+        let Some(shape) = objective.shape().filter(|shape| shape.is_weighted()) else {
             return objective.value(instance, schedule);
-        }
+        };
         let mut ends = vec![0; self.weights.len()];
         for placement in schedule.placements() {
-            let due = instance.job_of(placement.task).deadline.map_or(i64::MAX, Time::ticks);
-            let end = placement.end.ticks();
-            let end = if is_late { (end - due).max(0) } else { end };
+            let end = shape.cost(instance.job_of(placement.task)).ticks(placement.end.ticks());
             let own = &mut ends[self.of[placement.task.index()] as usize];
             *own = end.max(*own);
         }
@@ -160,7 +157,7 @@ impl Wholes {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, Platform, Profile};
+    use makespan_core::{Job, Platform, Profile, Time};
     use proptest::prelude::*;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -202,7 +199,7 @@ mod tests {
             let mut placed = solution.order.clone();
             placed.sort_unstable();
             prop_assert!(placed.into_iter().eq(0..given.len() as u32));
-            for objective in [Objective::WeightedCompletion, Objective::WeightedLateness] {
+            for objective in Objective::SUMS.into_iter().filter(|objective| objective.is_weighted()) {
                 let goal = Goal::new(&instance, objective, Some(&wholes), None);
                 let random = ChaCha8Rng::seed_from_u64(steps);
                 let mut annealing = Annealing::new(&instance, &choices, 0, goal.clone(), solution.clone(), random);
@@ -217,7 +214,7 @@ mod tests {
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();
                     let due = job.deadline.map_or(0, Time::ticks);
-                    let from = if objective == Objective::WeightedLateness { (alone - due).max(0) } else { alone };
+                    let from = if objective.is_lateness() { (alone - due).max(0) } else { alone };
                     earliest[whole as usize] = from.max(earliest[whole as usize]);
                 }
                 let first: i128 = wholes.weights.iter().zip(earliest).map(|(&weight, at)| i128::from(weight) * i128::from(at)).sum();

@@ -112,7 +112,7 @@ impl PriceSearch {
         };
         // Best-effort bags have no weight: without a condition they cost nothing behind all prices.
         let free = |job: &SimpleJob<'_>| {
-            job.is_best_effort() && options.objective != Objective::MeanFlow && options.makespan_at_most.is_none()
+            job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !free(job)).collect();
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
@@ -120,7 +120,7 @@ impl PriceSearch {
         let refutes = options.objective == Objective::Makespan && options.makespan_at_most.is_some();
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
-            || !(refutes || matches!(options.objective, Objective::WeightedCompletion | Objective::MeanFlow))
+            || !(refutes || options.objective.is_sum_of_ends())
             || !instance.simple_jobs().all(|job| feasible(&job))
             || most < FEWEST
         {
@@ -286,8 +286,8 @@ impl PriceOptions {
     /// The weight of one task of a job in millionths.
     fn weigh(self) -> impl Fn(&SimpleJob<'_>) -> f64 {
         move |job| match self.objective {
-            Objective::MeanFlow => (Weight::MILLIONTHS / job.tasks()) as f64,
             Objective::Makespan => 0.0,
+            objective if objective.is_mean() => (Weight::MILLIONTHS / job.tasks()) as f64,
             _ => job.task_weight().millionths() as f64,
         }
     }

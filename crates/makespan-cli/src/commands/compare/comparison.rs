@@ -155,7 +155,7 @@ impl Comparison {
             cells.push(duration(row.seconds));
             cells
         });
-        let columns = objectives.iter().flat_map(|&objective| [short(objective), "ratio  "]);
+        let columns = objectives.iter().flat_map(|&objective| [objective.heading(), "ratio  "]);
         let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
         let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
         let text = table(&heading, 1, text);
@@ -197,17 +197,6 @@ pub fn folded(left_out: &[(String, String)], what: &str) -> String {
     let names = left_out.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let text = format!("{names}. --algorithms NAME says why");
     format!("\n{}", crate::output::wrapped(&format!("{} cannot plan {what}: ", left_out.len()), 2, &text))
-}
-
-/// As the heading of a column.
-pub fn short(objective: Objective) -> &'static str {
-    match objective {
-        Objective::WeightedCompletion => "w. compl.",
-        Objective::MaxLateness => "max. late",
-        Objective::WeightedLateness => "w. late",
-        Objective::Throughput => "fair throughput",
-        other => other.name(),
-    }
 }
 
 pub fn duration(seconds: f64) -> String {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use clap::ValueEnum;
 use makespan::spec_title;
 use makespan_core::{Objective, counted};
 use makespan_formats::performance_profile::{PerformanceProfile, performance_profiles};
 use miette::{Result, miette};
 use serde_json::json;
 
-use super::comparison::{Comparison, NO_AIM, NO_AIM_LINE, duration, minimises, short};
+use super::comparison::{Comparison, NO_AIM, NO_AIM_LINE, duration, minimises};
 use crate::args::ObjectiveName;
 use crate::output::{table, wrapped};
 use crate::summary;
@@ -84,7 +85,7 @@ impl Totals {
 
     /// For people.
     pub fn text(&self) -> String {
-        let heading = self.objectives.iter().flat_map(|&objective| [short(objective), "most", "best"]);
+        let heading = self.objectives.iter().flat_map(|&objective| [objective.heading(), "most", "best"]);
         let heading: Vec<&str> = ["algorithm", "planned"].into_iter().chain(heading).chain(["time"]).collect();
         let rows = self.rows.iter().map(|total| {
             let mut cells = vec![total.algorithm.clone(), format!("{} of {}", total.planned, self.instances)];
@@ -205,16 +206,11 @@ pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Re
     let Some(asked) = asked else {
         return measured().next().ok_or_else(|| miette!("no algorithm has planned any of the instances"));
     };
-    let objective = match asked {
-        ObjectiveName::Makespan => Objective::Makespan,
-        ObjectiveName::WeightedCompletion => Objective::WeightedCompletion,
-        ObjectiveName::MeanFlow => Objective::MeanFlow,
-        ObjectiveName::Cost => Objective::Cost,
-        ObjectiveName::MaxLateness => Objective::MaxLateness,
-        ObjectiveName::WeightedLateness => Objective::WeightedLateness,
-        ObjectiveName::Pareto => {
-            return Err(miette!("--objective pareto: a profile compares by one objective; name it"));
-        }
+    let named = |objective: &Objective| {
+        asked.to_possible_value().is_some_and(|value| value.matches(&objective.name().replace('_', "-"), false))
+    };
+    let Some(objective) = Objective::OF_SCHEDULES.into_iter().find(named) else {
+        return Err(miette!("--objective pareto: a profile compares by one objective; name it"));
     };
     if measured().any(|one| one == objective) {
         return Ok(objective);

@@ -27,7 +27,7 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
         title: format!("{} against makespan", summary::capital(&objective.to_string())),
         x_label: "makespan (s)".into(),
         y_label: match objective {
-            Objective::WeightedCompletion | Objective::WeightedLateness => format!("{objective} (weight \u{D7} s)"),
+            _ if objective.is_weighted() => format!("{objective} (weight \u{D7} s)"),
             Objective::Cost => objective.to_string(),
             _ => format!("{objective} (s)"),
         },

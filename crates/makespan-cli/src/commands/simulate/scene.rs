@@ -5,7 +5,7 @@ use std::path::Path;
 use makespan::estimate::Medians;
 use makespan::{Deviation, FailureModel, SimulationOptions};
 use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId, counted};
-use makespan_formats::{Format, Past, Replay, ReplayOptions, read_failures};
+use makespan_formats::{Format, FormatOption, Past, Replay, ReplayOptions, read_failures};
 use miette::{Result, miette};
 
 use super::live;
@@ -38,10 +38,10 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         ..usual
     };
     let Replay { instance, actual, mut remarks, format, past, week, .. } = replay_at(&options.trace, &reading)?;
-    if options.flops.is_some() && format != Format::Batsim {
+    if options.flops.is_some() && !format.takes(FormatOption::Flops) {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
-    if !options.queues.is_empty() && format != Format::Swf {
+    if !options.queues.is_empty() && !format.takes(FormatOption::Queues) {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
     if !options.scenarios.is_empty() && options.deviation.is_none() && matches!(format, Format::Swf | Format::Sacct) {

@@ -49,7 +49,7 @@ pub struct JobPrices {
 
 impl Kind for JobPrices {
     fn objectives(&self) -> &'static [Objective] {
-        &[Objective::WeightedCompletion, Objective::MeanFlow, Objective::WeightedLateness]
+        &Objective::SUMS
     }
 
     fn scope(&self) -> Scope {
@@ -59,11 +59,15 @@ impl Kind for JobPrices {
     /// A fraction proves the next integer. O(a^2 J) for each task that can run in a <= 16 ways, J prices, and a sort.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
-        let sum = match objective {
-            Objective::WeightedCompletion => self.sum(instance, |job| Some((job.weight.millionths(), Time::ZERO)))?,
-            Objective::WeightedLateness => self.sum(instance, |job| Some((job.weight.millionths(), job.deadline?)))?,
+        let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
+        let sum = if objective.is_mean() {
             // In ticks.
-            _ => prices::flow(self.sum(instance, |_| Some((1, Time::ZERO)))?, instance),
+            prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
+        } else {
+            self.sum(instance, |job| {
+                let cost = shape.cost(job);
+                (cost.weight, Time::from_ticks(cost.from))
+            })?
         };
         Ok(Value::Integer(sum.max(0)))
     }
@@ -76,11 +80,7 @@ impl JobPrices {
     }
 
     /// The bound on the sum of what the ends of jobs cost: each tick after an instant, if any, so much, as `weigh` says.
-    fn sum(
-        &self,
-        instance: &Instance,
-        weigh: impl Fn(&Job<Rows>) -> Option<(u64, Time)>,
-    ) -> Result<i128, CertificateError> {
+    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
             if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
@@ -92,7 +92,10 @@ impl JobPrices {
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
             // What does not count may end when nothing costs anything any more.
-            let Some((weight, from)) = weigh(job).filter(|&(weight, _)| weight > 0) else { continue };
+            let (weight, from) = weigh(job);
+            if weight == 0 {
+                continue;
+            }
             let weight = i128::from(weight).checked_mul(1 << self.scale).ok_or_else(overflow)?;
             let rows = ways::of_job(&known, id, &shares)?;
             let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Instance, Job, JobId, Objective, Rows, TaskId, TaskSet, Time, View};
+use makespan_core::{Instance, Job, JobId, Rows, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
 use super::super::outlook::Outlook;
@@ -29,13 +29,11 @@ impl Kept {
         let profile = instance.profile(task);
         let job = instance.job_of(task);
         let work = || profile.least_work(Time::MAX).unwrap_or(1).max(1) as f64;
-        let figure = match self.residual.objective {
-            Objective::MaxLateness | Objective::WeightedLateness => {
-                job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
-            }
-            Objective::MeanFlow => work(),
-            Objective::WeightedCompletion => -weight(job) / work(),
-            Objective::Makespan | Objective::Cost | Objective::Throughput => -(profile.shortest().ticks() as f64),
+        let figure = match self.residual.objective.of_jobs() {
+            None => -(profile.shortest().ticks() as f64),
+            Some(shape) if shape.is_lateness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
+            Some(shape) if shape.is_weighted() => -weight(job) / work(),
+            Some(_) => work(),
         };
         Key(1, figure, 0.0)
     }
@@ -173,12 +171,12 @@ impl Kept {
         let length = (self.held + order.iter().map(area).sum::<f64>()) / processors;
         let since = Time::from_ticks(self.now - length.min(i64::MAX as f64 / 4.0) as i64);
         let came = self.came.len() - self.came.partition_point(|&came| came < since);
-        let weight = match self.residual.objective {
-            Objective::MeanFlow => order.len() as f64,
-            Objective::WeightedCompletion => {
-                order.iter().map(|&number| self.residual.wishes[number as usize].weight).sum()
-            }
-            _ => 0.0,
+        let weight: f64 = if !self.residual.objective.is_sum_of_ends() {
+            0.0
+        } else if self.residual.objective.is_weighted() {
+            order.iter().map(|&number| self.residual.wishes[number as usize].weight).sum()
+        } else {
+            order.len() as f64
         };
         self.residual.area_price = COMING * weight / order.len().max(1) as f64 * came as f64 / processors;
         let least: f64 = order.iter().map(|&number| self.work[number as usize]).sum();

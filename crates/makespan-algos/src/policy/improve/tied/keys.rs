@@ -35,13 +35,11 @@ impl<'k> Keys<'k> {
         let figure = |row: Row| {
             let id = packing.job_of(row);
             let job = instance.job(id);
-            match objective {
-                Objective::Makespan | Objective::Cost | Objective::Throughput => 0.0,
-                Objective::MeanFlow => areas[&id],
-                Objective::WeightedCompletion => areas[&id] / job.weight.as_f64().max(1e-6),
-                Objective::MaxLateness | Objective::WeightedLateness => {
-                    job.deadline.map_or(f64::MAX, |due| due.ticks() as f64)
-                }
+            match objective.of_jobs() {
+                None => 0.0,
+                Some(shape) if shape.is_lateness() => job.deadline.map_or(f64::MAX, |due| due.ticks() as f64),
+                Some(shape) if shape.is_weighted() => areas[&id] / job.weight.as_f64().max(1e-6),
+                Some(_) => areas[&id],
             }
         };
         let of_rows = survey.rows.iter().map(|&row| (row, Key(1, figure(row), -ranks[&row]))).collect();

@@ -114,10 +114,9 @@ impl Run<'_> {
         let objectives = match target {
             Target::Objective(Objective::Makespan) => vec![Objective::Makespan],
             Target::Objective(objective) if factor.is_none() => vec![objective],
-            Target::Objective(Objective::MeanFlow) => {
-                vec![Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow]
-            }
-            Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective) => {
+            Target::Objective(objective)
+                if objective.of_jobs().is_some() && objective != Objective::WeightedCompletion =>
+            {
                 vec![Objective::Makespan, Objective::WeightedCompletion, objective]
             }
             Target::Objective(_) | Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
@@ -173,10 +172,8 @@ impl Proved {
     fn find(&self, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
-        let floor = match (self.bound(objective), objective) {
-            (Some(bound), objective) if objective != Objective::MeanFlow => bound as f64,
-            _ => f64::NEG_INFINITY,
-        };
+        let bound = self.bound(objective).filter(|_| !objective.is_mean());
+        let floor = bound.map_or(f64::NEG_INFINITY, |bound| bound as f64);
         let each = Each { problem, objective, weights, limit, known, floor };
         let found = portfolio.each(|index| {
             let lists = course(portfolio, aim, LISTS, STEPS_A_LIST);
@@ -226,7 +223,7 @@ impl Each<'_> {
         match (self.objective, self.weights) {
             (Objective::Makespan, _) => Some(self.floor),
             (Objective::WeightedCompletion, &[weight]) if weight > 0.0 => Some(self.floor / weight),
-            (Objective::WeightedCompletion | Objective::MeanFlow, [_]) => Some(f64::NEG_INFINITY),
+            (objective, [_]) if objective.is_sum_of_ends() => Some(f64::NEG_INFINITY),
             _ => None,
         }
     }

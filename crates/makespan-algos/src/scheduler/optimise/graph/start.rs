@@ -41,7 +41,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         consider(each.sequence(solution));
         consider(each.sequence(Solution { order, wanted: anywhere.clone() }));
     }
-    if Objective::OF_DEADLINES.contains(&each.objective) {
+    if each.objective.is_lateness() {
         let places = heft::places(problem, &urgency(problem));
         consider(each.sequence(by_start(each, &places)));
         consider(each.sequence(Solution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
@@ -78,8 +78,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
 impl<'a> Each<'a> {
     /// Whether a sum over the ends of jobs is minimised, and lists by time are not too large.
     fn counts_ends(&self) -> bool {
-        let is_sum = [Objective::WeightedCompletion, Objective::MeanFlow].contains(&self.objective);
-        is_sum && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
+        self.objective.is_sum_of_ends() && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
     }
 
     /// Whether a task waits for one of another job: then jobs cannot be ordered at will.
@@ -91,7 +90,7 @@ impl<'a> Each<'a> {
 
     /// A job without its tasks.
     fn job(&self, job: usize) -> Job {
-        let weight = if self.objective == Objective::MeanFlow { 1.0 } else { self.weights[job] };
+        let weight = if self.objective.is_mean() { 1.0 } else { self.weights[job] };
         Job { release: i64::MAX, work: 0.0, weight, due: self.problem.dues()[job] }
     }
 
@@ -151,10 +150,8 @@ fn due(job: &Job) -> f64 {
 fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
     let problem = each.problem;
     let tasks = problem.tasks();
-    let weight = |task: u32| match each.objective {
-        Objective::MeanFlow => 1.0,
-        _ => each.weights[problem.job_of(task).index()],
-    };
+    let is_mean = each.objective.is_mean();
+    let weight = |task: u32| if is_mean { 1.0 } else { each.weights[problem.job_of(task).index()] };
     let longest = |task: u32| {
         let fastest = problem.times(task).iter().copied().min().unwrap_or(NEVER);
         if patience.is_finite() { ((fastest as f64 * patience) as i64).max(fastest) } else { NEVER - 1 }

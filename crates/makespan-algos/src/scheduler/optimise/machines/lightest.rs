@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use makespan_core::{Objective, SimpleJob};
+use makespan_core::SimpleJob;
 
 use super::{CHANGES, RESERVE, Run};
 use rand_chacha::ChaCha8Rng;
@@ -23,10 +23,7 @@ impl Run<'_> {
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;
         }
-        let weight = |job: SimpleJob<'_>| match self.aim {
-            Objective::MeanFlow => 1.0,
-            _ => job.weight.as_f64(),
-        };
+        let weight = |job: SimpleJob<'_>| if self.aim.is_mean() { 1.0 } else { job.weight.as_f64() };
         let weights: Vec<f64> = self.instance.simple_jobs().map(weight).collect();
         let found = self.portfolio.each(|index| {
             let smith = Smith::new(self.problem, &weights, limit, first.clone());

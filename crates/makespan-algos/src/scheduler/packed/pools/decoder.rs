@@ -165,7 +165,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
     /// Finds until when the tasks of each row may end without making the objective worse, in a schedule that ends at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
-        let deadlines = Objective::OF_DEADLINES.contains(&objective);
+        let deadlines = objective.is_lateness();
         if (is_of_last_ends(objective) && !deadlines) || self.is_beyond(last) {
             self.latest.fill(last);
             return;
@@ -182,7 +182,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             Objective::MaxLateness => {
                 jobs[job].deadline.map_or(last, |deadline| problem.instant(deadline.ticks().saturating_add(most)))
             }
-            Objective::WeightedLateness => deadline(job),
+            objective if objective.is_lateness() => deadline(job),
             _ => self.ends[job],
         };
         let until: Vec<i64> = (0..jobs.len()).map(|job| until(job).max(self.ends[job]).min(last)).collect();

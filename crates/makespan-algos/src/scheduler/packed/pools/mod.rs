@@ -100,5 +100,5 @@ impl PlanSearch for Pools<'_, '_> {
 
 /// Whether every list of an objective can be justified: later ends of most tasks make it no worse.
 fn is_of_last_ends(objective: Objective) -> bool {
-    !matches!(objective, Objective::WeightedCompletion | Objective::MeanFlow | Objective::WeightedLateness)
+    objective.shape().is_none_or(|shape| !shape.is_sum)
 }

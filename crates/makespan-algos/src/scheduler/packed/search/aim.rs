@@ -25,36 +25,21 @@ pub(in crate::scheduler::packed) fn beyond(value: f64, limit: Option<i64>, last:
 
 /// An objective of the ends of jobs; the sum of flows instead of their mean.
 pub(in crate::scheduler::packed) fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -> f64 {
-    let each = || instance.jobs().iter().zip(ends);
-    let late = |(job, &end): (&Job<Rows>, &i64)| {
-        job.deadline.map_or(0.0, |deadline| end.saturating_sub(deadline.ticks()).max(0) as f64)
-    };
-    match objective {
-        Objective::WeightedCompletion => each().map(|(job, &end)| job.weight.millionths() as f64 * end as f64).sum(),
-        Objective::MeanFlow => each().map(|(job, &end)| (end - job.release.ticks()) as f64).sum(),
-        Objective::MaxLateness => each().map(late).fold(0.0, f64::max),
-        Objective::WeightedLateness => each().map(|(job, end)| job.weight.millionths() as f64 * late((job, end))).sum(),
-        Objective::Makespan | Objective::Cost | Objective::Throughput => last as f64,
-    }
+    let Some(shape) = objective.of_jobs() else { return last as f64 };
+    let costs = instance.jobs().iter().zip(ends).map(|(job, &end)| shape.cost(job).of(end));
+    if shape.is_sum { costs.sum() } else { costs.fold(0.0, f64::max) }
 }
 
-/// An objective of ends that was worth `value` until the end of one job rose.
-pub(super) fn raised(
-    objective: Objective,
-    instance: &Instance,
-    value: f64,
-    job: usize,
-    old: i64,
-    new: i64,
-    last: i64,
-) -> f64 {
-    let job = &instance.jobs()[job];
-    let late = |end: i64| job.deadline.map_or(0, |deadline| end.saturating_sub(deadline.ticks()).max(0)) as f64;
-    match objective {
-        Objective::WeightedCompletion => value + job.weight.millionths() as f64 * (new - old) as f64,
-        Objective::MeanFlow => value + (new - old) as f64,
-        Objective::MaxLateness => value.max(late(new)),
-        Objective::WeightedLateness => value + job.weight.millionths() as f64 * (late(new) - late(old)),
-        Objective::Makespan | Objective::Cost | Objective::Throughput => last as f64,
+impl Aim {
+    /// Returns the value of ends that was `value` until the end of one job rose; the last end of all is `last`.
+    #[inline]
+    pub(super) fn raised(&self, job: &Job<Rows>, value: f64, [old, new]: [i64; 2], last: i64) -> f64 {
+        let Some(shape) = self.objective.of_jobs() else { return last as f64 };
+        let cost = shape.cost(job);
+        if shape.is_sum {
+            value + cost.weight as f64 * (cost.ticks(new) - cost.ticks(old)) as f64
+        } else {
+            value.max(cost.of(new))
+        }
     }
 }

@@ -103,10 +103,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             *end = (begun.ready[row.index()].max(from) + shortest(row) + tail).max(*end);
             now[job as usize] = from;
         }
-        let paid = match aim.objective {
-            Objective::MaxLateness | Objective::WeightedLateness => 0.0,
-            objective => of_ends(objective, instance, &now, from),
-        };
+        let paid = if aim.objective.is_lateness() { 0.0 } else { of_ends(aim.objective, instance, &now, from) };
         let inserter = Inserter::after(packing, begun);
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }
@@ -177,7 +174,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             let (job, end) = (job_of[row] as usize, end + tails[row]);
             last = end.max(last);
             if end > ends[job] {
-                least = super::aim::raised(aim.objective, instance, least, job, ends[job], end, last);
+                least = aim.raised(&instance.jobs()[job], least, [ends[job], end], last);
                 ends[job] = end;
             }
             beyond(least - paid, aim.limit, last) <= allowed

@@ -17,7 +17,10 @@ mod tests;
 use makespan_core::Instance;
 
 use crate::error::{FormatError, Place};
-use crate::format::Format;
+use crate::format::head::{Head, WANTED};
+use crate::look;
+use crate::format::workflow::job_name;
+use project::Project;
 
 /// What is wrong, and where.
 struct Wrong {
@@ -38,27 +41,42 @@ impl From<String> for Wrong {
     }
 }
 
-/// Detects the format of PSPLIB from the beginning of the text, or else from the ending of the file name.
-pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
-    match text.first()? {
-        b'*' if progen::is_project(text) => Some(Format::ProGen),
-        b'0'..=b'9' if patterson::begins(text) => Some(Format::Patterson),
-        _ => match ending? {
-            "sm" | "mm" => Some(Format::ProGen),
-            "rcp" => Some(Format::Patterson),
-            _ => None,
-        },
-    }
+/// Whether a file begins as Patterson's form does, or has its name.
+pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
+    head.first.is_ascii_digit() && patterson::begins(head.text) || head.named && !is_project(head)
 }
 
-/// Reads a project; `name` is that of its job. What is remarked is said beside the instance.
-pub(crate) fn read(file: &str, text: &str, format: Format, name: &str) -> Result<(Instance, Vec<String>), FormatError> {
-    let project = match format {
-        Format::ProGen => progen::read(text),
-        _ => patterson::read(text),
-    };
+/// Recognises what `ProGen` writes, by its beginning or the ending of its name.
+///
+/// # Errors
+/// A sentence about a line of `*` that begins something else.
+pub(crate) fn is_progen(head: &Head<'_>) -> Result<bool, String> {
+    if head.named || is_project(head) || head.first != b'*' {
+        return Ok(head.named || is_project(head));
+    }
+    if look::is_statistics_of_slurm(head.text) {
+        return Err(look::SLURM.to_owned());
+    }
+    Err(format!("the text begins with a line of `*` like a project of PSPLIB, but has none of its headings; {WANTED}"))
+}
+
+fn is_project(head: &Head<'_>) -> bool {
+    head.first == b'*' && progen::is_project(head.text)
+}
+
+/// Reads a project as `ProGen` writes it, with remarks.
+pub(crate) fn read_progen(file: &str, text: &str) -> Result<(Instance, Vec<String>), FormatError> {
+    instance(file, progen::read(text))
+}
+
+/// Reads a project in Patterson's form, with remarks.
+pub(crate) fn read_patterson(file: &str, text: &str) -> Result<(Instance, Vec<String>), FormatError> {
+    instance(file, patterson::read(text))
+}
+
+fn instance(file: &str, project: Result<Project, Wrong>) -> Result<(Instance, Vec<String>), FormatError> {
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
-    project.and_then(|project| project.instance(name)).map_err(wrong)
+    project.and_then(|project| project.instance(&job_name(file))).map_err(wrong)
 }
 
 /// The whole numbers of a line.

@@ -15,13 +15,16 @@ mod submitted;
 mod tests;
 mod values;
 
+use crate::format::head::Head;
+
 pub(crate) use read::read_sacct;
 pub(crate) use submitted::hosts;
 
 /// Whether a file begins like a dump: a first line with `|` that names the column of job ids.
-pub(crate) fn is_dump(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    line.contains(&b'|')
+pub(crate) fn is_dump(head: &Head<'_>) -> bool {
+    let line = head.first_line();
+    head.first != b'{'
+        && line.contains(&b'|')
         && line.split(|&byte| byte == b'|').any(|name| {
             let name = name.trim_ascii();
             name.eq_ignore_ascii_case(b"JobID") || name.eq_ignore_ascii_case(b"JobIDRaw")

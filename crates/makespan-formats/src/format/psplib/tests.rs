@@ -10,7 +10,7 @@ fn read(text: &str, name: &str) -> Result<ReadInstance, String> {
 const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
 
 /// With several modes an activity: what the fuzzer starts from, too.
-const MODES: &str = include_str!("../../../../fuzz/corpus/psplib/own.mm");
+const MODES: &str = include_str!("../../../../../fuzz/corpus/psplib/own.mm");
 
 fn seconds(instance: &Instance, task: u64) -> Vec<f64> {
     let profile = instance.profile(TaskId(task));

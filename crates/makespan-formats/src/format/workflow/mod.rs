@@ -24,6 +24,7 @@ use makespan_core::{Graph, Instance, Job, Platform, counted};
 
 use crate::error::{FormatError, Place};
 use crate::format::Format;
+use crate::format::head::Head;
 use draft::Outside;
 pub use draft::StatedFiles;
 
@@ -54,6 +55,10 @@ impl Wrong {
     fn at(place: Place, problem: impl Into<String>) -> Self {
         Self { place, problem: problem.into() }
     }
+
+    fn of(self, file: &str) -> FormatError {
+        FormatError::content(file, self.place, self.problem)
+    }
 }
 
 /// For problems whose place is in their text.
@@ -71,21 +76,31 @@ fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, Stri
     }
 }
 
-/// Knows one of these formats by its beginning, or else by the ending of the name.
-pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
-    let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
-    match text.first()? {
-        b'{' if has(b"\"schemaVersion\"") || has(b"\"specification\"") => Some(Format::WfFormat),
-        b'{' => has_table(text, b"\"workflow\"").then_some(Format::WfFormat),
-        b'<' if has(b"<adag") => Some(Format::Dax),
-        b'<' if has(b"<compound-jobs") => Some(Format::CompoundXml),
-        b'<' if is_tag(text) => Some(if ending == Some("dax") { Format::Dax } else { Format::CompoundXml }),
-        _ if matches!(ending, Some("stg")) => Some(Format::Stg),
-        _ if matches!(ending, Some("dot" | "gv")) => Some(Format::Dot),
-        _ if dot::begins(text) => Some(Format::Dot),
-        b'0'..=b'9' if stg::begins(text) => Some(Format::Stg),
-        _ => None,
-    }
+/// Whether a file is JSON with a key of `WfFormat`.
+pub(crate) fn is_wfformat(head: &Head<'_>) -> bool {
+    let has_table = || head.values_of(b"\"workflow\"").any(|value| value.starts_with(b"{"));
+    head.first == b'{' && (head.has(b"\"schemaVersion\"") || head.has(b"\"specification\"") || has_table())
+}
+
+/// Whether a file begins as XML with an element of Pegasus, or as any XML with the name of a DAX.
+pub(crate) fn is_dax(head: &Head<'_>) -> bool {
+    let has_name = || head.named && !head.has(b"<compound-jobs") && is_tag(head.text);
+    head.first == b'<' && (head.has(b"<adag") || has_name())
+}
+
+/// Whether a file begins as XML.
+pub(crate) fn is_xml(head: &Head<'_>) -> bool {
+    head.first == b'<' && (head.has(b"<compound-jobs") || is_tag(head.text))
+}
+
+/// Whether a file begins as a graph in DOT, or has its name.
+pub(crate) fn is_dot(head: &Head<'_>) -> bool {
+    head.named || head.ending != Some("stg") && dot::begins(head.text)
+}
+
+/// Whether a file begins as a standard task graph, or has its name.
+pub(crate) fn is_stg(head: &Head<'_>) -> bool {
+    head.named || head.first.is_ascii_digit() && stg::begins(head.text)
 }
 
 /// Returns whether a text begins with an XML tag. A command may also begin with `<`, as in `<a sort`.
@@ -101,27 +116,7 @@ fn is_tag(text: &[u8]) -> bool {
         || attribute.starts_with(b"=")
 }
 
-/// Returns whether a JSON text has a key whose value is an object.
-fn has_table(text: &[u8], key: &[u8]) -> bool {
-    let places = text.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
-    places
-        .map(|(at, _)| text[at + key.len()..].trim_ascii_start())
-        .any(|rest| rest.strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().first() == Some(&b'{')))
-}
-
-/// The files that each task of a workflow reads and writes, by the name of the task; `None` of a format in which tasks with commands name none.
-pub(crate) fn files(
-    file: &str,
-    text: &str,
-    format: Format,
-) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
-    match format {
-        Format::WfFormat => wfformat::files(file, text).map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// Trace of a Nextflow run.
+/// The trace of a run of Nextflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextflowTrace {
     /// File name, for errors.
@@ -130,43 +125,67 @@ pub struct NextflowTrace {
     pub text: String,
 }
 
-/// How a graph is read.
+/// The options of a reading.
 pub(crate) struct Options<'a> {
     pub(crate) platform: Option<&'a Platform>,
     pub(crate) strict: bool,
     /// The node that holds files from outside.
     pub(crate) storage: Option<&'a str>,
-    /// The trace of the run of Nextflow of which a graph in DOT has the processes.
+    /// The trace of the run of Nextflow whose processes are the nodes of a graph in DOT.
     pub(crate) trace: Option<&'a NextflowTrace>,
 }
 
-/// Reads a file of one of these formats; what is remarked is said beside the instance.
+/// A file of a workflow, with the name of its job.
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+    name: String,
+    strict: bool,
+    trace: Option<&'a NextflowTrace>,
+}
+
+/// The files of tasks, by the names of the tasks.
+type TaskFiles = BTreeMap<String, StatedFiles>;
+
+/// The reader of a format of workflows.
+pub(crate) struct Reader {
+    read: fn(&Source<'_>) -> Result<Read, FormatError>,
+    /// Reads the files that each task reads and writes, from the name and the text of a file, if tasks with commands name files.
+    pub(crate) files: Option<fn(&str, &str) -> Result<TaskFiles, FormatError>>,
+}
+
+impl Reader {
+    const fn of(read: fn(&Source<'_>) -> Result<Read, FormatError>) -> Self {
+        Self { read, files: None }
+    }
+}
+
+pub(crate) static WFFORMAT: Reader =
+    Reader { read: |from| wfformat::read(from.file, from.text, from.strict), files: Some(wfformat::files) };
+pub(crate) static DAX: Reader =
+    Reader::of(|from| dax::read(from.text, &from.name, from.strict).map_err(|wrong| wrong.of(from.file)));
+pub(crate) static STG: Reader =
+    Reader::of(|from| stg::read(from.text, &from.name, from.strict).map_err(|wrong| wrong.of(from.file)));
+pub(crate) static COMPOUND_XML: Reader =
+    Reader::of(|from| compound_xml::read(from.text, from.strict).map_err(|wrong| wrong.of(from.file)));
+pub(crate) static DOT: Reader = Reader::of(|from| {
+    let Some(NextflowTrace { file, text: trace }) = from.trace else {
+        return dot::read(from.text, &from.name, from.strict).map_err(|wrong| wrong.of(from.file));
+    };
+    let tasks = nextflow::tasks(trace, from.strict).map_err(|wrong| wrong.of(file))?;
+    nextflow::read(from.text, &tasks, &from.name, from.strict).map_err(|wrong| wrong.of(from.file))
+});
+
+/// Reads a file of one of these formats, with remarks.
 pub(crate) fn read(
     file: &str,
     text: &str,
     format: Format,
+    reader: &Reader,
     options: &Options<'_>,
 ) -> Result<(Instance, Vec<String>), FormatError> {
-    let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
-    let name = job_name(file);
-    let read = match (format, options.trace) {
-        (Format::Dot, Some(NextflowTrace { file, text: trace })) => {
-            let tasks = nextflow::tasks(trace, options.strict);
-            let tasks = tasks.map_err(|wrong| FormatError::content(file, wrong.place, wrong.problem))?;
-            nextflow::read(text, &tasks, &name, options.strict).map_err(wrong)?
-        }
-        (_, Some(_)) => {
-            let problem = format!(
-                "a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), and this file is {format}"
-            );
-            return Err(FormatError::content(file, Place::default(), problem));
-        }
-        (Format::WfFormat, None) => wfformat::read(file, text, options.strict)?,
-        (Format::Dax, None) => dax::read(text, &name, options.strict).map_err(wrong)?,
-        (Format::Stg, None) => stg::read(text, &name, options.strict).map_err(wrong)?,
-        (Format::Dot, None) => dot::read(text, &name, options.strict).map_err(wrong)?,
-        (_, None) => compound_xml::read(text, options.strict).map_err(wrong)?,
-    };
+    let &Options { strict, trace, .. } = options;
+    let read = (reader.read)(&Source { file, text, name: job_name(file), strict, trace })?;
     let Read { jobs, mut remarks, platform, outside } = read;
     let own = options.platform.is_none();
     let platform = match (options.platform, platform) {

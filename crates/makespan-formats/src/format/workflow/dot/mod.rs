@@ -43,7 +43,6 @@ struct StatedEdge {
     from: u32,
     to: u32,
     attributes: Attributes,
-    line: usize,
 }
 
 /// What has been read, in the order of the file.
@@ -171,14 +170,14 @@ impl Parts {
                 return Err(tokens.wrong(format!("the groups make more than {MAX_EDGES} edges")));
             }
             for &from in &pair[0] {
-                pair[1].iter().for_each(|&to| self.edge(from, to, &stated, tokens.line));
+                pair[1].iter().for_each(|&to| self.edge(from, to, &stated));
             }
         }
         Ok(Some(chain.concat()))
     }
 
-    /// Adds an edge. If a strict graph already has this edge, its attributes are overwritten.
-    fn edge(&mut self, from: u32, to: u32, stated: &Attributes, line: usize) {
+    /// Adds an edge. In a strict graph an edge that is there takes the values that are stated now.
+    fn edge(&mut self, from: u32, to: u32, stated: &Attributes) {
         if let Some(known) = &mut self.of_strict {
             let place = *known.entry((from, to)).or_insert(self.edges.len());
             if let Some(edge) = self.edges.get_mut(place) {
@@ -188,7 +187,7 @@ impl Parts {
         }
         let mut attributes = self.usual_edge.clone();
         attributes.extend(stated.clone());
-        self.edges.push(StatedEdge { from, to, attributes, line });
+        self.edges.push(StatedEdge { from, to, attributes });
     }
 
     /// The nodes where an edge may begin or end: one, several with commas, or a group.

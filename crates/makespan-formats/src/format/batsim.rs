@@ -11,8 +11,9 @@ mod profile;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::io::BufRead;
 
-use makespan_core::{Node, Platform, Time};
+use makespan_core::{Node, Platform, Quantity, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -21,7 +22,9 @@ use crate::anomaly::{Anomaly, Report, Unit};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::figure::Figure;
-use crate::look::has_key;
+use crate::format::head::Head;
+use crate::input::without_mark;
+use crate::instance::foreign_json;
 use crate::odd::limit;
 use crate::replay::record::{Logged, Record, guessed_run};
 use crate::scalar::{FromLiteral, Scalar};
@@ -33,9 +36,10 @@ pub(crate) const SPEED: f64 = 1e9;
 /// Keys that no other JSON has at its top or in its jobs.
 const KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];
 
-/// Whether the beginning of a JSON document is that of a workload.
-pub(crate) fn is_workload(head: &[u8]) -> bool {
-    KEYS.iter().any(|key| has_key(head, key))
+/// Whether a file begins like a workload, and is no other JSON with such a key.
+pub(crate) fn is_workload(head: &Head<'_>) -> bool {
+    let has_key = || KEYS.iter().any(|key| head.values_of(key).next().is_some());
+    head.first == b'{' && has_key() && foreign_json(head).is_none()
 }
 
 /// Users add what they like to a workload, so unknown keys are accepted.
@@ -122,8 +126,14 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
 }
 
 /// Reads a workload; a processor makes `speed` floating-point operations a second.
-pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged, FormatError> {
-    let document: Document = from_json(file, bytes)?;
+pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Result<Logged, FormatError> {
+    Quantity::SPEED.check(speed).map_err(|error| {
+        let problem = format!("floating-point operations a second: {error}");
+        FormatError::content(file, Place::default(), problem)
+    })?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(file, "read", source))?;
+    let document: Document = from_json(file, without_mark(&bytes))?;
     let mut report = Report::by(Unit::Job);
     let mut names = FxHashSet::default();
     let mut records = Vec::new();

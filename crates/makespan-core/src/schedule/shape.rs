@@ -1,0 +1,162 @@
+//! The common form of the objectives that depend on when jobs end.
+
+use crate::model::Job;
+
+/// The instant from which the end of a job is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Instant 0.
+    Zero,
+    /// The release date of the job.
+    Release,
+    /// The deadline of the job. An end before it costs nothing, and so does a job without one.
+    Deadline,
+}
+
+/// The integer unit of an objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Ticks.
+    Time,
+    /// Millionths of a weight times ticks.
+    WeightedTime,
+    /// Thousandths of a tick, the mean over the jobs rounded down.
+    MeanTime,
+}
+
+impl Unit {
+    /// Returns the number of decimal places of a value in seconds.
+    pub const fn places(self) -> usize {
+        match self {
+            Self::Time => 9,
+            Self::WeightedTime => 15,
+            Self::MeanTime => 12,
+        }
+    }
+}
+
+/// An objective as the maximum or the sum over jobs of a weight times the time from an instant to the end of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Whether the jobs add up. Otherwise the largest of them counts.
+    pub is_sum: bool,
+    /// The instant from which each end is measured.
+    pub from: Origin,
+    /// The unit, which has the weights of jobs if they count.
+    pub unit: Unit,
+}
+
+/// The cost of the end of one job: `weight` for each tick after `from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndCost {
+    /// In millionths, or 1 if all jobs count alike. It is 0 if the end of the job costs nothing.
+    pub weight: u64,
+    /// In ticks.
+    pub from: i64,
+    is_lateness: bool,
+}
+
+impl Shape {
+    pub(super) const fn max(from: Origin) -> Self {
+        Self { is_sum: false, from, unit: Unit::Time }
+    }
+
+    pub(super) const fn sum(from: Origin, unit: Unit) -> Self {
+        Self { is_sum: true, from, unit }
+    }
+
+    /// Whether the weights of jobs count.
+    #[inline]
+    pub const fn is_weighted(self) -> bool {
+        matches!(self.unit, Unit::WeightedTime)
+    }
+
+    /// Whether deadlines count.
+    #[inline]
+    pub const fn is_lateness(self) -> bool {
+        matches!(self.from, Origin::Deadline)
+    }
+
+    /// Returns the cost of the end of a job.
+    #[inline]
+    pub fn cost<W>(self, job: &Job<W>) -> EndCost {
+        let weight = if self.is_weighted() { job.weight.millionths() } else { 1 };
+        let (weight, from) = match (self.from, job.deadline) {
+            (Origin::Zero, _) => (weight, 0),
+            (Origin::Release, _) => (weight, job.release.ticks()),
+            (Origin::Deadline, Some(deadline)) => (weight, deadline.ticks()),
+            (Origin::Deadline, None) => (0, i64::MAX),
+        };
+        EndCost { weight, from, is_lateness: self.is_lateness() }
+    }
+
+    /// Returns the value of the objective from the maximum or the sum of the costs of `jobs` jobs.
+    pub fn value(self, total: i128, jobs: usize) -> i128 {
+        if self.unit == Unit::MeanTime { mean(total, jobs) } else { total }
+    }
+}
+
+impl EndCost {
+    /// Returns the number of ticks that an end costs the weight.
+    #[inline]
+    pub fn ticks(self, end: i64) -> i64 {
+        let ticks = end.saturating_sub(self.from);
+        if self.is_lateness { ticks.max(0) } else { ticks }
+    }
+
+    /// Returns the cost of an end.
+    #[inline]
+    pub fn of(self, end: i64) -> f64 {
+        self.weight as f64 * self.ticks(end) as f64
+    }
+
+    /// Returns the exact cost of an end, or `None` if it is too large.
+    pub fn exact(self, end: i128) -> Option<i128> {
+        let ticks = end.checked_sub(i128::from(self.from))?;
+        if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))
+    }
+}
+
+/// Returns the mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.
+pub(crate) fn mean(sum: i128, count: usize) -> i128 {
+    (1000 * sum).div_euclid(count.max(1) as i128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Profile, Time, Weight};
+    use crate::schedule::Objective;
+
+    #[test]
+    fn an_end_costs_the_weight_from_its_origin() {
+        let job = || {
+            let job = Job::new("a", Profile::rigid(1, Time::TICK).unwrap());
+            Job { release: Time::from_ticks(2), ..job.with_weight(Weight::from_millionths(3).unwrap()) }
+        };
+        let (early, late, free) = (4, 9, job());
+        let due = job().with_deadline(Time::from_ticks(5));
+        for (objective, expected) in [
+            (Objective::Makespan, [4, 9, 9]),
+            (Objective::WeightedCompletion, [12, 27, 27]),
+            (Objective::MeanFlow, [2, 7, 7]),
+            (Objective::MaxLateness, [0, 4, 0]),
+            (Objective::WeightedLateness, [0, 12, 0]),
+        ] {
+            let shape = objective.shape().unwrap();
+            let ends = [(&due, early), (&due, late), (&free, late)];
+            let costs = ends.map(|(job, end)| shape.cost(job).exact(i128::from(end)).unwrap());
+            assert_eq!(costs, expected, "{objective}");
+            assert_eq!(ends.map(|(job, end)| shape.cost(job).of(end)), expected.map(|cost| cost as f64));
+            assert_eq!(objective.of_jobs().is_none(), objective == Objective::Makespan);
+        }
+        for objective in Objective::OF_SCHEDULES {
+            assert_eq!(Objective::OF_TIME.contains(&objective), objective.shape().is_some());
+            assert_eq!(Objective::OF_JOBS.contains(&objective), objective.of_jobs().is_some());
+            assert_eq!(Objective::OF_DEADLINES.contains(&objective), objective.is_lateness());
+            assert_eq!(Objective::SUMS.contains(&objective), objective.shape().is_some_and(|shape| shape.is_sum));
+            let counts_each_tick = Objective::SUMS.contains(&objective) && !objective.is_lateness();
+            assert_eq!(objective.is_sum_of_ends(), counts_each_tick);
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! The formats of instance files: one table, from which detection, reading, messages and help texts come.
+//!
+//! A new format is a module beside this file, a variant of [`Format`] with its row, and a section of docs/formats.md.
+
+pub(crate) mod batsim;
+pub(crate) mod head;
+pub(crate) mod psplib;
+pub(crate) mod sacct;
+pub(crate) mod workflow;
+
+use std::fmt;
+use std::io::BufRead;
+
+use makespan_core::{Instance, Platform};
+
+use crate::error::FormatError;
+use crate::replay::record::Logged;
+use crate::swf::{self, Lines};
+use crate::{etc, instance, list, moldable_set};
+use head::Head;
+
+/// The formats of instance files, in the order in which lists for people name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// A list of shell commands.
+    List,
+    /// Native, JSON.
+    Json,
+    /// Native, TOML.
+    Toml,
+    /// A log in the Standard Workload Format.
+    Swf,
+    /// A workload of Batsim.
+    Batsim,
+    /// A dump of jobs that `sacct --parsable2` of Slurm prints.
+    Sacct,
+    /// A matrix of times on machines.
+    Etc,
+    /// A published set of moldable jobs.
+    MoldableSet,
+    /// A workflow in `WfFormat`, the JSON of `WfCommons`.
+    WfFormat,
+    /// A DAX of Pegasus.
+    Dax,
+    /// A graph of the Standard Task Graph Set.
+    Stg,
+    /// A graph in DOT.
+    Dot,
+    /// Compound jobs in XML.
+    CompoundXml,
+    /// A project of PSPLIB as `ProGen` writes it, of one or several modes.
+    ProGen,
+    /// A project in the form of Patterson.
+    Patterson,
+}
+
+/// An option of a reading that only some formats take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatOption {
+    /// A number of processors in place of machines.
+    Processors,
+    /// A bandwidth between any two machines.
+    Bandwidth,
+    /// The node that holds files from outside.
+    Storage,
+    /// A trace of Nextflow.
+    Trace,
+    /// A law that makes jobs moldable.
+    Speedup,
+    /// Floating-point operations per second of a processor of speed 1.
+    Flops,
+    /// Numbers of queues by priority.
+    Queues,
+}
+
+/// The reader of a format. The kind decides which machines an instance gets.
+pub(crate) enum Reader {
+    /// Reads a document from the name of its file, its text and the machine for files that state none.
+    Document(fn(&str, &str, Option<&Platform>) -> Result<(Instance, Vec<String>), FormatError>),
+    /// Reads a matrix of times on machines that may be stated.
+    Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Result<(Instance, Vec<String>), FormatError>),
+    /// Reads commands for the machine that the options state.
+    List(fn(&str, &str, &Platform) -> Result<Instance, FormatError>),
+    /// Reads the records of the jobs that a machine ran.
+    Log(ReadLog),
+    /// Reads graphs of tasks without machines.
+    Workflow(&'static workflow::Reader),
+}
+
+/// Reads the records of a log from the name of its file, its content, floating-point operations per second, and which lines count.
+pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<Logged, FormatError>;
+
+/// A row of the table of formats.
+pub(crate) struct Row {
+    format: Format,
+    /// The words for a file of the format, behind "this file is".
+    words: &'static str,
+    /// The name in lists of formats, which name formats of the same title once.
+    title: &'static str,
+    /// The endings of file names, in lower case and without the dot.
+    extensions: &'static [&'static str],
+    options: &'static [FormatOption],
+    /// The length of the longest line, in bytes, if the reader keeps many times the length of a line.
+    pub(crate) longest_line: Option<usize>,
+    /// Recognises a file, or returns why a file that only seems to be of the format is refused.
+    detects: fn(&Head<'_>) -> Result<bool, String>,
+    pub(crate) reader: Reader,
+}
+
+/// The longest line of a list, in bytes: a command has at most 131,071, and a comment may stand behind it.
+const LIST_LINE: Option<usize> = Some(1 << 20);
+/// The longest line of a graph, a project or an XML file, in bytes.
+const GRAPH_LINE: Option<usize> = Some(64 << 20);
+
+const OF_MATRICES: &[FormatOption] = &[FormatOption::Processors];
+const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::Bandwidth, FormatOption::Storage];
+
+/// The formats, in the order in which they are asked for a file. A text that none of them recognises may still be a list of commands or
+/// TOML, see `look.rs`.
+static ROWS: [Row; 15] = [
+    Row {
+        format: Format::WfFormat,
+        words: "WfFormat",
+        title: "WfFormat",
+        extensions: &["json"],
+        options: OF_WORKFLOWS,
+        longest_line: None,
+        detects: |head| Ok(workflow::is_wfformat(head)),
+        reader: Reader::Workflow(&workflow::WFFORMAT),
+    },
+    Row {
+        format: Format::Dax,
+        words: "a DAX",
+        title: "DAX",
+        extensions: &["dax"],
+        options: OF_WORKFLOWS,
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(workflow::is_dax(head)),
+        reader: Reader::Workflow(&workflow::DAX),
+    },
+    Row {
+        format: Format::CompoundXml,
+        words: "XML of compound jobs",
+        title: "XML of compound jobs",
+        extensions: &["xml"],
+        options: OF_WORKFLOWS,
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(workflow::is_xml(head)),
+        reader: Reader::Workflow(&workflow::COMPOUND_XML),
+    },
+    Row {
+        format: Format::Dot,
+        words: "DOT",
+        title: "DOT",
+        extensions: &["dot", "gv"],
+        options: &[FormatOption::Processors, FormatOption::Bandwidth, FormatOption::Storage, FormatOption::Trace],
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(workflow::is_dot(head)),
+        reader: Reader::Workflow(&workflow::DOT),
+    },
+    Row {
+        format: Format::Stg,
+        words: "a standard task graph",
+        title: "STG",
+        extensions: &["stg"],
+        options: OF_WORKFLOWS,
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(workflow::is_stg(head)),
+        reader: Reader::Workflow(&workflow::STG),
+    },
+    Row {
+        format: Format::Patterson,
+        words: "a project in Patterson's form",
+        title: "PSPLIB (.sm, .mm, .rcp)",
+        extensions: &["rcp"],
+        options: &[],
+        longest_line: GRAPH_LINE,
+        detects: |head| Ok(psplib::is_patterson(head)),
+        reader: Reader::Document(|file, text, _| psplib::read_patterson(file, text)),
+    },
+    Row {
+        format: Format::ProGen,
+        words: "a project of PSPLIB",
+        title: "PSPLIB (.sm, .mm, .rcp)",
+        extensions: &["sm", "mm"],
+        options: &[],
+        longest_line: GRAPH_LINE,
+        detects: psplib::is_progen,
+        reader: Reader::Document(|file, text, _| psplib::read_progen(file, text)),
+    },
+    Row {
+        format: Format::List,
+        words: "a list of commands",
+        title: "a list of shell commands",
+        extensions: &[
+            "txt", "list", "lst", "sh", "cmd", "cmds", "command", "commands", "job", "jobs", "tasks", "parallel",
+        ],
+        options: OF_MATRICES,
+        longest_line: LIST_LINE,
+        detects: |head| Ok(list::is_group(head)),
+        reader: Reader::List(list::read_list),
+    },
+    Row {
+        format: Format::MoldableSet,
+        words: "moldable set",
+        title: "a moldable set",
+        extensions: &[],
+        options: &[],
+        longest_line: None,
+        detects: |head| Ok(moldable_set::is_set(head)),
+        reader: Reader::Document(|file, text, _| Ok((moldable_set::read_moldable_set(file, text.as_bytes())?, vec![]))),
+    },
+    Row {
+        format: Format::Batsim,
+        words: "a Batsim workload",
+        title: "Batsim",
+        extensions: &["json"],
+        options: &[FormatOption::Processors, FormatOption::Speedup, FormatOption::Flops],
+        longest_line: None,
+        detects: |head| Ok(batsim::is_workload(head)),
+        reader: Reader::Log(|file, input, flops, _| batsim::read_batsim(file, input, flops)),
+    },
+    Row {
+        format: Format::Sacct,
+        words: "a dump of sacct",
+        title: "sacct --parsable2",
+        extensions: &[],
+        options: &[FormatOption::Processors, FormatOption::Speedup],
+        longest_line: None,
+        detects: |head| Ok(sacct::is_dump(head)),
+        reader: Reader::Log(|file, input, _, _| sacct::read_sacct(file, input)),
+    },
+    Row {
+        format: Format::Swf,
+        words: "SWF",
+        title: "SWF",
+        extensions: &["swf"],
+        options: &[FormatOption::Processors, FormatOption::Speedup, FormatOption::Queues],
+        longest_line: None,
+        detects: |head| Ok(swf::is_log(head)),
+        reader: Reader::Log(|file, input, _, lines| swf::records(file, input, lines)),
+    },
+    Row {
+        format: Format::Etc,
+        words: "ETC matrix",
+        title: "ETC",
+        extensions: &["etc"],
+        options: OF_MATRICES,
+        longest_line: None,
+        detects: |head| Ok(etc::is_matrix(head)),
+        reader: Reader::Matrix(etc::read_etc),
+    },
+    Row {
+        format: Format::Json,
+        words: "native JSON",
+        title: "native JSON or TOML",
+        extensions: &["json"],
+        options: &[],
+        longest_line: None,
+        detects: instance::is_json,
+        reader: Reader::Document(|file, text, machine| {
+            Ok((instance::read_json(file, text.as_bytes(), machine)?, vec![]))
+        }),
+    },
+    Row {
+        format: Format::Toml,
+        words: "native TOML",
+        title: "native JSON or TOML",
+        extensions: &["toml"],
+        options: &[],
+        longest_line: None,
+        detects: |head| Ok(head.named),
+        reader: Reader::Document(|file, text, machine| Ok((instance::read_toml(file, text, machine)?, vec![]))),
+    },
+];
+
+impl Format {
+    /// Returns all formats.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let mut all = ROWS.each_ref().map(|row| row.format);
+        all.sort_unstable();
+        all.into_iter()
+    }
+
+    /// Recognises a file of a format by its beginning, or else by the ending of its name.
+    ///
+    /// # Errors
+    /// A sentence that names the content of the file and the remedy, for files that only seem to be of a format.
+    pub(crate) fn of(head: &Head<'_>) -> Result<Option<Self>, String> {
+        for row in &ROWS {
+            if (row.detects)(&head.named_by(row.extensions))? {
+                return Ok(Some(row.format));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn row(self) -> &'static Row {
+        ROWS.iter().find(|row| row.format == self).expect("each format has a row")
+    }
+
+    /// Returns the endings of file names of the format, in lower case and without the dot.
+    pub fn extensions(self) -> &'static [&'static str] {
+        self.row().extensions
+    }
+
+    /// Whether a reading of the format takes an option.
+    pub fn takes(self, option: FormatOption) -> bool {
+        self.row().options.contains(&option)
+    }
+
+    /// Whether the format holds the jobs that a machine ran, which are replayed and can be made moldable.
+    pub fn is_log(self) -> bool {
+        matches!(self.row().reader, Reader::Log(_))
+    }
+
+    /// Returns the names of the formats that `holds` selects, separated by commas.
+    pub fn titles(holds: impl Fn(Self) -> bool) -> String {
+        let mut titles: Vec<&str> = Self::all().filter(|&format| holds(format)).map(|one| one.row().title).collect();
+        titles.dedup();
+        titles.join(", ")
+    }
+
+    /// Returns the names of everything that is read as an instance, separated by commas.
+    pub fn readable() -> String {
+        Self::titles(|_| true) + ", or by its name a Makefile (.mk, .mak) or a Snakefile (.smk)"
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row().words)
+    }
+}
+
+impl FormatOption {
+    /// Returns why the option is refused for a file of a format that does not take it.
+    pub(crate) fn refusal(self, format: Format) -> String {
+        const NO_MACHINES: &str = "files that state no machines (logs, workflows, lists of commands, ETC matrices)";
+        let takers = || Format::titles(|format| format.takes(self));
+        let file = format!("and this file is {format}");
+        match self {
+            Self::Bandwidth => format!("a bandwidth is stated for reading workflows only, {file}"),
+            Self::Storage => format!("a node that holds files is stated for reading workflows only, {file}"),
+            Self::Trace => format!("a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), {file}"),
+            Self::Speedup => format!("a speed-up is stated for reading logs only ({}), {file}", takers()),
+            Self::Processors => format!(
+                "a number of processors is for {NO_MACHINES}, {file}; change its platform, or state another with --platform"
+            ),
+            Self::Flops | Self::Queues => format!("the option is for {} only, {file}", takers()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_has_one_row() {
+        for format in Format::all() {
+            assert_eq!(ROWS.iter().filter(|row| row.format == format).count(), 1, "{format}");
+        }
+        assert_eq!(Format::all().last(), Some(Format::Patterson));
+        assert_eq!(Format::all().count(), Format::Patterson as usize + 1);
+    }
+}

@@ -1,0 +1,50 @@
+//! Recognises native files in JSON, and JSON that is no instance.
+
+use crate::format::batsim;
+use crate::format::head::{Head, has};
+
+/// Recognises a native file in JSON, by its content or the ending of its name.
+///
+/// # Errors
+/// A sentence that names other JSON and the remedy.
+pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
+    match foreign_json(head).filter(|_| head.first == b'{') {
+        Some(problem) => Err(problem.to_owned()),
+        None => Ok(head.first == b'{' || head.named),
+    }
+}
+
+/// Returns why a file in JSON is not read, if it is a plan or an answer of Slurm.
+pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
+    if is_plan(head) {
+        return Some(
+            "this is a plan, as `plan --output` writes it; give the instance that it plans (`makespan verify INSTANCE PLAN` \
+             checks a plan)",
+        );
+    }
+    is_slurm(head).then_some(
+        "this is JSON of Slurm (sacct --json, squeue --json), which is not read as a log; save what `sacct -a -X --parsable2` \
+         prints, or give a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)",
+    )
+}
+
+/// Returns whether a JSON text begins as Slurm's do, with the program that made it, or has jobs with Slurm's keys.
+fn is_slurm(head: &Head<'_>) -> bool {
+    let begin = &head.text[..head.text.len().min(2048)];
+    let start = Head::new(begin, None);
+    let has_key = |key: &[u8]| start.values_of(key).next().is_some();
+    let has = |word: &[u8]| has(begin, word);
+    (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
+        || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
+        // Programs that keep a part of each job keep the number of the job.
+        || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !batsim::is_workload(head))
+}
+
+/// Whether a JSON text has the keys of a plan, and not those of an instance.
+fn is_plan(head: &Head<'_>) -> bool {
+    let text = head.text;
+    let begins = text.iter().position(|&byte| byte == b'\n').map_or(text, |end| &text[..text.len().min(end + 200)]);
+    has(begins, b"\"algorithm\"")
+        && (head.has(b"\"placements\"") || head.has(b"\"rates\"") || head.has(b"\"bounds\""))
+        && !head.has(b"\"platform\"")
+}

@@ -1,0 +1,39 @@
+//! Lines of numbers, which are matrices of times or records of logs.
+
+use crate::format::head::Head;
+
+/// Whether a file begins with a number, or with several between commas, and its first line either has the length of a record of a log or
+/// has no second word that is something else: tables with job numbers are no logs.
+pub(crate) fn is_row(head: &Head<'_>) -> bool {
+    let is_number = |word: &[u8]| {
+        let word = std::str::from_utf8(word);
+        word.is_ok_and(|word| word.split(',').all(|part| part.is_empty() || part.parse::<f64>().is_ok()))
+    };
+    let mut words = head.first_line().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let long = words.clone().count() >= 12;
+    matches!(head.first, b'-' | b'0'..=b'9')
+        && words.next().is_some_and(is_number)
+        && (long || words.next().is_none_or(is_number))
+}
+
+/// Whether a line is a record of the Standard Workload Format: 18 numbers of which the first is whole.
+pub(crate) fn is_record(line: &[u8]) -> bool {
+    let mut fields = tokens(line);
+    fields.next().is_some_and(|field| field.iter().all(u8::is_ascii_digit)) && fields.count() == 17
+}
+
+/// Returns the numbers of a line, which stand apart by spaces, tabs or commas.
+pub(crate) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|token| !token.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_eighteen_numbers() {
+        assert!(is_record(b"1 0 -1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1"));
+        assert!(!is_record(b"512 16 0") && !is_record(b"1.5 2") && !is_record(b"3"));
+    }
+}
