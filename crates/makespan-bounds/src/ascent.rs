@@ -4,7 +4,7 @@
 
 /// How an ascent changes on its way; pairs hold the first and the last value.
 pub(crate) struct Pace {
-    /// The share of the mean direction and of its mean square that a step keeps.
+    /// Weights of the previous mean direction and mean square in a step.
     pub kept: (f64, f64),
     /// The length of a step as a share of a typical price.
     pub length: (f64, f64),

@@ -113,21 +113,24 @@ impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns the first instant, from `at` to `latest`, from which all rows serve for `duration`.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
-        let mut step = self.begin(at);
-        let mut start = at.max(self.begins[step]);
-        while start <= latest {
-            let until = self.until(step);
-            if !serves(self.row(step)) {
+        let first = self.begin(at);
+        let mut start = at.max(self.begins[first]);
+        if start > latest {
+            return None;
+        }
+        let rows = self.amounts[first * self.width..].chunks_exact(self.width.max(1));
+        for (&until, row) in self.begins[first + 1..].iter().zip(rows) {
+            if !serves(row) {
                 start = until;
             } else if until >= start.saturating_add(duration) {
                 return Some(start);
             }
-            if until == i64::MAX {
+            if start > latest {
                 return None;
             }
-            step += 1;
         }
-        None
+        // The last step goes on for ever.
+        serves(self.row(self.len() - 1)).then_some(start)
     }
 
     /// Changes the rows from one instant to another; an `until` of `i64::MAX` means for ever.
@@ -136,8 +139,14 @@ impl<A: Copy + Default + Ord> Rows<A> {
         if from >= until {
             return;
         }
-        let first = self.cut(from);
-        let end = if until == i64::MAX { self.len() } else { self.cut(until) };
+        let first = self.cut(self.step_at(from), from);
+        let mut end = first + 1;
+        while self.begins.get(end).is_some_and(|&begin| begin < until) {
+            end += 1;
+        }
+        if until < i64::MAX {
+            end = self.cut(end - usize::from(self.begins.get(end) != Some(&until)), until);
+        }
         self.amounts[first * self.width..end * self.width].chunks_exact_mut(self.width.max(1)).for_each(change);
         self.head = self.head.min(first.saturating_sub(1));
         self.join(end);
@@ -160,9 +169,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.head = self.head.saturating_sub(past);
     }
 
-    /// Returns the step that begins at an instant, which is not before the first step. Makes it if necessary.
-    fn cut(&mut self, at: i64) -> usize {
-        let step = self.step_at(at);
+    /// Returns the step that begins at an instant, which lies in `step`. Makes it if necessary.
+    fn cut(&mut self, step: usize, at: i64) -> usize {
         if self.begins[step] == at {
             return step;
         }

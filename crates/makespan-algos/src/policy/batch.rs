@@ -52,7 +52,7 @@ impl Batch {
     /// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
     ///
     /// The first batch is as long as the shortest time of a waiting task, and when a batch has taken all that waits the lengths
-    /// begin again there; a length for which nobody is short enough is doubled at once. Short tasks thus never wait for
+    /// begin again there; a length below all times is doubled at once. Short tasks thus never wait for
     /// the longest of a backlog to end, as they may in one batch.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI

@@ -28,7 +28,7 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 40;
-/// Of the search, beside the mean least cost and what that is over the mean time.
+/// Pace of the search. Lengths are shares of the mean least cost over the mean time, widths are shares of the mean least cost.
 const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// Where a task pays least under the best prices.

@@ -1,4 +1,4 @@
-//! What certificates of prices have in common: how their figures are checked and added up, and what open time costs.
+//! Checks and sums that all certificates of prices share, and the price of open time.
 
 use super::CertificateError;
 use super::capacity::Open;
@@ -55,8 +55,8 @@ impl Sum {
     }
 }
 
-/// Returns the integer that follows when jobs pay and wait for `paid`, and all open time costs `sold`, in units of `2^-scale`: rounded down, and not
-/// negative.
+/// Returns the integer that follows from the payments of the jobs (`paid`) and the price of all open time (`sold`), both in units of
+/// `2^-scale`. The integer is rounded down and is not negative.
 pub(super) fn left(paid: i128, sold: i128, scale: u32) -> Result<i128, CertificateError> {
     // A shift rounds down, the safe direction.
     paid.checked_sub(sold).map(|left| (left >> scale).max(0)).ok_or(CertificateError::Overflow)
@@ -92,4 +92,40 @@ pub(super) fn sold(
         }
     }
     Ok(sum.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_in_time_are_checked() {
+        let check = |instants: &[i64], scale: u32, prices: &[i64]| {
+            let instants: Vec<Time> = instants.iter().copied().map(Time::from_ticks).collect();
+            check_in_time(&instants, scale, [&prices.to_vec()])
+        };
+        assert_eq!(check(&[0, 3, 5], 64, &[0, 7]), Ok(()));
+        for (instants, scale, prices) in [
+            (&[0, 3][..], 0, &[1, 2][..]),
+            (&[], 0, &[]),
+            (&[0, 3, 5], 65, &[1, 2]),
+            (&[0, 3, 3], 0, &[1, 2]),
+            (&[0, 5, 3], 0, &[1, 2]),
+            (&[-1, 3, 5], 0, &[1, 2]),
+            (&[0, 3, 5], 0, &[1, -1]),
+        ] {
+            let checked = check(instants, scale, prices);
+            assert!(matches!(checked, Err(CertificateError::Malformed(_))), "{instants:?} {scale} {prices:?}");
+        }
+    }
+
+    #[test]
+    fn sums_and_differences_do_not_leave_128_bits() {
+        let mut sum = Sum(i128::MAX - 1);
+        assert_eq!((sum.add(Some(1)), sum.add(Some(1))), (Ok(()), Err(CertificateError::Overflow)));
+        assert_eq!(Sum::default().add(None), Err(CertificateError::Overflow));
+        // -3 / 2 is rounded down and then raised to 0; 3 / 2 is rounded down.
+        assert_eq!((left(1, 4, 1), left(4, 1, 1)), (Ok(0), Ok(1)));
+        assert_eq!(left(i128::MIN, 1, 0), Err(CertificateError::Overflow));
+    }
 }

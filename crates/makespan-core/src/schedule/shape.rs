@@ -16,7 +16,7 @@ pub enum Origin {
 /// The integer unit of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Ticks.
+    /// Ticks of the clock.
     Time,
     /// Millionths of a weight times ticks.
     WeightedTime,

@@ -11,9 +11,9 @@ use makespan_core::{
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
-use super::Key;
 use super::background;
 use super::fixed::Fixed;
+use super::key::Key;
 use super::outlook::Outlook;
 use super::promise::Promise;
 use crate::free_time::Skyline;

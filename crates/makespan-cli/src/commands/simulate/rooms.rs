@@ -1,9 +1,9 @@
-//! What a simulation had free, step by step: processors, and for each node memory and other resources that jobs need.
+//! Free processors and resources of a simulation, step by step: of the platform, and of each node.
 
 use makespan::Simulated;
 use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 
-/// What is free of one node, of what belongs to no node, or of a platform: processors first, then the resources.
+/// Free amounts of a node, of the platform, or of the resources that belong to no node: processors first, then the resources.
 pub struct Place {
     begins: Vec<Time>,
     /// A row for each step.

@@ -18,8 +18,8 @@ use makespan_core::Instance;
 
 use crate::error::{FormatError, Place};
 use crate::format::head::{Head, WANTED};
-use crate::look;
 use crate::format::workflow::job_name;
+use crate::look;
 use project::Project;
 
 /// What is wrong, and where.
