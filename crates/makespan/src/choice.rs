@@ -91,18 +91,33 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// The policy that carries out the plan of a run by default. It keeps the plan and improves it between events
-/// ([`Improve`]) for [`objective_of_run`]. Where allotments decide whether enough is left of what is used up, the plan is followed: in its order where
-/// tasks wait for each other ([`Follow`]), and else with a list of what remains when the world departs from it ([`Replan`]).
+/// Returns the policy that carries out the plan of a run by default. It keeps the plan and improves it between events
+/// ([`Improve`]) for [`objective_of_run`]; where allotments decide whether enough is left of what is used up, the plan is followed
+/// ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
         return Box::new(Improve::following(improving, seed, plan).in_background(SHARE));
     }
+    policy_of_plan(quick(instance).1, seed, instance, plan, false)
+}
+
+/// Returns the policy that follows a plan: in its order where tasks wait for each other ([`Follow`]), and else with a new plan of
+/// the rest by `scheduler` when the world departs from it ([`Replan`]), at once if the run is `resumed`.
+pub fn policy_of_plan(
+    scheduler: Box<dyn Scheduler>,
+    seed: u64,
+    instance: &Instance,
+    plan: &Schedule,
+    resumed: bool,
+) -> Box<dyn Policy> {
     if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
-        return Box::new(Follow::with_plan(quick(instance).1, seed, instance, plan));
+        Box::new(Follow::with_plan(scheduler, seed, instance, plan))
+    } else if resumed {
+        Box::new(Replan::new(scheduler, seed))
+    } else {
+        Box::new(Replan::following(scheduler, seed, plan))
     }
-    Box::new(Replan::following(quick(instance).1, seed, plan))
 }
 
 /// A scheduler that takes little time.

@@ -18,6 +18,7 @@
 //! jobs, a graph of tasks on machines that differ, a flow of tasks and bags on a tree of machines, with this crate alone.
 
 mod choice;
+mod circumstances;
 mod moment;
 mod network;
 mod planning;
@@ -39,8 +40,9 @@ pub use makespan_core::{
 
 pub use choice::{
     STEADY_STATE, algorithm_of_run, algorithm_within, compared, default_algorithm, minimised, objective_of_run,
-    policy_of_run, scheduler,
+    policy_of_plan, policy_of_run, scheduler,
 };
+pub use circumstances::{CircumstanceError, Circumstances};
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};

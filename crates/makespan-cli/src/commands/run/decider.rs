@@ -1,6 +1,6 @@
 //! Who decides in a run.
 
-use makespan::policy::{Follow, Replan, policy_for};
+use makespan::policy::policy_for;
 use makespan::{Planner, Scene, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance, Policy};
 use miette::{Result, miette};
@@ -101,13 +101,6 @@ impl Decider {
             Self::Default { .. } => return Ok(makespan::policy_of_run(instance, begun.seed, &begun.schedule)),
             Self::Algorithm { spec } => makespan::scheduler(spec).map_err(|error| miette!("{error}"))?,
         };
-        if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
-            return Ok(Box::new(Follow::with_plan(scheduler, begun.seed, instance, &begun.schedule)));
-        }
-        Ok(Box::new(if resume {
-            Replan::new(scheduler, begun.seed)
-        } else {
-            Replan::following(scheduler, begun.seed, &begun.schedule)
-        }))
+        Ok(makespan::policy_of_plan(scheduler, begun.seed, instance, &begun.schedule, resume))
     }
 }

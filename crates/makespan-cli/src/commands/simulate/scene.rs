@@ -1,11 +1,9 @@
 //! What is simulated, from the options.
 
-use std::path::Path;
-
 use makespan::estimate::Medians;
-use makespan::{Deviation, FailureModel, SimulationOptions};
+use makespan::{Circumstances, Deviation, SimulationOptions};
 use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId, counted};
-use makespan_formats::{Format, FormatOption, Past, Replay, ReplayOptions, read_failures};
+use makespan_formats::{Format, Past, Replay, ReplayOptions};
 use miette::{Result, miette};
 
 use super::live;
@@ -78,26 +76,6 @@ pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log)
     log.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
     log.remarks.push("`slurm` places jobs as Slurm does: no policy is held to as few nodes as can be".into());
     Ok(log)
-}
-
-/// Refuses to end jobs at walltimes where that would end none.
-fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Result<()> {
-    if !options.kill_at_walltime {
-        return Ok(());
-    }
-    if options.estimates == EstimatesName::Clairvoyant && options.deviation.is_none() {
-        return Err(miette!(
-            "--kill-at-walltime is for --estimates user: with clairvoyant estimates jobs are what they ran for, and none \
-             is cut short"
-        ));
-    }
-    if instance.jobs().iter().all(|job| job.walltime.is_none()) {
-        return Err(miette!(
-            "--kill-at-walltime: no job has a walltime that could end it; logs that state no requested times have none, nor \
-             have moldable replays and platforms of other speeds than 1"
-        ));
-    }
-    Ok(())
 }
 
 /// The same log, whose tasks have names of their own, with what is to be said of tasks.
@@ -176,28 +154,19 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
     })))
 }
 
-/// What happens besides jobs and a policy.
+/// Returns the rules that the options state for what happens besides jobs and a policy.
 pub fn rules(options: &SimulateOptions, log: &Log) -> Result<SimulationOptions> {
-    let instance = &log.instance;
-    refuse_idle_walltimes(options, instance)?;
-    let estimation = estimation(options, instance)?;
-    let kill_at_walltime = options.kill_at_walltime;
-    let running = log.running.clone();
-    let mut rules = SimulationOptions { kill_at_walltime, estimation, running, ..SimulationOptions::default() };
-    if let Some(times) = options.breakdowns.requeue {
-        rules.requeues = times;
-    }
-    if let Some(text) = &options.breakdowns.failures {
-        match text.strip_prefix("model:") {
-            Some(model) => {
-                let model = FailureModel::parse(model, options.seed);
-                rules.failure_model = Some(model.map_err(|error| miette!("--failures {text}: {error}"))?);
-            }
-            None => {
-                let failures = read_failures(Path::new(text), instance.platform());
-                rules.failures = failures.map_err(|error| miette!("{error}"))?;
-            }
-        }
-    }
-    Ok(rules)
+    let stated = Circumstances {
+        kill_at_walltime: options.kill_at_walltime,
+        is_clairvoyant: options.estimates == EstimatesName::Clairvoyant && options.deviation.is_none(),
+        failures: options.breakdowns.failures.clone(),
+        requeues: options.breakdowns.requeue,
+        seed: options.seed,
+    };
+    let rules = stated.rules(&log.instance).map_err(|error| match error.option() {
+        Some(option) => miette!("--{}: {error}", option.replace('_', "-")),
+        None => miette!("{error}"),
+    })?;
+    let estimation = estimation(options, &log.instance)?;
+    Ok(SimulationOptions { estimation, running: log.running.clone(), ..rules })
 }

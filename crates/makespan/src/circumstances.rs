@@ -1,0 +1,101 @@
+//! Options of a simulation, and the rules that they mean.
+
+use std::path::Path;
+
+use makespan_core::Instance;
+use makespan_formats::{FormatError, read_failures};
+use makespan_sim::{FailureModel, FailureModelError, SimulationOptions};
+use thiserror::Error;
+
+/// The options of a user about walltimes and failures in a simulation.
+///
+/// ```
+/// use makespan::{Circumstances, Instance, Job, Platform, Profile, Time};
+///
+/// let job = Job::new("a", Profile::rigid(2, Time::from_seconds(60))?);
+/// let instance = Instance::new(Platform::flat(4)?, vec![job], vec![])?;
+/// let stated = Circumstances { failures: Some("model:mtbf=30d,mttr=4h".into()), ..Circumstances::default() };
+/// assert!(stated.rules(&instance)?.failure_model.is_some());
+/// let refused = Circumstances { kill_at_walltime: true, ..Circumstances::default() }.rules(&instance);
+/// assert_eq!(refused.unwrap_err().option(), Some("kill_at_walltime"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Circumstances {
+    /// Whether a job ends at its walltime.
+    pub kill_at_walltime: bool,
+    /// Whether the policies know the real times of the jobs, none of which a walltime cuts short.
+    pub is_clairvoyant: bool,
+    /// A CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
+    pub failures: Option<String>,
+    /// The number of times that an interrupted job is queued again.
+    pub requeues: Option<u32>,
+    /// The seed of the failures that a model draws.
+    pub seed: u64,
+}
+
+/// An option that does not go with the instance, or has no meaning.
+#[derive(Debug, Error)]
+pub enum CircumstanceError {
+    /// Walltimes end no job, since the policies know the real times.
+    #[error(
+        "it is for --estimates user: with clairvoyant or unknown ones jobs are what they ran for, and none is cut short"
+    )]
+    NoneCutShort,
+    /// Walltimes end no job, since there are none.
+    #[error(
+        "no job has a walltime that could end it; logs that state no requested times have none, nor have moldable replays and \
+         platforms of other speeds than 1"
+    )]
+    NoWalltimes,
+    /// The model of failures is none.
+    #[error("{text}: {source}")]
+    Model {
+        /// The text of the option.
+        text: String,
+        /// The mistake.
+        source: FailureModelError,
+    },
+    /// The file of failures cannot be read.
+    #[error(transparent)]
+    File(#[from] FormatError),
+}
+
+impl CircumstanceError {
+    /// Returns the name of the option; `None` where a file is wrong, which the error names.
+    pub fn option(&self) -> Option<&'static str> {
+        match self {
+            Self::NoneCutShort | Self::NoWalltimes => Some("kill_at_walltime"),
+            Self::Model { .. } => Some("failures"),
+            Self::File(_) => None,
+        }
+    }
+}
+
+impl Circumstances {
+    /// Returns the rules of the simulation, with failures that are read or drawn.
+    ///
+    /// # Errors
+    /// [`CircumstanceError`] names the option that is wrong, or would change nothing.
+    pub fn rules(&self, instance: &Instance) -> Result<SimulationOptions, CircumstanceError> {
+        let Self { kill_at_walltime, is_clairvoyant, ref failures, requeues, seed } = *self;
+        if kill_at_walltime && is_clairvoyant {
+            return Err(CircumstanceError::NoneCutShort);
+        }
+        if kill_at_walltime && instance.jobs().iter().all(|job| job.walltime.is_none()) {
+            return Err(CircumstanceError::NoWalltimes);
+        }
+        let mut rules = SimulationOptions { kill_at_walltime, ..SimulationOptions::default() };
+        rules.requeues = requeues.unwrap_or(rules.requeues);
+        match failures.as_deref().map(|text| (text, text.strip_prefix("model:"))) {
+            None => {}
+            Some((text, Some(model))) => {
+                let model = FailureModel::parse(model, seed);
+                let wrong = |source| CircumstanceError::Model { text: text.to_owned(), source };
+                rules.failure_model = Some(model.map_err(wrong)?);
+            }
+            Some((file, None)) => rules.failures = read_failures(Path::new(file), instance.platform())?,
+        }
+        Ok(rules)
+    }
+}
