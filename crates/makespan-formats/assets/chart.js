@@ -30,19 +30,35 @@ class Chart {
     this.search = { text: "", found: [], at: -1, hits: null };
     this.picks = null;
     this.chosenSchedule = 0;
-    this.ways = coloursFor(model);
+    this.ways = this.waysOf(model);
     this.build();
     this.scheme = matchMedia("(prefers-color-scheme: dark)");
     this.arrange();
-    this.colourBy(firstWay(model, this.ways));
+    this.colourBy(this.firstWay());
     this.listen();
     this.draw();
   }
 
+  /** The ways to colour what is drawn; the page of a tree has others. */
+  waysOf(model) {
+    return coloursFor(model);
+  }
+  firstWay() {
+    return firstWay(this.model, this.ways);
+  }
+  /** The words of the controls. */
+  get words() {
+    return {
+      item: "a job", across: "time", down: "processors", role: "Gantt chart", table: "table", step: "placement",
+      keys: "C collapses nodes; ", hint: "click: what it waits for \u00b7 keys: + \u2212 arrows 0 C N P",
+    };
+  }
+
   build() {
+    const { words } = this;
     const button = (name, text, label, act) => element("button", { type: "button", "data-act": name, "aria-label": label, title: label, onclick: act }, text);
     this.way = element("select", { "aria-label": "What colours mean", class: "way", onchange: () => this.colourBy(this.way.value) }, ...this.ways.map(({ key, word }) => element("option", { value: key }, word)));
-    this.field = element("input", { type: "search", class: "find", placeholder: "Find a job", "aria-label": "Find a job by name; Enter goes to the next match", autocomplete: "off", spellcheck: "false" });
+    this.field = element("input", { type: "search", class: "find", placeholder: `Find ${words.item}`, "aria-label": `Find ${words.item} by name; Enter goes to the next match`, autocomplete: "off", spellcheck: "false" });
     this.found = element("output", { class: "found" });
     this.which = element("select", { class: "which", "aria-label": "Schedule shown", onchange: () => this.choose(Number(this.which.value)) }, ...this.model.schedules.map(({ name }, at) => element("option", { value: at }, name)));
     const nodes = this.model.nodes.length > 1;
@@ -50,8 +66,8 @@ class Chart {
     this.fold.hidden = !nodes;
     this.which.hidden = !this.model.choose || this.model.schedules.length < 2;
     const zoom = element("div", { class: "buttons", role: "group", "aria-label": "Zoom" },
-      button("zoom-out", "\u2212", "Zoom out in time (\u2212)", () => this.zoomTime(1.6)), button("zoom-in", "+", "Zoom in on time (+)", () => this.zoomTime(1 / 1.6)),
-      button("rows-out", "\u2195\u2212", "Zoom out of processors (Shift \u2212)", () => this.zoomRows(1.6)), button("rows-in", "\u2195+", "Zoom in on processors (Shift +)", () => this.zoomRows(1 / 1.6)),
+      button("zoom-out", "\u2212", `Zoom out of ${words.across} (\u2212)`, () => this.zoomTime(1.6)), button("zoom-in", "+", `Zoom in on ${words.across} (+)`, () => this.zoomTime(1 / 1.6)),
+      button("rows-out", "\u2195\u2212", `Zoom out of ${words.down} (Shift \u2212)`, () => this.zoomRows(1.6)), button("rows-in", "\u2195+", `Zoom in on ${words.down} (Shift +)`, () => this.zoomRows(1 / 1.6)),
       button("fit", "Fit", this.model.home ? "Show what matters; pressed again, everything (0)" : "Show everything (0)", () => this.fit()));
     const files = element("div", { class: "buttons files", role: "group", "aria-label": "Save the picture" }, button("png", "PNG", "Save the picture as PNG", () => savePng(this)), button("svg", "SVG", "Save the picture as SVG", () => saveSvg(this)));
     this.bar = element("div", { class: "bar chart-bar" }, this.which, element("label", { class: "colour" }, "Colour ", this.way), element("div", { class: "search", role: "search" }, this.field, this.found), this.fold, zoom, files);
@@ -70,9 +86,9 @@ class Chart {
       isPressed = false;
     };
     this.tooltip = element("div", { class: "chart-tip", role: "tooltip", hidden: true, onpointerdown: press, onclick: away });
-    this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": "Gantt chart",
-      "aria-label": "Gantt chart. Plus and minus zoom, with Shift over processors; arrow keys move; 0 shows everything; C collapses nodes; N and P go to the next and previous placement. The same data are in the table below." }, this.canvas, this.overlay, this.tooltip);
-    this.hint = element("p", { class: "hint" }, "Wheel or pinch: zoom time \u00b7 Shift + wheel: zoom processors \u00b7 drag: move \u00b7 click: what it waits for \u00b7 keys: + \u2212 arrows 0 C N P");
+    this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": words.role,
+      "aria-label": `${words.role}. Plus and minus zoom, with Shift over ${words.down}; arrow keys move; 0 shows everything; ${words.keys}N and P go to the next and previous ${words.step}. The same data are in the ${words.table} below.` }, this.canvas, this.overlay, this.tooltip);
+    this.hint = element("p", { class: "hint" }, `Wheel or pinch: zoom ${words.across} \u00b7 Shift + wheel: zoom ${words.down} \u00b7 drag: move \u00b7 ${words.hint}`);
     // For tests and for who looks from the console.
     this.stage.chart = this;
     this.host.replaceChildren(this.bar, this.legend, this.map, this.stage, this.hint);
@@ -94,7 +110,7 @@ class Chart {
     for (const node of this.collapsed) if (node >= model.nodes.length) this.collapsed.delete(node);
     this.rows = new RowMap(model, this.collapsed, 1);
     if (view.bottom > this.rows.total) Object.assign(view, { top: 0, bottom: this.rows.total });
-    this.ways = coloursFor(model);
+    this.ways = this.waysOf(model);
     this.arrange();
     this.colourBy(this.coloured.key);
     if (this.search.text) this.find(this.search.text);
@@ -122,6 +138,10 @@ class Chart {
       return panel;
     });
     this.arrangeLanes(y, narrow);
+    this.sizeCanvases();
+  }
+  sizeCanvases() {
+    const { page } = this;
     for (const [canvas, height] of [[this.canvas, page.height], [this.overlay, page.height], [this.map, 44]]) {
       const width = canvas === this.map ? this.map.clientWidth : page.width;
       canvas.width = Math.round(width * page.scale);

@@ -5,7 +5,7 @@ const moving = {
   showTime(from, span) {
     const { view, model } = this;
     const all = model.end - model.begin;
-    const width = Math.min(Math.max(span, all * 1e-7), all);
+    const width = Math.min(Math.max(span, model.least ?? all * 1e-7), all);
     view.from = Math.min(Math.max(from, model.begin), model.end - width);
     view.to = view.from + width;
     this.drawSoon();

@@ -31,7 +31,9 @@ class Tree {
       }
     }
     this.width = this.leaves[this.order[0]];
-    this.height = this.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0) + 0.62;
+    // The chart moves over leaves as over time, and over generations as over processors.
+    const height = this.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0) + 0.62;
+    Object.assign(this, { begin: 0, end: this.width, least: 0.5, processors: height, jobs: count, nodes: [], schedules: [], resources: [] });
     for (const picture of this.pictures) this.measure(picture);
   }
   /** How busy processors and ports are, from the shares of the applications and the loads of the links. */
@@ -52,98 +54,41 @@ const WAYS = [
   { key: "sends", word: "load of ports", of: (picture, node) => picture.sends[node] },
 ];
 
-class TreeChart {
-  constructor(host, model, tell) {
-    Object.assign(this, { host, model, tell, page: { width: 0, height: 0, scale: 1 }, chosen: null, hovered: null, picks: null, search: { text: "", found: [], at: -1 } });
-    this.view = { from: 0, to: model.width, top: 0, bottom: model.height };
-    this.build();
-    this.scheme = matchMedia("(prefers-color-scheme: dark)");
-    this.colourBy("application");
-    this.again();
-    this.listen();
+class TreeChart extends Chart {
+  waysOf({ applications }) {
+    const loads = { words: LOADS, colours: (scheme) => rampOf("amount", LOADS.length, scheme), index: [] };
+    const parts = { words: applications, colours: () => applications.map((_, at) => CATEGORIES[at % CATEGORIES.length]), index: [] };
+    return WAYS.map((way) => ({ ...way, make: () => (way.of ? loads : parts) }));
   }
-  build() {
-    const button = (name, text, label, act) => element("button", { type: "button", "data-act": name, "aria-label": label, title: label, onclick: act }, text);
-    this.way = element("select", { "aria-label": "What colours mean", class: "way", onchange: () => this.colourBy(this.way.value) }, ...WAYS.map(({ key, word }) => element("option", { value: key }, word)));
-    this.field = element("input", { type: "search", class: "find", placeholder: "Find a node", "aria-label": "Find a node by name; Enter goes to the next match", autocomplete: "off", spellcheck: "false" });
-    this.found = element("output", { class: "found" });
-    const zoom = element("div", { class: "buttons", role: "group", "aria-label": "Zoom" },
-      button("zoom-out", "\u2212", "Zoom out (\u2212)", () => this.zoom(1.6)), button("zoom-in", "+", "Zoom in (+)", () => this.zoom(1 / 1.6)), button("fit", "Fit", "Show everything (0)", () => this.fit()));
-    const files = element("div", { class: "buttons files", role: "group", "aria-label": "Save the picture" }, button("png", "PNG", "Save the picture as PNG", () => savePng(this)), button("svg", "SVG", "Save the picture as SVG", () => saveSvg(this)));
-    this.bar = element("div", { class: "bar chart-bar" }, element("label", { class: "colour" }, "Colour ", this.way), element("div", { class: "search", role: "search" }, this.field, this.found), zoom, files);
-    this.legend = element("div", { class: "chart-legend", role: "group", "aria-label": "Legend: press to show one class alone" });
-    this.map = element("canvas", { class: "map", "aria-hidden": "true" });
-    this.canvas = element("canvas", { class: "picture" });
-    this.tooltip = element("div", { class: "chart-tip", role: "tooltip", hidden: true });
-    this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": "tree of nodes",
-      "aria-label": "Tree of nodes. Plus and minus zoom; arrow keys move; 0 shows everything; N and P go to the next and previous node. The same data are in the tables below." }, this.canvas, this.tooltip);
-    this.hint = element("p", { class: "hint" }, "Wheel or pinch: zoom \u00b7 Shift + wheel: zoom generations \u00b7 drag: move \u00b7 click: way to the root \u00b7 keys: + \u2212 arrows 0 N P");
-    this.stage.chart = this;
-    this.host.replaceChildren(this.bar, this.legend, this.map, this.stage, this.hint);
+  firstWay() {
+    return WAYS[0].key;
   }
-  colourBy(key) {
-    this.coloured = WAYS.find((way) => way.key === key) ?? WAYS[0];
-    this.way.value = this.coloured.key;
-    this.picks = null;
-    this.mix();
-    this.drawSoon();
+  get words() {
+    return {
+      item: "a node", across: "leaves", down: "generations", role: "tree of nodes", table: "tables", step: "node",
+      keys: "", hint: "click: way to the root \u00b7 keys: + \u2212 arrows 0 N P",
+    };
   }
-  /** The colours of the style sheet and of the legend, which follow the light or dark scheme; paper is always light. */
-  mix() {
-    const style = getComputedStyle(this.host);
-    this.colours = Object.fromEntries(COLOUR_NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-    const paper = document.documentElement.classList.contains("paper");
-    const loads = Boolean(this.coloured.of);
-    this.palette = loads ? rampOf("amount", LOADS.length, this.scheme.matches && !paper ? "dark" : "light") : this.model.applications.map((_, at) => CATEGORIES[at % CATEGORIES.length]);
-    this.coloured.made = { words: loads ? LOADS : this.model.applications };
-    this.showLegend();
-  }
-  showLegend() {
-    const chips = this.coloured.made.words.map((word, at) => {
-      const swatch = element("span", { class: "swatch" });
-      swatch.style.background = this.palette[at];
-      return element("button", { type: "button", class: "chip", "aria-pressed": String(this.picks === at), onclick: () => this.pick(at) }, swatch, element("bdi", {}, word));
-    });
-    this.legend.replaceChildren(...chips, ...this.notes().map((text) => element("span", {}, text)));
+  get chosen() {
+    return this.view.chosen?.placement ?? null;
   }
   notes() {
     return ["a box is filled as far as its processors are busy", "a link is as thick as it is busy", "red: a port that never idles"];
   }
-  pick(at) {
-    this.picks = this.picks === at ? null : at;
-    this.showLegend();
-    this.drawSoon();
-  }
+  light() {}
 
   /** Places the panels, one for each picture below the other. */
   arrange() {
     const { page, model } = this;
     page.width = Math.max(this.stage.clientWidth, 120);
     page.scale = window.devicePixelRatio || 1;
+    page.gutter = page.right = PAD;
     const room = model.pictures.length > 1 ? 320 : 560;
-    const height = Math.min(Math.max(model.height * 88, 120), room);
+    const height = Math.min(Math.max(model.processors * 88, 120), room);
     const title = model.pictures.length > 1 ? 30 : 12;
     this.panels = model.pictures.map((picture, at) => ({ picture, top: title + at * (height + title), height }));
     page.height = title + model.pictures.length * (height + title);
-    for (const [canvas, width, tall] of [[this.canvas, page.width, page.height], [this.map, page.width, 44]]) {
-      canvas.width = Math.round(width * page.scale);
-      canvas.height = Math.round(tall * page.scale);
-      if (canvas !== this.map) canvas.style.height = `${tall}px`;
-    }
-    this.mix();
-  }
-  again() {
-    this.arrange();
-    this.draw();
-  }
-  plotWidth() {
-    return this.page.width - 2 * PAD;
-  }
-  xOf(leaf) {
-    return PAD + ((leaf - this.view.from) / (this.view.to - this.view.from)) * this.plotWidth();
-  }
-  yOf(panel, depth) {
-    return panel.top + ((depth - this.view.top) / (this.view.bottom - this.view.top)) * panel.height;
+    this.sizeCanvases();
   }
   /** The box of a node: as wide as its leaves let it be. */
   boxOf(panel, node) {
@@ -169,10 +114,6 @@ class TreeChart {
     const way = [];
     for (let at = node; at >= 0; at = this.model.parents[at]) way.push(at);
     return way;
-  }
-  draw() {
-    this.drawOn(this.context(this.canvas));
-    this.drawMap();
   }
   drawOn(pen) {
     const { model, view } = this;
@@ -244,7 +185,7 @@ class TreeChart {
       at += part;
     });
     pen.globalAlpha = off ? 0.2 : 1;
-    const marked = node === this.chosen || node === this.hovered;
+    const marked = node === this.chosen || node === this.view.hovered?.placement;
     pen.strokeStyle = marked ? colours.ink : picture.sends[node] >= FULL ? colours.missed : colours.hatch;
     pen.lineWidth = node === this.chosen ? 3 : 1;
     if (width > 4 || marked || picture.sends[node] >= FULL) pen.strokeRect(x, y, width, height);
@@ -273,91 +214,77 @@ class TreeChart {
   }
   /** The whole tree above, with the part in view. */
   drawMap() {
-    const { model, view, page, colours } = this;
+    const { model, view, colours } = this;
     const pen = this.context(this.map);
-    const x = (leaf) => PAD + (leaf / model.width) * this.plotWidth();
-    const y = (depth) => 5 + ((depth + 0.5) / model.height) * 34;
+    const across = this.map.clientWidth - 2 * PAD;
+    const x = (leaf) => PAD + (leaf / model.width) * across;
+    const y = (depth) => 5 + ((depth + 0.5) / model.processors) * 34;
     const [{ picture }] = this.panels;
     for (const node of model.order) {
       pen.fillStyle = picture.busy[node] > 0 || picture.links[node] > 0 ? colours.busy : colours.line;
-      pen.fillRect(x(model.middle(node)) - 1, y(model.depth[node]) - 1.5, Math.max(1.5, this.plotWidth() / model.width / 3), 3);
+      pen.fillRect(x(model.middle(node)) - 1, y(model.depth[node]) - 1.5, Math.max(1.5, across / model.width / 3), 3);
     }
     pen.strokeStyle = colours.accent;
     pen.lineWidth = 1.5;
-    pen.strokeRect(x(view.from), 5 + (view.top / model.height) * 34 - 2, x(view.to) - x(view.from), ((view.bottom - view.top) / model.height) * 34 + 4);
-    page.map = { x };
+    pen.strokeRect(x(view.from), 5 + (view.top / model.processors) * 34 - 2, x(view.to) - x(view.from), ((view.bottom - view.top) / model.processors) * 34 + 4);
   }
 
-  show(from, span, top = this.view.top, rows = this.view.bottom - this.view.top) {
-    const { view, model } = this;
-    const width = Math.min(Math.max(span, 0.5), model.width);
-    const height = Math.min(Math.max(rows, 0.8), model.height);
-    view.from = Math.min(Math.max(from, 0), model.width - width);
-    view.to = view.from + width;
-    view.top = Math.min(Math.max(top, 0), model.height - height);
-    view.bottom = view.top + height;
-    this.drawSoon();
+  /** The tree is drawn again when another node is under the pointer; nothing lies over it. */
+  drawOverlay() {
+    const hovered = this.view.hovered?.placement;
+    if (hovered !== this.marked) this.drawSoon();
+    this.marked = hovered;
   }
-  fit() {
-    this.showTip(null);
-    this.show(0, this.model.width, 0, this.model.height);
+  drawArrows() {}
+  frame() {}
+
+  /** Brings a node into view, marks it and says it. */
+  show(node) {
+    const { model, view } = this;
+    const [span, rows] = [Math.min(view.to - view.from, Math.max(model.leaves[node] * 2, (24 * this.plotWidth()) / 1000)), view.bottom - view.top];
+    this.showTime(model.middle(node) - span / 2, span);
+    this.showRows(Math.min(Math.max(view.top, model.depth[node] + 1 - rows), model.depth[node]), rows);
+    const target = { schedule: 0, placement: node };
+    this.select(target);
+    const box = this.boxOf(this.panels[0], node);
+    this.showTip(target, box.x + box.width / 2, box.y + box.height / 2);
   }
-  zoom(factor, x = this.page.width / 2) {
-    this.showTip(null);
-    const { view } = this;
-    const fixed = view.from + ((x - PAD) / this.plotWidth()) * (view.to - view.from);
-    this.show(fixed - (fixed - view.from) * factor, (view.to - view.from) * factor);
-  }
-  zoomRows(factor) {
-    const { view } = this;
-    const [middle, rows] = [(view.top + view.bottom) / 2, (view.bottom - view.top) * factor];
-    this.show(view.from, view.to - view.from, middle - rows / 2, rows);
-  }
-  move(leaves, rows) {
-    this.showTip(null);
-    this.show(this.view.from + leaves, this.view.to - this.view.from, this.view.top + rows);
-  }
-  /** Chooses a node, and brings it into view if asked for. */
-  select(node, near = false) {
-    this.chosen = node;
-    if (node !== null && near) {
-      const { model, view } = this;
-      const [span, rows] = [Math.min(view.to - view.from, Math.max(model.leaves[node] * 2, (24 * this.plotWidth()) / 1000)), view.bottom - view.top];
-      this.show(model.middle(node) - span / 2, span, Math.min(Math.max(view.top, model.depth[node] + 1 - rows), model.depth[node]));
-      const box = this.boxOf(this.panels[0], node);
-      this.showTip(node, box.x + box.width / 2, box.y + box.height / 2);
-    }
-    if (node !== null) this.tell(`${this.model.names[node]}: ${this.describe(node, this.panels[0]).map((pair) => pair.join(" ")).join(", ")}`);
+  select(target) {
+    this.view.chosen = target;
+    const node = this.chosen;
+    if (target) this.tell(`${this.model.names[node]}: ${this.describe(target).map((pair) => pair.join(" ")).join(", ")}`);
     for (const row of document.querySelectorAll("tr[data-node]")) row.classList.toggle("chosen", Number(row.dataset.node) === node);
     this.drawSoon();
   }
   step(direction) {
     const { order } = this.model;
     const at = this.chosen === null ? (direction > 0 ? -1 : order.length) : order.indexOf(this.chosen);
-    this.select(order[Math.min(Math.max(at + direction, 0), order.length - 1)], true);
+    this.show(order[Math.min(Math.max(at + direction, 0), order.length - 1)]);
   }
   find(text) {
     const { search, model } = this;
     const wanted = text.trim().toLowerCase();
     Object.assign(search, { text: wanted, at: -1, found: wanted ? model.order.filter((node) => model.names[node].toLowerCase().includes(wanted)) : [] });
-    this.chosen = null;
+    this.view.chosen = null;
     this.showTip(null);
     this.sayFound();
     this.drawSoon();
   }
-  nodeAt(x, y) {
-    const panel = this.panels.find(({ top, height }) => y >= top && y < top + height);
-    if (!panel) return null;
+  targetAt(x, y) {
+    const schedule = this.panels.findIndex(({ top, height }) => y >= top && y < top + height);
+    if (schedule < 0) return null;
+    const panel = this.panels[schedule];
     const hit = (node) => {
       const box = this.boxOf(panel, node);
       const slack = Math.max(0, 4 - box.width / 2);
       return x >= box.x - slack && x <= box.x + box.width + slack && y >= box.y && y <= box.y + box.height;
     };
     const node = this.model.order.findLast(hit);
-    return node === undefined ? null : { node, panel };
+    return node === undefined ? null : { schedule, placement: node };
   }
-  describe(node, { picture }) {
+  describe({ schedule, placement: node }) {
     const { model } = this;
+    const picture = model.pictures[schedule];
     const tasks = model.applications.map((name, app) => [name, picture.tasks[node * model.applications.length + app]]).filter(([, rate]) => rate > 0);
     return [
       model.computes[node] ? ["processors busy", percent(picture.busy[node])] : ["processors", "none: a switch"],
@@ -366,141 +293,22 @@ class TreeChart {
       ...(model.children[node].length ? [["port busy", percent(picture.sends[node])], ["children", String(model.children[node].length)]] : []),
     ];
   }
-  showTip(node, x = 0, y = 0, panel = this.panels[0]) {
+  showTip(target, x = 0, y = 0) {
     const { tooltip } = this;
-    tooltip.hidden = node === null;
-    if (node === null) return;
-    const rows = this.describe(node, panel).flatMap(([word, value]) => [element("dt", {}, word), element("dd", {}, value)]);
-    tooltip.replaceChildren(element("strong", {}, this.model.names[node]), element("dl", {}, ...rows));
+    tooltip.hidden = !target;
+    if (!target) return;
+    const rows = this.describe(target).flatMap(([word, value]) => [element("dt", {}, word), element("dd", {}, value)]);
+    tooltip.replaceChildren(element("strong", {}, this.model.names[target.placement]), element("dl", {}, ...rows));
     const left = x + 14 + tooltip.offsetWidth > this.page.width ? x - 14 - tooltip.offsetWidth : x + 14;
     tooltip.style.transform = `translate(${Math.max(2, Math.min(left, this.page.width - tooltip.offsetWidth - 2))}px, ${Math.max(2, Math.min(y + 14, this.page.height - tooltip.offsetHeight - 2))}px)`;
   }
-
-  listen() {
-    new ResizeObserver(() => this.stage.clientWidth && this.stage.clientWidth !== this.page.width && requestAnimationFrame(() => this.again())).observe(this.stage);
-    this.scheme.addEventListener("change", () => this.again());
-    for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
-      addEventListener(event, () => {
-        document.documentElement.classList.toggle("paper", printing);
-        this.mix();
-        this.draw();
-      });
-    }
-    this.listenToPointer();
-    this.stage.addEventListener("wheel", (event) => {
-      const isWhole = this.view.from <= 0 && this.view.to >= this.model.width;
-      // Where all is shown nothing is left to zoom out of: the wheel scrolls the page.
-      if (event.metaKey || (isWhole && event.deltaY > 0 && !event.shiftKey)) return;
-      event.preventDefault();
-      const factor = Math.exp(Math.sign(event.deltaY || event.deltaX) * 0.18);
-      if (event.shiftKey) this.zoomRows(factor);
-      else this.zoom(factor, this.pointOf(event)[0]);
-    }, { passive: false });
-    const centre = (event) => {
-      if (!(event.buttons & 1)) return;
-      const { view, model } = this;
-      const leaf = ((event.clientX - this.map.getBoundingClientRect().left - PAD) / this.plotWidth()) * model.width;
-      this.show(leaf - (view.to - view.from) / 2, view.to - view.from);
-    };
-    this.map.addEventListener("pointerdown", centre);
-    this.map.addEventListener("pointermove", centre);
-    this.listenToKeys();
-  }
-  /** One pointer drags, two pinch, as on the chart of placements. */
-  listenToPointer() {
-    const down = new Map();
-    let drag = null;
-    const middle = () => [...down.values()].reduce(([x, y], point) => [x + point[0] / down.size, y + point[1] / down.size], [0, 0]);
-    const wide = () => (down.size > 1 ? Math.max(20, Math.hypot(...[0, 1].map((axis) => [...down.values()][0][axis] - [...down.values()][1][axis]))) : 0);
-    const begin = () => {
-      drag = { at: middle(), wide: wide(), view: { ...this.view }, moved: drag?.moved ?? false };
-    };
-    this.stage.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      down.set(event.pointerId, this.pointOf(event));
-      this.stage.setPointerCapture(event.pointerId);
-      begin();
-    });
-    this.stage.addEventListener("pointermove", (event) => {
-      if (!down.has(event.pointerId)) return this.hover(...this.pointOf(event));
-      down.set(event.pointerId, this.pointOf(event));
-      const [x, y] = middle();
-      drag.moved ||= down.size > 1 || Math.abs(x - drag.at[0]) + Math.abs(y - drag.at[1]) > 3;
-      if (!drag.moved) return undefined;
-      this.showTip(null);
-      this.stage.classList.add("dragging");
-      const { view } = drag;
-      const span = drag.wide && wide() ? ((view.to - view.from) * drag.wide) / wide() : view.to - view.from;
-      const fixed = view.from + ((drag.at[0] - PAD) / this.plotWidth()) * (view.to - view.from);
-      const rows = view.bottom - view.top;
-      return this.show(fixed - ((x - PAD) / this.plotWidth()) * span, span, view.top - ((y - drag.at[1]) / this.panels[0].height) * rows, rows);
-    });
-    const end = (event) => {
-      if (!down.delete(event.pointerId)) return;
-      if (down.size) return begin();
-      if (!drag.moved && event.type === "pointerup") {
-        const [x, y] = this.pointOf(event);
-        const hit = this.nodeAt(x, y);
-        this.select(hit?.node ?? null);
-        this.showTip(hit?.node ?? null, x, y, hit?.panel);
-      }
-      drag = null;
-      this.stage.classList.remove("dragging");
-      return undefined;
-    };
-    this.stage.addEventListener("pointerup", end);
-    this.stage.addEventListener("pointercancel", end);
-    this.stage.addEventListener("pointerleave", () => !down.size && this.hover(-1, -1));
-  }
-  hover(x, y) {
-    const hit = this.nodeAt(x, y);
-    const changed = this.hovered !== (hit?.node ?? null);
-    this.hovered = hit?.node ?? null;
-    this.showTip(this.hovered, x, y, hit?.panel);
-    if (changed) this.drawSoon();
-  }
-  listenToKeys() {
-    const [across, down] = [() => (this.view.to - this.view.from) / 8, () => (this.view.bottom - this.view.top) / 8];
-    const keys = {
-      "+": (shift) => (shift ? this.zoomRows(1 / 1.4) : this.zoom(1 / 1.4)),
-      "-": (shift) => (shift ? this.zoomRows(1.4) : this.zoom(1.4)),
-      ArrowLeft: () => this.move(-across(), 0),
-      ArrowRight: () => this.move(across(), 0),
-      ArrowUp: () => this.move(0, -down()),
-      ArrowDown: () => this.move(0, down()),
-      0: () => this.fit(),
-      n: () => this.step(1),
-      p: () => this.step(-1),
-      Escape: () => {
-        this.showTip(null);
-        this.select(null);
-      },
-    };
-    const sign = { "=": "+", "_": "-", "*": "+", N: "n", P: "p" };
-    this.stage.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const action = keys[sign[event.key] ?? event.key];
-      if (!action) return;
-      event.preventDefault();
-      action(event.shiftKey);
-    });
-    this.field.addEventListener("input", () => this.find(this.field.value));
-    this.field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.find((this.field.value = ""));
-      const { search } = this;
-      if (event.key !== "Enter" || !search.found.length) return;
-      search.at = (search.at + (event.shiftKey ? -1 : 1) + search.found.length) % search.found.length;
-      this.select(search.found[search.at], true);
-      this.sayFound();
-    });
-  }
 }
-// What does not depend on what is drawn is that of the chart of placements.
-Object.assign(TreeChart.prototype, { context: drawing.context, pointOf: moving.pointOf, sayFound: moving.sayFound, drawSoon: Chart.prototype.drawSoon });
 
 const model = new Tree(JSON.parse(document.getElementById("data").textContent));
-const chart = new TreeChart(document.getElementById("chart-host"), model, (text) => {
-  document.getElementById("status").textContent = text;
+const chart = new TreeChart(document.getElementById("chart-host"), model, {
+  tell: (text) => {
+    document.getElementById("status").textContent = text;
+  },
 });
 /** A row of a table that names a node shows it. */
 const places = new Map(model.names.map((name, node) => [name, node]));
@@ -510,7 +318,7 @@ for (const row of document.querySelectorAll("tbody tr")) {
   if (node === undefined) continue;
   row.dataset.node = node;
   row.addEventListener("click", () => {
-    chart.select(node, true);
+    chart.show(node);
     chart.stage.scrollIntoView({ block: "center" });
   });
 }
