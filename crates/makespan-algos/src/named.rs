@@ -1,6 +1,7 @@
-//! Names of the values that parameters of specs have.
+//! Defines names for the possible values of a parameter in a spec.
 
-/// Gives the variants of an enum their names: `VALUES` lists them for messages, `Display` and `FromStr` write and read one.
+/// Gives names to the variants of an enum. `VALUES` lists the names for messages, and `Display` and `FromStr` write and
+/// read a name.
 macro_rules! named {
     (@list $one:literal, $other:literal) => { concat!($one, " or ", $other) };
     (@list $one:literal, $($others:literal),+) => { concat!($one, ", ", named!(@list $($others),+)) };

@@ -1,18 +1,19 @@
-//! Steps up a smoothed bound, which is concave in its prices.
+//! Maximises a smoothed bound, which is a concave function of prices, by Adam's gradient steps.
 //!
-//! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980; the smoothing falls while the prices climb.
+//! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing decreases from step to
+//! step.
 
-/// How an ascent changes on its way; pairs hold the first and the last value.
+/// Parameters of an ascent. Each pair has the value at the first step and the value at the last step.
 pub(crate) struct Pace {
     /// Weights of the previous mean direction and mean square in a step.
     pub kept: (f64, f64),
-    /// The length of a step as a share of a typical price.
+    /// The step length as a share of a typical price.
     pub length: (f64, f64),
-    /// The width of the smoothing as a share of a typical cost.
+    /// The smoothing width as a share of a typical cost.
     pub width: (f64, f64),
 }
 
-/// Prices on their way up, none of them negative, and the best ones.
+/// The current prices of an ascent, none of them negative, and the best prices so far.
 pub(crate) struct Ascent {
     pace: Pace,
     /// A typical price and a typical cost.
@@ -26,7 +27,7 @@ pub(crate) struct Ascent {
 }
 
 impl Ascent {
-    /// Starts at some prices, with a typical price and a typical cost.
+    /// Returns an ascent that starts at `prices`. The pair has a typical price and a typical cost.
     pub fn new(pace: Pace, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
         let zeros = vec![0.0; prices.len()];
         let best = (f64::NEG_INFINITY, prices.clone());
@@ -38,18 +39,18 @@ impl Ascent {
         &self.prices
     }
 
-    /// Returns the prices of the largest bound.
+    /// Returns the prices with the largest bound so far.
     pub fn best(&self) -> &[f64] {
         &self.best.1
     }
 
-    /// Returns the width of the smoothing when this part of the way is done.
+    /// Returns the smoothing width when the share `done` of all steps is done.
     pub fn width(&self, done: f64) -> f64 {
         between(self.pace.width, done) * self.cost
     }
 
-    /// Moves the prices, whose bound is `value`, along its `rise`. `part`: the length of the step for one price, as a part of the common
-    /// length.
+    /// Moves the prices along the gradient `rise`. `value` is the bound at the current prices, and `part` returns the
+    /// step length of a price as a share of the common length.
     pub fn step<'r>(
         &mut self,
         done: f64,

@@ -68,11 +68,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last. With more jobs, the last job is too small a part of the sum to matter.
+/// Maximum number of jobs that can end last. With more jobs, the share of the last job in the sum is too small to
+/// improve the bound.
 const MAX_LAST: usize = 12;
 
 /// Replaces weak bounds with bounds that follow from the bound on the makespan, because some job ends at the makespan
-/// ([`LastJob`]). With many jobs, nothing changes.
+/// ([`LastJob`]). If too many jobs can end last, no bound changes.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -89,7 +90,8 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Searches longer than [`standard`] if this may prove more, until the time is over.
+/// Searches until the time limit for better bounds than the bounds of [`standard`], if a longer search may find better
+/// ones.
 ///
 /// Each objective gets an equal part of the remaining time.
 ///

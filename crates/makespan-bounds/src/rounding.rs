@@ -2,7 +2,8 @@
 
 use makespan_core::{Bound, CertificateError};
 
-/// The bound of a certificate with as many binary places as can be checked within 128 bits, and no more than `scale`.
+/// Returns the bound of a certificate with the largest number of binary places, at most `scale`, that can be checked
+/// within 128 bits. The search decreases the number in steps of eight.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,
@@ -15,13 +16,15 @@ pub(crate) fn finest(
     }
 }
 
-/// Returns the binary places with which the largest price is an integer of about `bits` bits.
+/// Returns the number of binary places with which the largest price becomes an integer of about `bits` bits.
 pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
-    // If nothing has a price, its logarithm is the least number.
+    // If all prices are zero, the logarithm is minus infinity. The cast then gives `i32::MIN`, and the result is 64
+    // places.
     bits.saturating_sub(prices.fold(0.0, f64::max).log2().ceil() as i32).clamp(0, 64) as u32
 }
 
-/// Returns the binary places that leave every price, and its sums, within 64 bits. More than 40 lose no less to rounding.
+/// Returns the number of binary places with which every price and the sums of prices fit into 64 bits, at most 40. More
+/// than 40 places would not reduce rounding errors.
 pub(crate) fn within_64_bits(prices: &[f64]) -> u32 {
     places(prices.iter().copied(), 62).min(40)
 }

@@ -450,7 +450,7 @@ pub struct ConvertOptions {
     pub format: Option<InputFormat>,
 }
 
-/// A format that the content of a file does not show.
+/// A format that cannot be detected from the content of a file.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
     /// Shell commands, one a line

@@ -21,7 +21,8 @@ const NUMBERS: [(&str, &str); 6] = [
 /// Runs the command line of this process and returns the exit status. An error of a command is printed on one line. An
 /// error in the command line ends the process.
 ///
-/// `explain` receives clap's error and the arguments. It returns a message to print in place of clap's, or `None`.
+/// `explain` receives clap's error and the arguments. `explain` returns a message to print in place of clap's message,
+/// or `None`.
 ///
 /// If this process was started as the shim of a job, the function does the work of the shim and does not return.
 pub fn enter<A: Parser>(
@@ -51,7 +52,7 @@ fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<S
     std::process::exit(error.exit_code());
 }
 
-/// Returns a clearer message than clap's for errors that any command can have.
+/// Returns a clearer message than clap's message for errors that any command can have.
 fn general(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     match error.kind() {

@@ -33,7 +33,7 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Reads the machines that the options state. `strict` refuses a file of which a part would be ignored.
+    /// Reads the machines that the options state. With `strict`, a file is refused if a part of it would be ignored.
     pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
         let stated = options.platform.as_deref().map(|path| machines(path, strict)).transpose()?;
         let (unit_flops, mut remarks, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {

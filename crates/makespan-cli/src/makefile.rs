@@ -23,7 +23,8 @@ pub fn is_makefile(path: &Path) -> bool {
 const MAX_WARNINGS: usize = 20;
 
 /// Returns the commands that make would run for a goal of a makefile, with make's warnings. Without a goal, the first
-/// goal of the makefile is used. Returns `None` if all targets are up to date. `strict` refuses warnings.
+/// goal of the makefile is used. Returns `None` if all targets are up to date. With `strict`, a warning of make is an
+/// error.
 pub fn read(
     path: &Path,
     goal: Option<&str>,
@@ -47,7 +48,7 @@ pub fn read(
     Ok(instance.map(|instance| (instance, warnings)))
 }
 
-/// Returns the different warnings that make printed.
+/// Returns the distinct warnings in the output `said` of make.
 fn warnings(said: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty() && seen.insert(*line)).collect();
@@ -61,7 +62,7 @@ fn warnings(said: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs make on a makefile with these options. Returns its standard output and its standard error.
+/// Runs `make` on a makefile with these options. Returns the standard output and the standard error of make.
 fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, String)> {
     let name = path.display();
     let mut make = Command::new("make");

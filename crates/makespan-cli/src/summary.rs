@@ -121,8 +121,8 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Returns objectives with their bounds, then the other metrics. If it is known which objectives the plan minimises,
-/// the others are marked.
+/// Returns rows for the objectives with their bounds, and then rows for the other metrics. If the objectives that the
+/// plan minimises are known, all other objectives are marked.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {

@@ -49,11 +49,11 @@ pub struct TaskFiles {
     pub outputs: [String; 2],
     /// Where the process around it leaves how it ended.
     pub status: String,
-    /// Files that are copied to the node and back, if the attempt runs in a folder on its node.
+    /// Files that are copied to the node and back. `None` if the attempt does not run in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// True if nothing in the run has written these outputs yet, so a file with content is someone else's. The field is
-    /// not sent to other machines, because an attempt may start twice there.
+    /// True if no job of the run has written these output files yet, so an existing file with content belongs to
+    /// another program. The field is not sent to other machines, because an attempt may start twice there.
     #[serde(skip)]
     pub is_new: bool,
 }

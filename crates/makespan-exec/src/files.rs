@@ -30,7 +30,7 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// Where tasks have folders of their own on their nodes, and which files of each go there.
     scratch: Option<Scratch>,
-    /// Stems of tasks that earlier sessions started. Outputs with these stems belong to the run.
+    /// File stems of the tasks that earlier sessions started. Output files with these stems belong to the run.
     begun: RefCell<BTreeSet<String>>,
 }
 

@@ -44,8 +44,8 @@ pub fn fingerprint(instance: &Instance) -> String {
     fields.hex()
 }
 
-/// Returns the fingerprint that a journal stores for its instance. If jobs may arrive during the run, only the machines
-/// count.
+/// Returns the fingerprint that a journal stores for its instance. If jobs may arrive during the run, the fingerprint
+/// covers only the machines.
 pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }

@@ -1,4 +1,4 @@
-//! Rule for the part of an edited run that is kept.
+//! Rule that decides which finished tasks are kept after an edit of the instance.
 
 /// Which tasks that have ended stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

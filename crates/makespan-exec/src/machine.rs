@@ -75,7 +75,7 @@ pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize
     command.iter().map(one).collect()
 }
 
-/// Returns a word of a command as an operating system string, which need not be UTF-8.
+/// Returns a word of a command as a string of the operating system, which may contain bytes that are not UTF-8.
 pub(crate) fn os_word(word: &str) -> OsString {
     OsString::from_vec(bytes_of_text(word).into_owned())
 }

@@ -84,7 +84,7 @@ fn records_are_written_as_in_earlier_versions() {
     assert_eq!(serde_json::from_str::<Claim>(line).unwrap(), claim);
 }
 
-/// docs/formats.md states the version of the journal and every field of each record.
+/// Checks that docs/formats.md states the version of the journal and every field of each record.
 #[test]
 fn the_documentation_describes_every_record() {
     use crate::journal::{Cause, Estimated, TaskList, Times, VERSION};

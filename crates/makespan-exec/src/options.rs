@@ -41,8 +41,8 @@ impl Scratch {
 pub struct ExecuteOptions {
     /// The folder of the run: `<task>.out`, `<task>.err`, the journal. Made when missing.
     pub folder: PathBuf,
-    /// Names of further files and folders that the caller writes in the folder. A run does not start if such a file
-    /// already exists.
+    /// Names of further files and folders that the caller writes in the folder of the run. A new run does not start if
+    /// one of them already exists.
     pub results: Vec<String>,
     /// Continue the run in the folder; without one there it begins. Otherwise the folder must hold no run.
     pub resume: bool,

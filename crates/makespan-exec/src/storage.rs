@@ -157,16 +157,17 @@ pub(crate) fn writable(path: &Path) -> io::Result<File> {
 /// Creates a file that does not exist yet.
 ///
 /// # Errors
-/// The system reports an error, or a file or link with this name exists.
+/// An error of the system, or an existing file or link with this name.
 pub(crate) fn created(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Opens an empty output of a task. A file with other hard links is replaced instead of emptied.
+/// Opens an empty output of a task. If the file has other hard links, a new file replaces it, so that the others keep
+/// their content.
 ///
 /// # Errors
-/// The system reports an error, or the path is a link. If the output is `new`, an existing file with content is an
-/// error as well.
+/// An error of the system, or a path that is a link. If the output is `new`, an existing file with content is an error
+/// as well.
 pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     match created(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

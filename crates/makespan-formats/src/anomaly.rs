@@ -21,7 +21,7 @@ pub enum Anomaly {
     GuessedRunTime,
     /// Invalid time limit, or one above 292 years. The job has no limit.
     BrokenLimit,
-    /// Unreadable instant or number. It counts as missing.
+    /// Unreadable instant or number. The field counts as missing.
     BrokenField,
     /// Truncated list of an array's tasks. The tasks after the cut are missing.
     CutArray,
@@ -178,14 +178,14 @@ impl fmt::Display for Found {
     }
 }
 
-/// Statements of the number of processors of the machine that cannot be read. They are ignored.
+/// Unreadable statements of the number of processors of the machine. These statements are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenMachine {
     /// The number of statements.
     pub count: usize,
     /// The place of the first.
     pub place: Place,
-    /// The text of the first, such as `MaxProcs: abc`.
+    /// The text of the first statement, such as `MaxProcs: abc`.
     pub stated: String,
 }
 
@@ -238,7 +238,7 @@ impl Report {
         }
     }
 
-    /// Counts a number of processors of the machine that cannot be read.
+    /// Counts an unreadable statement of the number of processors of the machine.
     pub(crate) fn add_machine(&mut self, place: Place, stated: String) {
         self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
     }
@@ -253,13 +253,14 @@ impl Report {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }
 
-    /// Returns one sentence for each anomaly.
+    /// Returns one sentence for each kind of anomaly.
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let machine = self.broken_machine.iter().map(ToString::to_string);
         machine.chain(self.found.iter().map(ToString::to_string))
     }
 
-    /// Refuses what a strict reading does not accept: the machine, or else the first record.
+    /// Returns an error for a log that a strict reading refuses: for an unreadable number of processors of the machine,
+    /// or else for the first odd record.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
         if let Some(machine) = &self.broken_machine {
             return Err(FormatError::content(file, machine.place.clone(), machine.problem()));

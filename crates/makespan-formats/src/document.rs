@@ -72,7 +72,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result
     match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(value),
         Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, bytes, None, &error)),
-        // The field of an error costs time at every value, so it is found in a second reading; of large files the line must do.
+        // To know the field of an error, a reader must record the path of every value, which takes time. So only the
+        // second reading below records paths, and errors in large files have only a line and a column.
         Err(_) => {}
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -111,7 +112,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let known = error.line() > 0;
     let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
-        // Behind the list at most blanks and a brace have been read.
+        // After the list, the reader has read at most blanks and a brace.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {

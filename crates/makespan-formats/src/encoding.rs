@@ -1,20 +1,21 @@
-//! Graphs, XML and projects that are not UTF-8: a label in another encoding refuses no file.
+//! Decodes graphs, XML and projects. A label in another encoding than UTF-8 does not make a file unreadable.
 
 use std::string::FromUtf8Error;
 
 use makespan_core::text_of_bytes;
 
-/// Names of ISO 8859-1 without hyphens and underscores, as XML and Graphviz have them.
+/// Names of ISO 8859-1 in XML and Graphviz, without hyphens and underscores.
 const LATIN_1: [&str; 4] = ["latin1", "l1", "iso88591", "isoir100"];
 
 /// The text of a file.
 pub(crate) struct Decoded {
     pub text: String,
-    /// A warning if bytes of the file belong to no character of a known encoding.
+    /// A warning if some bytes of the file are not UTF-8 and the file states no known encoding.
     pub remark: Option<String>,
 }
 
-/// Decodes a file that is UTF-8, or ISO 8859-1 if the file states that. Other bytes are kept as [`text_of_bytes`] does.
+/// Decodes a file as UTF-8, or as ISO 8859-1 if the file states this encoding. In all other files, [`text_of_bytes`]
+/// keeps the bytes that are not UTF-8.
 pub(crate) fn decoded(bytes: Vec<u8>) -> Decoded {
     let error = match String::from_utf8(bytes) {
         Ok(text) => return Decoded { text, remark: None },

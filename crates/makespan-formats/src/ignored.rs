@@ -1,5 +1,5 @@
-//! XML elements and attributes that a reader ignores. Those in a silent list need no warning; all others are counted by
-//! name.
+//! XML elements and attributes that a reader ignores. Elements and attributes in a silent list need no warning. All
+//! others are counted by name.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Ignored {
 }
 
 impl Ignored {
-    /// Returns an empty count with this silent list.
+    /// Returns an empty counter with the silent list `silent`.
     pub(crate) fn beside(silent: &'static str) -> Self {
         Self { silent, counts: BTreeMap::new() }
     }
@@ -25,7 +25,7 @@ impl Ignored {
         }
     }
 
-    /// Counts the attributes of an element, except those in the silent list.
+    /// Counts the attributes of an element, except attributes in the silent list.
     pub(crate) fn attributes(&mut self, node: Node<'_, '_>) {
         let element = node.tag_name().name();
         for attribute in node.attributes().filter(|attribute| attribute.namespace().is_none()) {
@@ -35,7 +35,7 @@ impl Ignored {
         }
     }
 
-    /// Counts something that is neither an element nor an attribute, by the name given.
+    /// Counts an ignored part that is neither an element nor an attribute, under the given name.
     pub(crate) fn add(&mut self, name: String) {
         *self.counts.entry(name).or_default() += 1;
     }

@@ -12,11 +12,11 @@ const OTHERS: [(&str, &str); 6] = [
     ("html", "HTML"),
 ];
 
-/// Other kinds of text that can still be lists of commands.
+/// Names of kinds of text that may still be lists of commands.
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
-/// The problem with output of Slurm, and the remedy.
+/// The error message for output of Slurm.
 pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
@@ -35,10 +35,11 @@ pub enum Lists {
     Refused,
 }
 
-/// Returns the format of a text that no other format claims. The first lines decide, then the ending of the file name.
+/// Returns the format of a text that no other format claims. The first lines of the text decide, or else the ending of
+/// the file name.
 ///
 /// # Errors
-/// A sentence that names the probable kind of the text and the remedy.
+/// An error message with the probable kind of the text and the remedy.
 pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
@@ -129,7 +130,7 @@ fn is_toml(line: &str) -> bool {
     }
 }
 
-/// Returns whether this can be the first line that a Slurm command prints: a table header with any delimiter, or a
+/// Returns whether a line can be the first line that a Slurm command prints: a table header with any delimiter, or a
 /// record of scontrol.
 fn is_slurm(line: &str) -> bool {
     const RECORDS: [&str; 9] = [
@@ -143,8 +144,8 @@ fn is_slurm(line: &str) -> bool {
         "Configuration data as of",
         "sdiag output at",
     ];
-    /// Pairs of column names. The header of a Slurm table contains both names of a pair. The commands are squeue, sprio
-    /// and sacct, then sinfo, sinfo -N, sshare and sreport.
+    /// Pairs of column names. The header of a table of Slurm contains both names of at least one pair. The tables come
+    /// from squeue, sprio and sacct, then from sinfo, sinfo -N, sshare and sreport.
     const HEADERS: [[&str; 2]; 8] = [
         ["jobid", "partition"],
         ["jobid", "state"],
@@ -161,7 +162,7 @@ fn is_slurm(line: &str) -> bool {
     RECORDS.iter().any(|start| line.starts_with(start)) || HEADERS.iter().any(|names| names.iter().all(has))
 }
 
-/// Returns the name of another kind of text that this seems to be.
+/// Returns the probable kind of a text that is not a list of commands.
 fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
     let first = lines.first().map_or("", String::as_str);
     if text.starts_with(b"#!") {
@@ -170,7 +171,7 @@ fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
     if is_json(text, first) {
         return Some("JSON that is not an instance");
     }
-    // A command may begin with `<`, which redirects its input: `<a sort`.
+    // A command may also begin with `<`, as in `<a sort`, where `<` redirects the input.
     if first.starts_with("<?") || first.starts_with("<!") || first.starts_with('<') && first.ends_with('>') {
         return Some("XML or HTML of an unknown kind");
     }
@@ -206,7 +207,8 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Whether two lines or more have equally many commas, semicolons or tabs, between cells that are quoted or without blanks.
+/// Returns whether there are at least two lines, and all lines have the same number of commas, semicolons or tabs. The
+/// cells of the first line must be quoted or have no blanks.
 fn is_csv(lines: &[String]) -> bool {
     let Some(first) = lines.first().filter(|_| lines.len() >= 2) else { return false };
     [',', ';', '\t'].iter().any(|&mark| {
@@ -218,7 +220,7 @@ fn is_csv(lines: &[String]) -> bool {
     })
 }
 
-/// Returns the reason why a text may be no list of commands, if there is one.
+/// Returns the reason why a text may not be a list of commands, if there is a reason.
 fn doubt(lines: &[String]) -> Option<&'static str> {
     let first = lines.first()?;
     let word = first.split_whitespace().next()?;
@@ -322,7 +324,8 @@ mod tests {
         }
     }
 
-    /// Checks the outputs of Slurm commands in each form that users save, and other tables.
+    /// Checks that saved outputs of Slurm commands, in each form that users save, and other tables are not read as
+    /// lists of commands.
     #[test]
     fn tables_are_not_taken_for_commands() {
         for (text, what) in [

@@ -93,8 +93,8 @@ impl Unstated {
         }
     }
 
-    /// Returns a warning for each resource. `who` is the unit that needs the resource, in the singular, and `why` is
-    /// the reason why the need is ignored.
+    /// Returns one warning for each resource whose needs were ignored. `who` is the noun for the entity that needs the
+    /// resource, in the singular, such as "job". `why` is the reason why the need is ignored.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;

@@ -1,4 +1,4 @@
-//! Impossible values in files of other programs. Logs and workflows share this rule (docs/formats.md, "Impossible
+//! Impossible values in files of other programs. Logs and workflows are read by one rule (docs/formats.md, "Impossible
 //! values").
 //!
 //! Each value is replaced and counted, and each kind is reported once. A strict reading refuses the first impossible
@@ -35,14 +35,14 @@ pub(crate) enum Oddity {
     BrokenTransfer,
     /// Unreadable amount of a resource.
     BrokenAmount,
-    /// A number of cores cannot be read.
+    /// Unreadable number of cores.
     BrokenCores,
-    /// An attribute of a DOT file contradicts another attribute.
+    /// Attribute of a DOT file that contradicts another attribute.
     Contradiction,
 }
 
 impl Oddity {
-    /// Returns the kind of value, its problem, and the replacement.
+    /// Returns three texts: the kind of value, the problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
         const GUESSED: &str = "a guess of 60 s stands in";
         const UNLIMITED: &str = "no limit holds";
@@ -115,7 +115,7 @@ pub(crate) fn bytes(text: Option<&str>) -> Result<u64, Oddity> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or(Oddity::BrokenSize)
 }
 
-/// The number of values of one kind, and the first of them.
+/// The number of impossible values of one kind, and the first of these values.
 #[derive(Debug)]
 struct Found {
     oddity: Oddity,
@@ -150,7 +150,7 @@ impl Odd {
         }
     }
 
-    /// Returns the run time of `owner`, or a guess if it is missing or impossible.
+    /// Returns the run time of `owner`, or a guess if the run time is missing or impossible.
     pub(crate) fn run_time(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> (Time, Estimate) {
         match run_time(text) {
             Ok(time) => (time, Estimate::Stated),
@@ -169,7 +169,7 @@ impl Odd {
         })
     }
 
-    /// Returns the transfer time of `owner`, or 0 if it is invalid.
+    /// Returns the transfer time of `owner`, or 0 if the transfer time is invalid.
     pub(crate) fn transfer(&mut self, text: &str, owner: impl FnOnce() -> String) -> Time {
         Time::parse(text).unwrap_or_else(|_| {
             self.add(Oddity::BrokenTransfer, owner, Some(text));
@@ -177,7 +177,7 @@ impl Odd {
         })
     }
 
-    /// Returns a figure of `owner`; a figure that cannot be read is counted and missing.
+    /// Returns a number of `owner`. An unreadable number is counted, and the result is `None`.
     pub(crate) fn read<T>(
         &mut self,
         oddity: Oddity,

@@ -1,22 +1,21 @@
 //! Performance profiles of algorithms over many instances.
 //!
-//! Elizabeth D. Dolan and Jorge J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical Programming
-//! 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper measures time; here any value works for which
-//! smaller is better.
+//! Elizabeth D. Dolan and Jorge J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical
+//! Programming 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper measures time; this module
+//! accepts any kind of value, as long as smaller values are better.
 //!
-//! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s). It is
-//! infinite if s failed on p.
-//! The profile of s at a factor t is the share of the instances with r(p, s) <= t.
+//! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s). The
+//! ratio is infinite if s failed on p. The profile of s at a factor t is the share of the instances with r(p, s) <= t.
 
 use crate::plot::{Figure, Line, Point, Series};
 
-/// Performance profile of one algorithm: for each factor, the share of instances where the algorithm is within this
-/// factor of the best result.
+/// Performance profile of one algorithm: for each factor, the share of instances on which the value of the algorithm is
+/// at most this factor times the best value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerformanceProfile {
-    /// Finite ratios to the best result, ascending.
+    /// Finite ratios to the best value, ascending.
     ratios: Vec<f64>,
-    /// Number of instances, including those where the algorithm failed.
+    /// Number of instances, including instances on which the algorithm failed.
     instances: usize,
 }
 
@@ -29,7 +28,7 @@ impl PerformanceProfile {
         self.ratios.partition_point(|&ratio| ratio <= factor) as f64 / self.instances as f64
     }
 
-    /// Returns the factors at which the share grows, each with its share.
+    /// Returns the factors at which the share grows, each with the share from there on.
     pub fn steps(&self) -> Vec<(f64, f64)> {
         let mut factors = self.ratios.clone();
         factors.dedup();
@@ -38,8 +37,8 @@ impl PerformanceProfile {
 }
 
 /// Returns the profiles of all algorithms. `values` has a row for each instance and a column for each algorithm. The
-/// values are not negative, and smaller is better; `None` is a failure. Instances on which all algorithms failed are
-/// left out.
+/// values are not negative, and smaller values are better. `None` means that the algorithm failed. Instances on which
+/// all algorithms failed are left out.
 ///
 /// ```
 /// use makespan_formats::performance_profile::performance_profiles;

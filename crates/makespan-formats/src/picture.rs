@@ -47,8 +47,8 @@ impl PictureFormat {
 /// Writes a picture, given as SVG, in this format.
 ///
 /// # Errors
-/// Errors of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted, which is a defect of the
-/// drawing code, or if the picture would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not
+/// Errors of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a defect of the drawing code)
+/// or if the picture would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not
 /// [available](PictureFormat::is_available).
 pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> io::Result<()> {
     match format {

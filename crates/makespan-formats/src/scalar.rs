@@ -1,8 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A JSON number reaches the reader as its literal. `serde_json` presents it as a map with one private key, either
-//! because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is read as the
-//! shortest decimal that denotes it. So times and weights never pass through a float.
+//! A JSON number reaches the reader as its literal. `serde_json` presents this literal as a map with one private key,
+//! either because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is read
+//! as the shortest decimal with this value. So times and weights are never rounded to floating point.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,29 +14,29 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 /// The key under which `serde_json` presents a number's literal.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// Name that asks `serde_json` for the text of a value, and key under which `serde_json` presents this text. Other
-/// formats ignore it.
+/// Struct name by which a reader requests the text of a value from `serde_json`, and key under which `serde_json`
+/// presents this text. Other formats ignore it.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separates the message of an error in a list of JSON, whose text was read at once, from the place of the error ([`InList`]).
+/// Separator between the message and the place ([`InList`]) of an error in a JSON list whose text was read at once.
 const LIST_KEY: &str = "$makespan::private::List";
 
-/// The place of an error in a list of JSON whose text was read at once.
+/// The place of an error in a JSON list whose text was read at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InList {
-    /// The number of bytes from the place to the end of the list.
+    /// The number of bytes from the error to the end of the list.
     pub back: usize,
-    /// The entry, such as `[3]`.
+    /// The entry with the error, such as `[3]`.
     pub entry: String,
 }
 
 impl InList {
-    /// Returns a message with this place, for [`InList::split`].
+    /// Appends this place to a message, for [`InList::split`].
     pub(crate) fn join(&self, message: &str) -> String {
         format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }
 
-    /// Splits a message from its place, if it has one.
+    /// Splits a message that may end with a place into its text and the place.
     pub(crate) fn split(message: &str) -> (&str, Option<Self>) {
         let split = message.rsplit_once(LIST_KEY).and_then(|(message, place)| {
             let (back, entry) = place.split_once(':')?;
@@ -53,7 +53,7 @@ pub(crate) fn message_of(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
 }
 
-/// Returns the offset of an error of `serde_json` in its text, if the error has a place.
+/// Returns the byte offset in `text` of an error of `serde_json`, if the error has a place.
 pub(crate) fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
     let mut ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let start = match error.line() {
@@ -72,7 +72,8 @@ pub(crate) trait FromLiteral: Sized {
     /// Reads a literal; `quoted` when it was a text.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
 
-    /// Reads the whole text of a JSON list if this is faster and all entries are plain values.
+    /// Reads a JSON list from its whole text. Returns `None` if the type has no such fast reader or some entry is not a
+    /// plain value.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -274,7 +275,7 @@ impl Visitor<'_> for KeyVisitor {
     }
 }
 
-/// A scalar, read from the text of a JSON value. Numbers need no allocation.
+/// A scalar that is read from the text of a JSON value. Numbers need no allocation.
 struct Raw<T>(Scalar<T>);
 
 impl<'de, T: FromLiteral> Deserialize<'de> for Raw<T> {
@@ -306,7 +307,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Reads the text of a JSON value.
+/// Reads a JSON value from its text.
 pub(crate) fn of_text<'de, V: Visitor<'de>, E: Error>(text: &'de str, visitor: V) -> Result<V::Value, E> {
     serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(|error| E::custom(message_of(&error)))
 }

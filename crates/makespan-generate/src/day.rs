@@ -4,22 +4,22 @@
 const SLOTS: usize = 48;
 /// Seconds in a half hour.
 const SLOT: f64 = 1800.0;
-/// Shape and scale, in half hours, of the gamma distribution of arrivals in a day that begins at [`BEGIN`].
+/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day that begins at [`BEGIN`].
 const SHAPE: f64 = 8.1737;
 const SCALE: f64 = 3.9631;
 /// Number of the half hour, from 1, at which the day of the distribution begins: early in the morning.
 const BEGIN: usize = 11;
 
-/// Generates arrivals through days with busy and quiet half hours.
+/// Generates arrivals over several days with busy and quiet half hours.
 ///
-/// Each gap has points, one for each half hour that it would take in the rush hours. A half hour uses up points in
-/// proportion to its share of the day's jobs, so a gap lasts longer at night.
+/// Each gap between two arrivals needs points: one point for each half hour that the gap would last in the rush hours.
+/// A half hour provides points in proportion to its share of the day's jobs, so a gap lasts longer at night.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
     /// Points that remain in the current half hour.
     points: f64,
-    /// End of the past half hours, in seconds.
+    /// Beginning of the current half hour, in seconds.
     begun: f64,
 }
 
@@ -35,7 +35,8 @@ impl Day {
         Self { cost: cost.map(|cost| cost / mean), slot: 0, points: 0.0, begun: 0.0 }
     }
 
-    /// Returns the instant of the next arrival, in seconds. `gap` is the gap in seconds of the rush hours.
+    /// Returns the instant of the next arrival, in seconds. `gap` is the gap to the next arrival, in seconds of the
+    /// rush hours.
     pub(super) fn arrive(&mut self, gap: f64) -> f64 {
         self.points += gap / SLOT;
         while self.points > self.cost[self.slot] {
@@ -65,7 +66,7 @@ mod tests {
     fn a_day_of_points_is_a_day_and_noon_is_busier_than_night() {
         let mut day = Day::new();
         assert!((day.cost.iter().sum::<f64>() - 48.0).abs() < 1e-9);
-        // Noon, and four o'clock at night.
+        // Half hour 24 is at noon, and half hour 8 is at four o'clock at night.
         assert!(day.cost[24] > 1.5 && day.cost[8] < 0.6, "{:?}", day.cost);
         assert!((day.arrive(86_400.0) - 86_400.0).abs() < 1e-3);
         let first = day.arrive(60.0);

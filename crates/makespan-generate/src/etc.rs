@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// Consistency of the machines in a matrix.
+/// Relation between the machines of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
-    /// If a machine is faster for one task, it is faster for all tasks.
+    /// A machine that is faster than another machine for one task is faster for all tasks.
     Consistent,
     /// The machines with even numbers are consistent among themselves.
     SemiConsistent,
@@ -22,7 +22,7 @@ pub enum Consistency {
 }
 
 impl Consistency {
-    /// Returns the letter in the names of the benchmark: `c`, `s` or `i`.
+    /// Returns the letter for this consistency in the names of the benchmark instances: `c`, `s` or `i`.
     pub fn letter(self) -> char {
         match self {
             Self::Consistent => 'c',
@@ -55,17 +55,20 @@ pub struct EtcOptions {
     pub machines: u32,
     /// Consistency of the machines.
     pub consistency: Consistency,
-    /// True if tasks differ much (a range up to 3000), false if they differ little (up to 100).
+    /// True if the times of different tasks vary widely (by a factor of up to 3000), false if they vary by a factor of
+    /// up to 100.
     pub high_tasks: bool,
-    /// True if machines differ much (a range up to 1000), false if they differ little (up to 10).
+    /// True if the times of a task on different machines vary widely (by a factor of up to 1000), false if they vary by
+    /// a factor of up to 10.
     pub high_machines: bool,
     /// Seed; the same seed gives the same matrix.
     pub seed: u64,
 }
 
 /// Generates a matrix. The time of a task on a machine is the product of two random numbers, in seconds and rounded to
-/// a microsecond. One number belongs to the task, and is uniform from 1 to the range of tasks. The other belongs to the
-/// pair, and is uniform from 1 to the range of machines. Consistent rows are sorted.
+/// a microsecond. The first number belongs to the task, and is uniform from 1 to the factor for tasks. The second
+/// number belongs to the pair of task and machine, and is uniform from 1 to the factor for machines. Consistent rows
+/// are sorted.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 2, DOI 10.1006/jpdc.2000.1714. Each task has its own random
 /// stream.

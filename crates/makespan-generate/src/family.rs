@@ -1,4 +1,4 @@
-//! The four job families of the paper.
+//! The four job families of the paper by Dutot et al. (SPAA 2004).
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,8 @@ pub enum Family {
     Weak,
     /// Sequential times uniform on [1, 10] s, speed-ups close to linear.
     High,
-    /// 70 % small jobs, N(1, 0.5) s and weakly parallel; 30 % large ones, N(10, 5) s and highly parallel.
+    /// 70 % small, weakly parallel jobs with sequential times of N(1, 0.5) s, and 30 % large, highly parallel jobs with
+    /// N(10, 5) s.
     Mixed,
     /// Sequential times uniform on [1, 10] s, Downey's speed-up law with drawn parameters.
     ///
@@ -31,7 +32,7 @@ impl Family {
     /// All families, in the order of the paper's figures.
     pub const ALL: [Self; 4] = [Self::Weak, Self::High, Self::Mixed, Self::Cirne];
 
-    /// Returns the name in files and on the command line.
+    /// Returns the name of the family in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Weak => "weak",

@@ -18,7 +18,7 @@ use crate::GenerateError;
 pub struct FlowOptions {
     /// Number of tasks.
     pub tasks: usize,
-    /// Mean size of a task. Sizes are integers, uniform from 1 to twice the mean less 1.
+    /// Mean size of a task. Sizes are integers, uniform from 1 to twice the mean minus 1.
     pub mean_size: u32,
     /// Computing capacity of each node, in units of size a second. Each node has one processor.
     pub capacities: Vec<u32>,
@@ -66,7 +66,7 @@ impl FlowOptions {
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        // With a longer period, arrival times would not be exact to a tick.
+        // With fewer oscillations the period would be longer, and arrival times would not be exact to a tick.
         if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
             return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
@@ -77,7 +77,7 @@ impl FlowOptions {
 /// Generates a flow: a Poisson process whose rate is `mean (1 + swing sin(2 pi t / period + phase))`, with a random
 /// phase.
 ///
-/// A size of `s` is a task of `s` seconds at speed 1, and the speed of a node is its capacity. Each task has its own
+/// A task of size `s` takes `s` seconds at speed 1, and the speed of a node is its capacity. Each task has its own
 /// random stream, so the sizes do not depend on the rate.
 ///
 /// # Errors
@@ -120,13 +120,13 @@ fn node((index, &capacity): (usize, &u32)) -> Node {
 /// An oscillating rate.
 struct Swing {
     mean: f64,
-    /// Amplitude, as a share of the mean.
+    /// Amplitude, as a share of the mean rate.
     depth: f64,
     period: f64,
     phase: f64,
 }
 
-/// Random stream of the phase, which no task uses.
+/// Random stream for the phase. No task uses this stream.
 const PHASE: u64 = u64::MAX;
 
 impl Swing {
@@ -135,7 +135,7 @@ impl Swing {
         random.set_stream(PHASE);
         let phase = random.random_range(0.0..TAU);
         let mean = options.mean_rate();
-        // Without oscillations, the period is not used.
+        // If there are no oscillations, the depth is zero and the period has no effect.
         let depth = if options.swings > 0.0 { options.swing } else { 0.0 };
         let period = options.tasks.max(1) as f64 / mean / f64::max(options.swings, f64::MIN_POSITIVE);
         Self { mean, depth, period, phase }
@@ -150,8 +150,8 @@ impl Swing {
         self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
-    /// Returns the instant with this expected number of arrivals, by bisection. The integral differs from the mean by
-    /// at most one oscillation.
+    /// Returns the instant with this expected number of arrivals, by bisection. Oscillations cancel over a whole
+    /// period, so the instant is at most one period before or after `expected / mean`.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {

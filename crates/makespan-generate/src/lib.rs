@@ -1,8 +1,8 @@
 //! Random instances.
 //!
-//! The families are those of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling
-//! jobs on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random
-//! stream, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets the jobs
+//! The families come from P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs
+//! on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random stream, so
+//! with one seed, job 7 of an instance of 10 jobs equals job 7 of an instance of 1,000 jobs. [`poisson`] lets the jobs
 //! arrive at a given load. [`lublin`] generates logs of rigid jobs, [`flow`] tasks with an oscillating arrival rate,
 //! and [`project`] activities that share resources. [`with_needs`] adds memory and GPUs to any of these instances.
 
@@ -39,12 +39,12 @@ pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
-/// Maximum number of entries in all tables of times, with 8 bytes each.
+/// Maximum total number of entries in the tables of times, at 8 bytes an entry.
 const MAX_ENTRIES: u64 = 50_000_000;
 /// Maximum number of jobs, tasks or nodes of an instance.
 const MAX_PARTS: u64 = 1_000_000;
 
-/// Refuses numbers that would not fit in the memory of any machine.
+/// Refuses instances that are too large for the memory of any machine.
 fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());
@@ -63,7 +63,7 @@ pub struct MoldableOptions {
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Mean number of jobs released a second, as a Poisson process. Without it, all jobs are released at 0.
+    /// Mean number of jobs released a second, as a Poisson process. With `None`, all jobs are released at 0.
     pub arrival_rate: Option<f64>,
 }
 

@@ -1,19 +1,22 @@
 //! Workload model of Lublin and Feitelson.
 //!
-//! U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid jobs",
-//! Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. The parameters are
-//! those of the whole sample, as in the authors' program, without a distinction between batch and interactive jobs.
+//! U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid
+//! jobs", Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. As in the
+//! authors' program, the parameters describe the whole sample, without a distinction between batch and interactive
+//! jobs.
 //!
-//! *Size.* A job is serial with probability 0.244. Otherwise it has 2^u processors. With h the logarithm of the number
-//! of processors to base 2, u is uniform on [0.8, h - 2.5] with probability 0.86, and uniform on [h - 2.5, h]
-//! otherwise. With probability 0.576, u is rounded to a whole number, which makes the size a power of two. *Run time.*
-//! e^x s, where x is gamma(4.2, 0.94) with probability 0.78 - 0.0054 size, and gamma(312, 0.03) otherwise. Run times
-//! above e^12 s are redrawn. *Arrivals.* In the rush hours, gaps are e^x s with x gamma(10.23 * 1.0225, 0.4871); gaps
-//! above e^13 s are redrawn. In other half hours of the day, gaps are stretched according to the arrival rate, which is
-//! gamma(8.1737, 3.9631).
+//! *Size.* A job is serial with probability 0.244. Otherwise, the job has 2^u processors. With h the logarithm of the
+//! number of processors to base 2, u is uniform on [0.8, h - 2.5] with probability 0.86, and uniform on [h - 2.5, h]
+//! otherwise. With probability 0.576, u is rounded to a whole number, which makes the size a power of two.
+//! *Run time.* A run time is e^x s, where x is gamma(4.2, 0.94) with probability 0.78 - 0.0054 size, and gamma(312,
+//! 0.03) otherwise. Run times above e^12 s are redrawn.
+//! *Arrivals.* In the rush hours, gaps are e^x s, where x is gamma(10.23 * 1.0225, 0.4871); gaps above e^13 s are
+//! redrawn. In other half hours of the day, gaps are stretched according to the arrival rate, which is gamma(8.1737,
+//! 3.9631).
 //!
-//! Beyond 361 processors, the probability of a short run time would be negative for the largest jobs. It is then zero,
-//! as in the authors' program. The model was fitted only to machines of up to 1152 processors.
+//! For jobs on more than 144 processors, the formula for the probability of a short run time is negative. The
+//! probability is then zero, as in the authors' program. The model was fitted only to machines of up to 1152
+//! processors.
 
 use makespan_core::{Actual, Instance, InstanceError, Job, Platform, Profile, Time};
 use rand::{Rng, RngExt, SeedableRng};
@@ -30,9 +33,10 @@ const MAX_JOBS: usize = 2_000_000;
 const SERIAL: f64 = 0.244;
 /// Probability of a size that is rounded to a power of two.
 const POWER_OF_TWO: f64 = 0.576;
-/// Logarithm (base 2) of the smallest parallel size. It is below 1 so that jobs on two processors are not too rare.
+/// Logarithm (base 2) of the smallest parallel size. This value is below 1, so that jobs on two processors are not too
+/// rare.
 const LOWEST: f64 = 0.8;
-/// Distance from the logarithm of the machine's size down to the border of the two uniform stages.
+/// Difference between the logarithm of the machine's size and the border between the two uniform stages.
 const BEND: f64 = 2.5;
 /// Probability of the lower stage.
 const LOWER: f64 = 0.86;
@@ -40,7 +44,7 @@ const LOWER: f64 = 0.86;
 const SHORT: (f64, f64) = (4.2, 0.94);
 /// Shape and scale of the logarithms of long run times.
 const LONG: (f64, f64) = (312.0, 0.03);
-/// Slope of the probability of a short run time: this value times the size plus [`INTERCEPT`].
+/// Slope of the probability of a short run time. The probability is this value times the size, plus [`INTERCEPT`].
 const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time: about two days.
@@ -55,14 +59,15 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinOptions {
     /// Number of jobs.
     pub jobs: usize,
-    /// Number of processors of the machine. It must be at least 8, because the two stages need room.
+    /// Number of processors of the machine. The number must be at least 8, so that the two uniform stages are not
+    /// empty.
     pub processors: u32,
     /// Seed; the same seed gives the same log.
     pub seed: u64,
-    /// Offered load: work over processors times the span of arrivals. Arrivals are stretched or compressed to reach it.
-    /// Without it, arrivals follow the model.
+    /// Offered load: the work divided by the product of processors and span of arrivals. Arrivals are stretched or
+    /// compressed to this load. With `None`, arrivals follow the model.
     pub load: Option<f64>,
-    /// Distribution of requested times. Without it, users request exactly the run times.
+    /// Distribution of requested times. With `None`, users request exactly the run times.
     pub requests: Option<Requests>,
 }
 
@@ -123,7 +128,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     let mut real = Vec::with_capacity(drawn.len());
     for (index, Drawn { submit, run, size }) in drawn.iter().enumerate() {
         let name = (index + 1).to_string();
-        // A log counts whole seconds, so a shorter job would have no run time.
+        // Logs have whole seconds, so a shorter run time would become zero.
         let run = Time::from_seconds((*run as i64).max(1));
         let request = options.requests.map_or(run, |requests| requests.draw(run, random));
         let profile =
@@ -146,7 +151,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     Ok(DrawnLog { instance, actual })
 }
 
-/// Scales arrivals so that the work is `load` times the capacity of the machine until the last arrival.
+/// Scales the arrivals so that the total work is `load` times the capacity of the machine until the last arrival.
 fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     let work: f64 = jobs.iter().map(|job| job.run * f64::from(job.size)).sum();
     let (first, last) = (jobs[0].submit, jobs[jobs.len() - 1].submit);
@@ -181,7 +186,7 @@ impl Model {
         let (low, high) = if random.random::<f64>() <= LOWER { (LOWEST, bend) } else { (bend, high) };
         let exponent = low + (high - low) * random.random::<f64>();
         let exponent = if kind <= SERIAL + POWER_OF_TWO { exponent.round() } else { exponent };
-        // If the size of the machine is not a power of two, rounding can exceed it.
+        // If the size of the machine is not a power of two, a rounded size can exceed the machine.
         (exponent.exp2().round() as u32).min(self.processors)
     }
 

@@ -1,4 +1,4 @@
-//! Adds needs of memory and GPUs to generated instances.
+//! Adds requests for memory and GPUs to generated instances.
 
 use makespan_core::{Graph, Instance, Job, NamedTask, Need, Needs, Node, Platform, Resource, Resources, Task, Work};
 use rand::{Rng, RngExt, SeedableRng};
@@ -13,18 +13,18 @@ const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
 const GPU_TASKS: f64 = 0.25;
 /// Granularity of memory: 1 MiB.
 const STEP: u64 = 1 << 20;
-/// First random stream for needs. The times of jobs use lower streams.
+/// First random stream for needs. The run times of jobs use random streams with lower numbers.
 const STREAMS: u64 = 1 << 62;
-/// Resources of machines besides processors, and the needs of tasks.
+/// Options for resources other than processors, and for the requests of tasks.
 ///
-/// *Memory.* Each node has this amount for each of its processors. A task requests the memory of a processor times a
-/// factor for each of its processors. The factor is log-uniform on [1/16, 2]. Half of the moldable tasks instead
-/// request a total that does not depend on their processors: this amount times a number that is log-uniform on [1,
-/// maximum processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks requests 1, 2,
-/// 4 .. GPUs, each power of two up to the GPUs of the largest node with equal probability. Needs that would fit on no
-/// node are reduced until they fit.
+/// *Memory.* Each node has the amount `memory` for each of its processors. For each of its processors, a task requests
+/// `memory` times a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a total that
+/// does not depend on the number of processors: `memory` times a factor that is log-uniform on [1, maximum number of
+/// processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. Each
+/// power of two up to the number of GPUs of the largest node has the same probability. Requests that fit on no node are
+/// reduced until they fit.
 ///
-/// These are our choices, because published workload models contain only processors.
+/// These distributions are our choice, because published workload models contain only processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsOptions {
     /// Memory in bytes for each processor.
@@ -102,12 +102,12 @@ fn refused(problem: String) -> GenerateError {
     GenerateError::Option { name: "resources", value: problem, expected }
 }
 
-/// Maximum resources of a platform, from which needs are generated.
+/// The largest amounts on a platform, which bound the generated requests.
 struct Most {
     /// Memory in bytes for each processor.
     memory: Option<u64>,
     gpus: bool,
-    /// GPUs of the node with the most GPUs.
+    /// Number of GPUs of the node with the most GPUs.
     gpus_of_node: u32,
     /// Processors of the largest node.
     node: u32,
@@ -126,8 +126,8 @@ impl Most {
         }
     }
 
-    /// Returns random needs of a task. The number of random values is the same for each task, so needs do not depend on
-    /// each other.
+    /// Returns random needs of a task. Each task consumes the same number of random values, so the requests of a task
+    /// do not depend on other tasks.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());
@@ -149,7 +149,8 @@ impl Most {
         };
         let fewest = task.profile.min_processors();
         let most = task.profile.max_processors().min(self.processors);
-        // The memory of its own processors is always available, and on a single node also the memory of the others.
+        // A task may always use the memory of its own processors. A task on one node may also use the memory of the
+        // node's other processors.
         if most > fewest && whole < 0.5 {
             let width = f64::from(most).powf(width);
             return Need::whole(steps(each * width, memory.saturating_mul(most.max(self.node).into())));

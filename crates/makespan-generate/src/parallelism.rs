@@ -13,14 +13,14 @@ pub(super) enum Parallelism {
     High,
 }
 
-/// Returns the times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. X is a new random value for each step,
-/// and redrawn outside [0, 1].
-/// redrawn outside [0, 1].
+/// Returns the times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. X is a new random value for each step.
+/// Values outside [0, 1] are redrawn.
 ///
-/// The formula is used as printed, with j the number of processors after the step. So X = 1 means no speed-up, and X =
-/// 0 means the steepest, nearly linear speed-up. With j before the step, X = 0 would be exactly linear, but the
-/// makespan ratios of the highly parallel jobs would be about 0.1 lower. The printed labels are swapped: X near 0.9
-/// gives almost no speed-up, so it belongs to the *weakly* parallel jobs.
+/// The formula is used as printed, where j is the number of processors after the step. So X = 1 means no speed-up, and
+/// X = 0 means the steepest, nearly linear speed-up. If j were the number of processors before the step, X = 0 would
+/// mean exactly linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The
+/// printed labels are swapped: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly* parallel
+/// jobs.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
         Parallelism::Weak => 0.9,
@@ -44,8 +44,8 @@ pub(super) fn downey(sequential: f64, processors: u32, random: &mut impl Rng) ->
     (1..=processors).map(|count| sequential * law.time_fraction(count)).collect()
 }
 
-/// Returns a Gaussian value, redrawn until it is at least a millisecond. Otherwise some of the paper's small jobs would
-/// have negative times.
+/// Returns a Gaussian value, redrawn until it is at least a millisecond. Without redrawing, some of the paper's small
+/// jobs would have negative times.
 pub(super) fn positive_gaussian(mean: f64, deviation: f64, random: &mut impl Rng) -> f64 {
     redrawn(mean, deviation, random, |value| value >= 1e-3)
 }
@@ -60,7 +60,8 @@ fn redrawn(mean: f64, deviation: f64, random: &mut impl Rng, accept: impl Fn(f64
     }
 }
 
-/// Rounds times to whole ticks, so that times never grow and work never falls from one allotment to the next.
+/// Rounds times to whole ticks, so that from one allotment to the next larger one the time never grows and the work
+/// never falls.
 ///
 /// Rounding to the nearest tick could lower the work of a linear speed-up by up to half a tick a processor. But the
 /// guarantee of the dual approximation needs `k t(k) >= (k-1) t(k-1)` exactly.

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Exp1};
 use super::{Family, MoldableOptions, generate};
 use crate::GenerateError;
 
-/// Random stream of the gaps, which no job uses.
+/// Random stream for the gaps. No job uses this stream.
 const GAPS: u64 = u64::MAX;
 
 /// Options for moldable jobs on a flat cluster that arrive as a Poisson process.
@@ -22,13 +22,13 @@ pub struct PoissonOptions {
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Offered load: the mean work that arrives in a second, over the processors. The work of a job is its time on one
-    /// processor, which is its minimum; on more processors the work of a job can be larger.
+    /// Offered load: the mean work that arrives in a second, divided by the number of processors. The work of a job is
+    /// its time on one processor. On more processors, a job may need more work.
     pub load: f64,
 }
 
 /// Generates the jobs of [`generate`], and lets them arrive with exponential gaps. The mean gap is the mean work of
-/// these jobs over the product of processors and load.
+/// these jobs divided by the product of processors and load.
 ///
 /// # Errors
 /// The errors of [`generate`], or a load that is not positive.

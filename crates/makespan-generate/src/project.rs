@@ -3,12 +3,11 @@
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
 //! Three parameters determine the difficulty of a project. *Network complexity* is the number of edges, without
-//! redundant ones, over the number of activities, where both counts include the begin and the end of the project.
-//! *Resource factor* is the share of the resources that an activity needs in a mode. *Resource strength* is the amount
-//! of a resource, from 0, the minimum for which the project is feasible, to 1, where no activity ever waits for the
-//! resource.
+//! redundant ones, over the number of activities, and both numbers include the begin and the end of the project.
+//! *Resource factor* is the share of all resources that an activity needs in a mode, on average. *Resource strength* is
+//! the scaled amount of a resource. At 0, the project is just feasible. At 1, no activity waits for the resource.
 //!
-//! Times, needs and limits are those of PSPLIB: durations and needs from 1 to 10, three first and three last
+//! Times, needs and limits are the same as in PSPLIB: durations and needs from 1 to 10, three first and three last
 //! activities, and at most three successors and three predecessors. The order of the random values is our choice, so
 //! the instances of PSPLIB are not reproduced.
 
@@ -33,7 +32,8 @@ const LONGEST: u64 = 10;
 pub struct ProjectOptions {
     /// Number of activities, without the begin and the end.
     pub activities: usize,
-    /// Modes of each activity, from 1 to 10. Each mode has another duration, and a faster mode needs more.
+    /// Modes of each activity, from 1 to 10. All modes of an activity have different durations, and faster modes need
+    /// more resources.
     pub modes: usize,
     /// Number of resources that become free again.
     pub renewable: usize,
@@ -41,7 +41,7 @@ pub struct ProjectOptions {
     pub nonrenewable: usize,
     /// Average number of edges for each activity.
     pub complexity: f64,
-    /// Share of the resources that an activity needs.
+    /// Share of all resources that an activity needs.
     pub factor: f64,
     /// Amount of each resource, from 0 (minimum) to 1 (never scarce).
     pub strength: f64,
@@ -66,7 +66,7 @@ impl Default for ProjectOptions {
     }
 }
 
-/// An activity. From mode to mode its durations fall, and its needs of each resource do not fall.
+/// An activity. From mode to mode the duration falls, and the need of each resource does not fall.
 struct Activity {
     durations: Vec<u64>,
     /// Needs of each resource, by mode.
@@ -123,7 +123,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // The factor determines the number of pairs of an activity and a resource that it needs.
+    // The resource factor determines the total number of resources that the activities need.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -155,7 +155,7 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     let between =
         |(least, most): (u64, u64)| least + (options.strength * most.saturating_sub(least) as f64).round() as u64;
     let renewable = |at: usize| {
-        // An activity needs the least in its slowest mode.
+        // An activity needs the smallest amounts in its slowest mode.
         let least = activities.iter().map(|activity| activity.needs[at][0]).max().unwrap_or(0);
         (least, peak(network, activities, at).max(least))
     };
@@ -167,10 +167,10 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     (0..options.renewable).map(renewable).chain(used_up.map(nonrenewable)).map(between).collect()
 }
 
-/// Returns the largest amount of a resource in use if each activity starts as early as the edges allow, in the mode
-/// that needs the most of this resource.
+/// Returns the maximum use of a resource in the earliest schedule. In this schedule, each activity starts as early as
+/// the edges allow, in the mode with the largest need of the resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
-    // If several modes need this amount, the slowest one counts.
+    // If several modes have this need, the slowest mode counts.
     let mode = |activity: &Activity| {
         activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
     };

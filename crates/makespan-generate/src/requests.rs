@@ -8,17 +8,17 @@ use rand::{Rng, RngExt};
 
 use crate::GenerateError;
 
-/// Five minutes: requests are rounded up to a multiple of this.
+/// Unit of requests, five minutes. Requests are rounded up to a multiple of this time.
 const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
 
 /// Distribution of requested times: the run time times a factor that is uniform on [1, `factor`], rounded up to five
 /// minutes, because users write round times.
 ///
-/// This is the simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil, "Utilization and
-/// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests
-/// have fewer different values and contain less information than such factors (D. Tsafrir, Y. Etsion, D. G. Feitelson,
-/// "Modeling user runtime estimates", JSSPP 2005, DOI `10.1007/11605300_1`). So this model favours policies that use
-/// requests.
+/// This distribution is the simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil,
+/// "Utilization and predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI
+/// 10.1109/IPPS.1998.669970). Real requests have fewer different values and contain less information than such factors
+/// (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime estimates", JSSPP 2005, DOI `10.1007/11605300_1`).
+/// So this model favours policies that use requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requests {
     factor: f64,
@@ -37,10 +37,10 @@ impl Requests {
         Err(GenerateError::Option { name: "requests", value: factor.to_string(), expected })
     }
 
-    /// Returns a random request for a run time, which is never below the run time.
+    /// Returns a random requested time, which is at least the run time.
     pub(super) fn draw(self, run: Time, random: &mut impl Rng) -> Time {
         let factor = 1.0 + (self.factor - 1.0) * random.random::<f64>();
-        // The conversion saturates, and the instance then refuses the total.
+        // The conversion to an integer saturates, and the instance then refuses the total time.
         let wanted = ((run.ticks() as f64 * factor).ceil() as i64).max(run.ticks());
         let steps = wanted / STEP + i64::from(wanted % STEP > 0);
         Time::from_ticks(steps.saturating_mul(STEP))

@@ -56,7 +56,7 @@ fn the_samples_have_the_means_of_their_distributions() {
     // The expected mean is 0.7 x 1.03 + 0.3 x 10.3, because negative values are redrawn.
     close(&sequential(&generate(&options(Family::Mixed, 2000)).unwrap()), 3.4, 4.2);
     close(&speedups(&generate(&options(Family::Weak, 500)).unwrap()), 1.0, 3.0);
-    // X has mean 0.2 after redrawing, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 + .. + 1/50.6)) is 12.9. With X =
+    // With redrawing, X has mean 0.2, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 + .. + 1/50.6)) is 12.9. With X =
     // 0 it would be 25.5.
     close(&speedups(&generate(&options(Family::High, 500)).unwrap()), 11.5, 14.5);
 }

@@ -20,15 +20,16 @@ use crate::GenerateError;
 
 /// Speeds in millions of operations a second, from an old Pentium Pro to an Athlon.
 const SPEED: RangeInclusive<f64> = 22.151..=171.667;
-/// Bandwidths as printed: 110 kb/s to 7 Mb/s.
+/// Bandwidths as printed in the paper: 110 kb/s to 7 Mb/s.
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
 /// Latencies in seconds, if links have latencies.
 const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
-/// Bytes of each task. Together with the bandwidths and ratios, this sets the unit of time and the weight of latencies.
+/// Bytes of each task. With the bandwidths and ratios, this size determines the time scale and the influence of
+/// latencies.
 pub const DATA: u64 = 1_000_000;
-/// Maximum number of bytes in transit in `SimGrid` at that time (`SG_TCP_CTE_GAMMA`). It limits the bandwidth of a flow
-/// to this number over twice the latency of its link. H. Casanova and L. Marchal, "A network model for simulation of
-/// grid application" (INRIA RR-4596, 2002).
+/// Maximum number of bytes in transit in the version of `SimGrid` of that time (`SG_TCP_CTE_GAMMA`). The bandwidth of a
+/// flow is at most this number divided by twice the latency of its link. H. Casanova and L. Marchal, "A network model
+/// for simulation of grid application" (INRIA RR-4596, 2002).
 const WINDOW: f64 = 20_000.0;
 /// Smallest ratio of bytes to operations: the product of two 3500 x 3500 matrices.
 pub const LEAST_RATIO: f64 = 0.001;
@@ -53,8 +54,9 @@ pub enum Latency {
     None,
     /// Every transfer also takes the latency of its link.
     Plain,
-    /// Every transfer takes the latency of its link, and the bandwidth is at most 20,000 bytes over twice the latency.
-    /// The paper's simulator does so: "latency is a limiting factor as well as the link capacity" (section 5.1.2).
+    /// Every transfer also takes the latency of its link, and the bandwidth is at most 20,000 bytes divided by twice
+    /// the latency, as in the paper's simulator: "latency is a limiting factor as well as the link capacity" (section
+    /// 5.1.2).
     Window,
 }
 
@@ -67,8 +69,8 @@ pub struct TreeOptions {
     pub degree: usize,
     /// Number of applications.
     pub applications: usize,
-    /// Ratio of bytes to operations of the most communication-intensive application. The first application has
-    /// [`LEAST_RATIO`], and the ratios between them are evenly spaced.
+    /// Ratio of bytes to operations of the most communication-intensive application. The first application has the
+    /// ratio [`LEAST_RATIO`], and the ratios of the other applications are evenly spaced.
     pub largest_ratio: f64,
     /// Number of tasks of each application.
     pub tasks: u64,
@@ -153,7 +155,7 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        // Rounding to the precision of a measurement keeps exact throughputs short.
+        // Round all values to the precision of a measurement, so that exact throughputs have few digits.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {
@@ -265,7 +267,7 @@ mod tests {
         assert!(nodes.iter().filter_map(|node| node.link).all(|link| (110e3..=7e6).contains(&link.bandwidth)));
         let degree = |at| nodes.iter().filter(|node| node.parent == Some(at)).count();
         assert!((0..50).all(|at| degree(at) <= 5));
-        // In breadth-first order, the parents of consecutive nodes never go back.
+        // In breadth-first order, the position of the parent never decreases from one node to the next.
         assert!(nodes.windows(2).all(|pair| pair[0].parent <= pair[1].parent));
         let problem = TreeProblem::new(&instance).unwrap();
         let ratios = problem.applications().iter().map(|one| makespan_core::tree::float_of(&one.ratio()) / 1e6);

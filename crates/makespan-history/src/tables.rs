@@ -11,8 +11,7 @@ pub enum Kind {
     Foreign,
 }
 
-/// Returns which program a database belongs to. `application` is the number in the file header that identifies the
-/// program.
+/// Returns the kind of a database. `application` is the number in the file header that identifies this program.
 ///
 /// # Errors
 /// The errors of the database.
@@ -27,9 +26,9 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     })
 }
 
-/// Applies the missing migration steps in one transaction, and returns the state of the database before. Step `k`
+/// Applies the missing migration steps in one transaction, and returns the previous kind of the database. Step `k`
 /// converts version `k` to version `k + 1`. A database of another program or of a later version is not changed. If two
-/// processes migrate at once, the second waits and then finds nothing to do.
+/// processes migrate at once, the second one waits and then has nothing to do.
 ///
 /// # Errors
 /// The errors of the database.

@@ -77,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// Objective that the algorithm minimises, if there is exactly one.
+    /// Objective that the algorithm minimises, or `None` if the algorithm has no objective or more than one.
     #[getter]
     fn minimised(&self) -> Option<&'static str> {
         match makespan::minimised(&self.planned.algorithm) {

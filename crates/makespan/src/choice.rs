@@ -74,9 +74,9 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     if plans { spec } else { quick(instance).0.to_owned() }
 }
 
-/// Returns the objectives at which an algorithm's plans aim. `spec` is its spec, such as
-/// `optimise[objective=makespan]`; `optimise` without an objective aims at weighted completion. The result is empty for
-/// a Pareto front, which holds plans for several objectives, and for an unknown name.
+/// Returns the objectives that an algorithm minimises. `spec` is the spec of the algorithm, such as
+/// `optimise[objective=makespan]`. Without an objective, `optimise` minimises the weighted completion. The result is
+/// empty for an unknown name, and for a Pareto front, because its plans minimise different objectives.
 pub fn minimised(spec: &str) -> &'static [Objective] {
     let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
     if name != "optimise" {

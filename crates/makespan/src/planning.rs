@@ -275,8 +275,8 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`]. It then searches about ten times as long if this may prove more, within the time
-/// limit if there is one.
+/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, the function then searches about ten
+/// times as long, but not beyond the time limit.
 ///
 /// # Errors
 /// The errors of [`bound`].

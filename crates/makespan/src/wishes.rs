@@ -18,7 +18,7 @@ use crate::{STEADY_STATE, catalogue, default_algorithm};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// Spec of the algorithm. If it is missing, the default algorithm for the instance is used.
+    /// Spec of the algorithm. `None` selects the default algorithm for the instance.
     pub algorithm: Option<String>,
     /// Name of an objective, or `pareto`.
     pub objective: Option<String>,
@@ -28,7 +28,7 @@ pub struct Wishes {
     pub makespan_at_most: Option<String>,
 }
 
-/// An option that the algorithm does not accept.
+/// An option cannot be applied to the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
     /// The algorithm does not have this parameter.
@@ -38,7 +38,7 @@ pub enum WishError {
         algorithm: String,
         /// The option.
         option: String,
-        /// Algorithms that have this parameter.
+        /// Names of the algorithms with this parameter.
         able: String,
     },
     /// Both the spec and an option state the parameter.
@@ -59,7 +59,8 @@ impl Wishes {
     /// supports no other objective.
     ///
     /// # Errors
-    /// [`WishError`], if the algorithm does not take an option, or the spec already states it.
+    /// [`WishError`] if the algorithm does not have the parameter of an option, or if the spec already states this
+    /// parameter.
     pub fn spec(&self, instance: &Instance) -> Result<String, WishError> {
         let Self { algorithm, objective, time_limit, makespan_at_most } = self;
         let spec = algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance));
@@ -89,8 +90,8 @@ impl Wishes {
     }
 }
 
-/// Refuses a parameter that the algorithm does not have, or that the spec already states. An unknown algorithm is
-/// refused later.
+/// Refuses a parameter that the algorithm does not have, or that the spec already states. This function accepts unknown
+/// algorithms, because a later step refuses them.
 fn check(spec: &str, name: &str, stated: &str, key: &'static str) -> Result<(), WishError> {
     let option = key.replace('-', "_");
     let has = |entry: &&crate::Entry| entry.parameters.iter().any(|parameter| parameter.name == key);

@@ -37,7 +37,8 @@ pub struct Entry<K = OfScheduler> {
 /// What a scheduler has besides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
-    /// Objectives that its plans aim at. For `optimise`, these are the objectives that its parameter can select.
+    /// Objectives that the scheduler minimises. For `optimise`, the list has the objectives that the parameter
+    /// `objective` can select.
     pub minimises: &'static [Objective],
     /// What is proved.
     pub guarantee: &'static str,

@@ -133,7 +133,7 @@ impl Spec {
     }
 }
 
-/// Returns whether all brackets are closed, and each only once.
+/// Returns whether the brackets in a text are balanced.
 fn brackets_match(text: &str) -> bool {
     let depth = text.chars().try_fold(0_u32, |depth, c| match c {
         '[' => Some(depth + 1),

@@ -5,8 +5,8 @@ pub fn split_specs(list: &str) -> Vec<String> {
     outside_brackets(list).map(|part| part.trim().to_owned()).collect()
 }
 
-/// Returns the parts between the commas outside brackets. A closing bracket without an opening one is an ordinary
-/// character.
+/// Returns the parts of a text between the commas outside brackets. A closing bracket without an opening bracket is an
+/// ordinary character.
 pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
     text.split(move |c: char| {
@@ -20,7 +20,8 @@ pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the title of a spec for figures and tables: the algorithm with the values of its parameters, such as
-/// `list, saf` for `list[order=saf]`. An on/off parameter keeps its key.
+/// `list, saf` for `list[order=saf]`. The title contains the key of a parameter whose value is a number, `yes` or `no`,
+/// and otherwise only the value.
 pub fn spec_title(spec: &str) -> String {
     let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
     let part = |part: String| match part.split_once('=') {

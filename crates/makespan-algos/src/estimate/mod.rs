@@ -19,28 +19,28 @@ const AHEAD: usize = 256;
 /// A millionth.
 const UNIT: i128 = 1_000_000;
 
-/// Replaces guesses by the median of the tasks that have ended, and refines run times that were learned before.
+/// Replaces guessed run times by the median run time of ended tasks, and corrects run times that were learned before.
 ///
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) takes a median. The median is taken over the first of its kinds
-///   in which tasks have ended. Times are compared on the fewest processors of each task, by the known or guessed
-///   speed-up of the task.
-/// * A task whose time was learned before ([`Estimate::Learned`]) takes its own time, multiplied by a median ratio. The
-///   ratios are those of the actual to the expected time of learned tasks of its kind. Only ends after the estimate was
-///   made count, because the estimate contains the earlier ends. In the median, the earlier runs behind the estimate
-///   count as ratios of one, at most nine of them.
+/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. Among the kinds of the task, the first
+///   kind with an ended task is used, and the new estimate is the median time of its ended tasks. Times are compared on
+///   the fewest processors of each task, by the known or guessed speed-up of the task.
+/// * A task whose time was learned before ([`Estimate::Learned`]) takes the learned time, multiplied by a median ratio.
+///   A ratio is the actual time over the expected time of an ended task of the same kind whose time was learned as
+///   well. Only tasks that ended after the estimate was made count, because the estimate already contains the earlier
+///   ends. In the median, each earlier run on which the estimate is based counts as a ratio of one, up to nine runs.
 /// * A task whose time is stated keeps it.
 ///
-/// Only the latest 50 ends of a kind count, as in the history. Estimates are replaced at the first end, and later when
-/// a median has moved by more than a tenth. No estimate is longer than the walltime.
+/// Only the latest 50 ended tasks of a kind count, as in the history. Estimates are replaced when the first task of a
+/// kind ends, and later whenever a median has changed by more than a tenth. No estimate is longer than the walltime.
 ///
 /// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, D. Tsafrir, Y. Etsion and
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the
-/// last two run times. Complexity: the cost of an end does not depend on the number of earlier ends. If estimates are
-/// replaced, the cost is proportional to the number of released and unfinished tasks of the kind, plus some hundred.
-/// Tasks that are released much later get their estimate at their release.
+/// last two run times. Complexity: the time for the end of a task does not depend on the number of earlier ends. If
+/// estimates are replaced, the time is proportional to the number of released and unfinished tasks of the kind, plus a
+/// few hundred. A task that is released later gets its new estimate at its release.
 ///
 /// ```
 /// use makespan_algos::estimate::Medians;
@@ -109,8 +109,8 @@ impl Medians {
         medians
     }
 
-    /// Adds the tasks that have arrived since the last call, with the instants when their estimates were `made`.
-    /// Returns their known run times.
+    /// Adds the tasks that have arrived since the last call. `made` returns the instant at which the estimate of a task
+    /// was made. Returns their known run times.
     pub fn grow(
         &mut self,
         instance: &Instance,

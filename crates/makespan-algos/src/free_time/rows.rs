@@ -1,19 +1,21 @@
-//! Several amounts over time: free or held, of one node or of a platform.
+//! Free or held amounts of processors and resources over time, of one node or of a platform.
 
-/// Amounts that change at instants, in two flat arrays sorted by time. The first step also stands for the time before it, and the last
-/// one never ends. A change joins neighbouring steps that it made equal.
+/// Several amounts as step functions of time, in two flat arrays sorted by time. The first step also covers all earlier
+/// time, and the last step never ends. After a change, equal neighbouring steps are joined.
 ///
-/// A question takes O(log n + steps that it meets) for n steps. A change also moves the steps behind it.
+/// With n steps, a query takes O(log n) plus the number of steps in its period. A change also moves all later steps in
+/// the arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<A> {
     width: usize,
-    /// The beginning of each step, ascending.
+    /// The first instant of each step, ascending.
     begins: Vec<i64>,
-    /// The row of each step, one row after another.
+    /// The amounts of each step, one row of `width` amounts after another.
     amounts: Vec<A>,
-    /// The number of leading amounts of which every question asks for at least one.
+    /// The number of leading amounts of a row that are counts of processors. Every query needs at least one of these
+    /// processors.
     cells: usize,
-    /// The first step that may have one of these: all before it have none.
+    /// The first step in which one of the first `cells` amounts may be above zero. In all earlier steps they are zero.
     head: usize,
 }
 
@@ -24,7 +26,7 @@ impl<A: Clone> Clone for Rows<A> {
         clone
     }
 
-    /// Copies into the buffers of `self`.
+    /// Copies the rows of `source` into the buffers of `self`.
     fn clone_from(&mut self, source: &Self) {
         self.begins.clone_from(&source.begins);
         self.amounts.clone_from(&source.amounts);
@@ -33,8 +35,8 @@ impl<A: Clone> Clone for Rows<A> {
 }
 
 impl<A: Copy + Default + Ord> Rows<A> {
-    /// Returns constant amounts from an instant on. `cells`: how many leading ones are such that every question of
-    /// [`Rows::earliest`] asks for some of one.
+    /// Returns rows with constant amounts from the instant `from` on. In every call of [`Rows::earliest`], `serves`
+    /// must refuse a row in which the first `cells` amounts are zero.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -44,7 +46,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.width
     }
 
-    /// Returns if there is no step at all, as in a default value.
+    /// Returns whether there is no step, as in a default value.
     pub fn is_empty(&self) -> bool {
         self.begins.is_empty()
     }
@@ -74,25 +76,25 @@ impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns the step at an instant.
     #[inline]
     pub fn step_at(&self, at: i64) -> usize {
-        // Most questions are about the first step that has anything left.
+        // Most queries are about the first step with free processors.
         if self.begins.get(self.head + 1).is_none_or(|&next| at < next) && self.begins[self.head] <= at {
             return self.head;
         }
         self.begins.partition_point(|&begin| begin <= at).saturating_sub(1)
     }
 
-    /// Returns the first step, not before the one at an instant, that may have anything left.
+    /// Returns the step at an instant, or the first later step that may have free processors.
     #[inline]
     pub fn begin(&self, at: i64) -> usize {
         if at < self.begins[self.head] { self.head } else { self.step_at(at) }
     }
 
-    /// Returns the instants after one at which a step begins.
+    /// Returns the instants later than `after` at which steps begin.
     pub fn instants(&self, after: i64) -> impl Iterator<Item = i64> {
         self.begins[self.begins.partition_point(|&begin| begin <= after)..].iter().copied()
     }
 
-    /// Returns the rows of `step` and of those after it that begin before `until`.
+    /// Returns the rows of `step` and of the later steps that begin before `until`.
     #[inline]
     pub fn rows(&self, step: usize, until: i64) -> impl Iterator<Item = &[A]> {
         let rows = self.amounts[(step + 1) * self.width..].chunks_exact(self.width.max(1));
@@ -100,7 +102,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         std::iter::once(self.row(step)).chain(later.take_while(move |later| *later.0 < until).map(|later| later.1))
     }
 
-    /// Writes the least of each amount from an instant in `step` to `until`.
+    /// Writes into `least` the minimum of each amount from an instant in `step` to `until`.
     #[inline]
     pub fn least(&self, step: usize, until: i64, least: &mut Vec<A>) {
         least.clear();
@@ -110,7 +112,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant, from `at` to `latest`, from which all rows serve for `duration`.
+    /// Returns the first instant from `at` to `latest` after which all rows of the next `duration` ticks serve.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -133,7 +135,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         serves(self.row(self.len() - 1)).then_some(start)
     }
 
-    /// Changes the rows from one instant to another; an `until` of `i64::MAX` means for ever.
+    /// Applies `change` to the rows from the instant `from` to `until`. An `until` of `i64::MAX` means forever.
     pub fn change(&mut self, from: i64, until: i64, change: impl FnMut(&mut [A])) {
         let from = from.max(self.begins[0]);
         if from >= until {
@@ -160,7 +162,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         }
     }
 
-    /// Forgets the time before an instant.
+    /// Removes the steps that end at the instant `before` or earlier.
     pub fn forget(&mut self, before: i64) {
         let past = self.step_at(before);
         self.begins.drain(..past);
@@ -182,7 +184,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         step + 1
     }
 
-    /// Drops a step that equals the one before it.
+    /// Removes a step if its row equals the row of the previous step.
     fn join(&mut self, step: usize) {
         if 0 < step && step < self.len() && self.row(step - 1) == self.row(step) {
             self.begins.remove(step);
@@ -198,7 +200,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// An array of the amounts at each tick gives the same answers.
+        /// Compares all queries with an array that has the amounts at each tick.
         #[test]
         fn rows_agree_with_amounts_at_each_tick(
             changes in prop::collection::vec((0_i64..40, 1_i64..20, 0_i64..4, 0_i64..4, any::<bool>()), 0..20),
@@ -211,7 +213,7 @@ mod tests {
             for (from, length, a, b, gives) in changes {
                 let sign = if gives { 1 } else { -1 };
                 let ticks = &mut plain[from as usize..(from + length) as usize];
-                // Leading amounts that let the search skip steps do not fall below zero.
+                // The search skips steps by the first amount, so this amount must not fall below zero.
                 let a = if gives { a } else { ticks.iter().map(|row| row[0]).fold(a, i64::min).max(0) };
                 let change = |row: &mut [i64]| (row[0], row[1]) = (row[0] + sign * a, row[1] + sign * b);
                 rows.change(from, from + length, change);

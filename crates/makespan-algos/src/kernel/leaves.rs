@@ -28,12 +28,12 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A figure of which a tree keeps the least.
+/// A value whose minimum a tree keeps.
 pub(crate) trait Least: Copy + PartialEq {
-    /// More than the figure of any entry.
+    /// A value above the value of every entry.
     const NONE: Self;
 
-    /// Returns the least of both, in each of its parts.
+    /// Returns the minimum of two values, in each of their components.
     fn least(self, other: Self) -> Self;
 }
 
@@ -61,7 +61,7 @@ impl Least for Asked {
     }
 }
 
-/// A tree over a list with the least figure below each node.
+/// A tree over a list that keeps, for each node, the minimum of the values below the node.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<T> {
     least: Vec<T>,
@@ -75,13 +75,14 @@ impl<T> Default for Tree<T> {
 }
 
 impl<T: Least> Tree<T> {
-    /// Empties the tree; keeps its memory.
+    /// Removes all entries, and keeps the memory.
     pub fn clear(&mut self) {
         self.least.clear();
         self.leaves = 0;
     }
 
-    /// Sets the figures from an entry on. The list must not be shorter than before, unless the tree was cleared.
+    /// Sets the values of all entries from the entry `from` on. The list must not be shorter than before, unless the
+    /// tree was cleared.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };
@@ -102,7 +103,7 @@ impl<T: Least> Tree<T> {
         }
     }
 
-    /// Sets the figure of an entry.
+    /// Sets the value of an entry.
     pub fn set(&mut self, entry: usize, figure: T) {
         let mut node = self.leaves + entry;
         self.least[node] = figure;
@@ -116,23 +117,24 @@ impl<T: Least> Tree<T> {
         }
     }
 
-    /// Returns the figure of an entry.
+    /// Returns the value of an entry.
     pub fn get(&self, entry: usize) -> T {
         self.least[self.leaves + entry]
     }
 
-    /// Returns the least of all figures.
+    /// Returns the minimum of all values.
     pub fn all(&self) -> T {
         self.least.get(1).copied().unwrap_or(T::NONE)
     }
 
-    /// Returns the first entry from `from` on that is admitted, in O(log n) steps beyond those that it passes over. A figure that is not
-    /// admitted stands for entries of which none is.
+    /// Returns the first admitted entry from the entry `from` on. If the minimum of several entries is not admitted,
+    /// none of these entries may be admitted. Takes O(log n) steps, and more if the minimum of some entries is admitted
+    /// but none of these entries is.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))
     }
 
-    /// Returns the first entry that is admitted, if each figure is that of some entry below.
+    /// Returns the first admitted entry. The minimum at each node must equal the value of some entry below the node.
     pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
         if !admits(self.all()) {
             return None;

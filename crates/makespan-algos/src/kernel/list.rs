@@ -36,7 +36,7 @@ impl Allotted {
 /// task. O(n log n): a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
-    /// The allotments of tasks that wait.
+    /// The allotments of the waiting tasks.
     waiting: Tree<u32>,
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrivals: Vec<usize>,

@@ -127,10 +127,12 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Extends the expired beliefs about ends, and adds repaired processors. Returns whether anything changed.
+    /// Extends the expected ends that have passed, and adds repaired processors. Returns whether any expected end or
+    /// any free processor has changed.
     ///
-    /// The tasks in the sorted list `ending` end at this instant, but the policy has not seen their ends yet. They keep
-    /// the beliefs of the instant before. So a belief depends only on the present, not on the last event.
+    /// The tasks in the sorted list `ending` end at this instant, but the policy has not seen their ends yet. These
+    /// tasks keep their previous expected ends. So an expected end depends only on the current instant, not on the last
+    /// event.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);

@@ -112,9 +112,10 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// Extends each expired belief by a quarter until it lies in the future. Returns whether any belief had expired.
+    /// Extends each expected end that has passed by a quarter until it lies in the future. Returns whether any expected
+    /// end had passed.
     ///
-    /// A task that ends now keeps the belief of the instant before until the policy sees its end.
+    /// A task that ends now keeps its previous expected end until the policy sees the end.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
@@ -259,8 +260,8 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     queue.iter().map(|place| place.task).collect()
 }
 
-/// Job 0 runs longer than its estimate. An unrelated arrival before its end must not change which job starts at its
-/// end.
+/// Job 0 runs longer than its estimate. If another job arrives before job 0 ends, the same job must start at the end of
+/// job 0.
 #[test]
 fn an_unrelated_event_does_not_change_a_schedule() {
     for passes in ["event", "instant"] {

@@ -130,8 +130,8 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants for the criterion of cost. These use long tasks to fill processors up to a deadline, but
-    /// short schedules sometimes have a better utilisation.
+    /// Returns the variants for the criterion of cost. These variants use long tasks to fill processors up to a
+    /// deadline, but short schedules sometimes have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -141,7 +141,7 @@ impl CriticalJobs {
 }
 
 /// Returns the utilisation of a variant in parts of 10^9: the busy time over the open time from the first release to
-/// its end. [`makespan_core::Metrics::utilisation`] has the same definition.
+/// the end of the variant. [`makespan_core::Metrics::utilisation`] has the same definition.
 fn utilisation(instance: &Instance, variant: &Variant) -> i128 {
     let open = instance.availability().open_area(instance.first_release(), variant.finish);
     if open > 0 { variant.busy.saturating_mul(1_000_000_000) / open } else { 0 }
@@ -179,8 +179,8 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns the plans for all shares of the time. The remarks are those of the last share, which is the whole time
-    /// up to the deadline and is usually chosen.
+    /// Returns variants of the plan for each share of the time between HEFT's end and the deadline. The remarks come
+    /// from the plan for the last share, the whole time up to the deadline, because this plan is usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {

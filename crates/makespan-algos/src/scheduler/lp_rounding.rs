@@ -10,20 +10,22 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// task gets the slower one if that is at least `rho` of the mixture, else the faster one, but never more than `mu` processors; then
 /// a list by falling bottom level.
 ///
-/// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under precedence
-/// constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K. Jansen, H. Zhang, "An
-/// approximation algorithm for scheduling malleable tasks under general precedence constraints", ACM Trans. Algorithms 2(3), 2006,
-/// DOI 10.1145/1159892.1159899, with rho = 0.43.
-/// Assumptions: processors are always open. Guarantee (makespan): the ratio to the optimum on m processors is
-/// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of `1 .. (m + 1) / 2`
-/// that minimises it. For rho = 0.43 it rises to 4.7306, as in Jansen and Zhang. It holds if all tasks are monotone, start at one
-/// processor and need nothing else, there are no release dates, no data transfers and no bags, and all processors are equal and
-/// always open. The ratio is multiplied by the relative gap of the programme's solution, usually at most 1.001. Each task with a
-/// law adds some ticks, because the times of laws are rounded up (see the proof below).
+/// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under
+/// precedence constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K.
+/// Jansen, H. Zhang, "An approximation algorithm for scheduling malleable tasks under general precedence constraints",
+/// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899, with rho = 0.43.
+/// Assumptions: processors are always open.
+/// Guarantee (makespan): the ratio to the optimum on m processors is
+/// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of
+/// `1 .. (m + 1) / 2` that minimises the ratio. For rho = 0.43 the ratio rises with m to 4.7306, as in Jansen and
+/// Zhang. The guarantee holds if all tasks are monotone, accept one processor and need nothing else, there are no
+/// release dates, no data transfers and no bags, and all processors are equal and always open. The ratio is multiplied
+/// by the relative gap of the programme's solution, usually at most 1.001. Each task with a law adds some ticks,
+/// because the times of laws are rounded up (see the proof below).
 /// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges.
-/// Deviations: the programme is solved by fictitious play, not by a solver; its areas are convex in time, where theirs are
-/// bounded by a function that is nowhere larger; speeds and needs are left to the list, and are in the programme as the share of what is
-/// scarcest.
+/// Deviations: the programme is solved by fictitious play, not by a solver; its areas are convex in time, where theirs
+/// are bounded by a function that is nowhere larger; speeds and needs are left to the list, and are in the programme as
+/// the share of what is scarcest.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
@@ -39,9 +41,10 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// # Proof of the guarantee
 ///
 /// Let `m` processors be equal and all tasks monotone. So with the number `l` of processors, the time `t(l)` never
-/// grows and the area `W(l) = l t(l)` never falls. If an allotment is no faster than a smaller one, it has the time of
-/// the smaller one. Let `x` be the times of the solution, `w` the convex functions below the areas, and `C` the value.
-/// Then every path of `x` is at most `C`, and so is `sum w(x) / m`.
+/// grows and the area `W(l) = l t(l)` never falls. An allotment that is no faster than a smaller allotment gets the
+/// time of the smaller allotment. Let `x` be the task times in the solution of the programme, `w` the convex functions
+/// below the areas, and `C` the value of the solution. Then every path of `x` is at most `C`, and `sum w(x) / m` is at
+/// most `C`.
 ///
 /// 1. *Rounding.* The time `x` is `q` times the time of a slow allotment plus `1 - q` times the time of a fast one, and
 ///    `w(x)` mixes their areas in the same way. The slow allotment is taken if `q >= rho`: its time is at most
@@ -49,14 +52,14 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 ///    its area at most `w(x) / (1 - q) <= w(x) / (1 - rho)`. Call the allotment `l'`.
 /// 2. *Cap.* `l = min(l', mu)`. Its area is at most `W(l')`. If `l' > mu`, the fast allotment `k >= l' > mu` has `t(k) <= x`, and
 ///    `mu t(mu) = W(mu) <= W(k) = k t(k) <= m x`. So `t(l) <= x / rho` if `l < mu`, and `t(l) <= max(1 / rho, m / mu) x` always.
-/// 3. *List.* Let `T1`, `T2` and `T3` be the total time with at most `mu - 1` busy processors, with `mu` to `m - mu`,
-///    and with more (`mu <= (m + 1) / 2`). During `T1` and `T2` every ready task fits, so some path runs all this time,
-///    and during `T1` none of its tasks is capped: `rho T1 + min(rho, mu / m) T2 <= C`. By area,
+/// 3. *List.* Let `T1` be the total time with at most `mu - 1` busy processors, `T2` with `mu` to `m - mu`, and `T3`
+///    with more (`mu <= (m + 1) / 2`). During `T1` and `T2` every ready task fits, so some path runs all this time, and
+///    during `T1` none of its tasks is capped: `rho T1 + min(rho, mu / m) T2 <= C`. By area,
 ///    `T1 + mu T2 + (m - mu + 1) T3 <= m C / (1 - rho)`. Together, the makespan is at most
 ///    `C (m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`.
 ///
-/// The times of laws are rounded up to ticks. So `W(i)` may fall by `i` ticks, and a cap adds at most `mu` ticks of
-/// area and one tick of path to a task.
+/// The run times of speed-up laws are rounded up to ticks. So `W(i)` may fall by `i` ticks, and a cap adds at most `mu`
+/// ticks of area and one tick of path to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
     /// Above which part of the way to its longer time a task gets that, in hundredths.

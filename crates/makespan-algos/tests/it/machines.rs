@@ -156,7 +156,7 @@ proptest! {
 }
 
 proptest! {
-    // The search runs on the same instances each time, because on other instances it may miss an optimum.
+    // The test uses the same instances each time, because on other instances the search may miss an optimum.
     #![proptest_config(ProptestConfig { cases: crate::cases(150), rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]

@@ -44,7 +44,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
-    /// A step for an edge is shorter by this factor: a price that is out of balance moves tasks through all of their room.
+    /// Steps for prices of edges are shorter by this factor, because a wrong price of an edge moves tasks from one end
+    /// of their time window to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
@@ -82,7 +83,7 @@ impl CostSearch {
         self.ascent.step(done, point.value, rise, |at| if at < kinds { 1.0 } else { edge });
     }
 
-    /// Returns those of kinds of nodes, and of edges.
+    /// Splits a list of all prices into the prices of kinds of nodes and the prices of edges.
     fn prices(&self, all: &[f64]) -> Prices {
         let (kinds, edges) = all.split_at(self.programme.kinds * self.programme.periods);
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }

@@ -149,17 +149,17 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 /// Returns bounds on the makespan from resources and processors in use, and from the longest path. There is at most one
 /// bound of each kind for each commodity.
 ///
-/// Complexity: O(r + e) for r ways to run tasks and e edges, times the number of windows (at most 1024, fewer for many
-/// tasks) and of paths (at most 200, fewer for many tasks). Each path takes O(n^2) more if area arcs between n tasks
-/// are checked. Then deductions from a deadline follow, for at most `work` steps. The longest path and the first
-/// windows of each commodity do not depend on the clock; flows and deductions stop when its time is over.
+/// Complexity: Takes O(r + e) for each window and each path, for r ways to run tasks and e edges. There are at most
+/// 1024 windows and 200 paths, and fewer for many tasks. A path takes an additional O(n^2) if area arcs between n tasks
+/// are checked. Deductions from a deadline follow, with at most `work` steps. The longest path and the first windows of
+/// each commodity do not depend on `clock`. Flows and deductions stop at the time limit of `clock`.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // Part of the time is kept for deductions. Windows are cheap, so the windows of all commodities are checked before
-    // the flows. The longest window of each commodity is checked even after the time limit.
+    // The flows leave a part of the time limit for the deductions. Windows are cheap, so the windows of all commodities
+    // are checked before the flows. The longest window of each commodity is checked even after the time limit.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

@@ -1,9 +1,10 @@
 //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs: prices in time that all tasks of a
 //! job pay, while the job chooses when it ends.
 //!
-//! The bound of [`JobPrices`] is concave in the prices. The search begins with those of a fluid machine that does the jobs one after another
-//! ([`fluid`]); the least of each task and each job is made smooth, and Adam's steps climb it while the smoothing falls. Any
-//! prices are a proof. Machines that differ cost shares of one price in time, at which the same work costs about the same everywhere.
+//! The bound of [`JobPrices`] is concave in the prices. The search begins with those of a fluid machine that does the
+//! jobs one after another ([`fluid`]). Then the search smooths the minimum of each task and each job, and maximises the
+//! bound by Adam's steps while the smoothing decreases. Any prices are a proof. Machines that differ cost shares of one
+//! price in time, at which the same work costs about the same everywhere.
 //!
 //! Source: as [`crate::cost`], of jobs that choose when they end.
 

@@ -1,4 +1,4 @@
-//! Finds the machines that are ready in time to take part before the end.
+//! Finds the machines that become available early enough to run jobs before the end of the schedule.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

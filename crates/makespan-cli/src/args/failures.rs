@@ -36,7 +36,7 @@ pub struct FailureOptions {
     /// Continue an interrupted run; without --folder, the latest run of this instance
     ///
     /// Jobs that succeeded do not run again, unless their commands were edited. For makefiles and workflows of
-    /// Snakemake, the jobs are those that make or Snakemake would run now
+    /// Snakemake, the run consists of the jobs that make or Snakemake would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
     /// With --resume, run jobs that did not succeed again

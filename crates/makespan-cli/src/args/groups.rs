@@ -1,4 +1,4 @@
-//! List of commands in the help, in groups.
+//! The list of commands in the help text, in groups.
 
 use std::fmt::Write as _;
 

@@ -29,9 +29,9 @@ pub struct MachineOptions {
     pub platform: Option<PathBuf>,
     /// Machines of a cluster: slurm, a partition of it, or a folder with saved output of Slurm
     ///
-    /// Within a Slurm job (`SLURM_JOB_ID`), these are the nodes of the job. Otherwise these are the nodes of the
-    /// partition that accept jobs, planned as if they were empty. `simulate` without a file reads the queue of the
-    /// cluster with its running jobs
+    /// Within a Slurm job (`SLURM_JOB_ID`), these are the nodes of the job. Otherwise, the machines are the nodes of
+    /// the partition that accept jobs, planned as if these nodes were empty. `simulate` without a file reads the queue
+    /// of the cluster with its running jobs
     #[arg(help_heading = "Machines", long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s

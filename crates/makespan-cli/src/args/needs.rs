@@ -14,7 +14,8 @@ pub struct NeedsArguments {
     pub memory: Option<u64>,
     /// Total number of GPUs, distributed over the nodes in turn
     ///
-    /// A quarter of the tasks then requests 1, 2, 4 .. GPUs, up to the GPUs of the largest node, with equal probability
+    /// A quarter of the tasks then requests GPUs. Each power of two up to the number of GPUs of the largest node has
+    /// the same probability
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub gpus: Option<u32>,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::SlurmOptions;
 
-/// The number of shards, and where they run.
+/// Options for the number of shards and the machines on which shards run.
 #[derive(Args)]
 pub struct ShardOptions {
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub struct ShardOptions {
 }
 
 impl ShardOptions {
-    /// Returns true if the options request shards.
+    /// Returns whether the options request shards.
     pub const fn are_asked(&self) -> bool {
         self.shards.is_some() || self.slurm.on.is_some()
     }

@@ -13,7 +13,7 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// Returns the time as it was written.
+    /// Returns the time limit as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -66,7 +66,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
     Ok(place_of(options)?.platform().map(Platform::processors))
 }
 
-/// Executes a run. Prints its outcome unless the run is part of another command.
+/// Executes a run. Prints the outcome of the run unless the run is part of another command.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let mut place = place_of(options)?;
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
@@ -103,7 +103,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     session.ended(&begun, trace, &watch)
 }
 
-/// A run from its source to its end.
+/// A run: reads the source, makes the plan, and executes the jobs.
 struct Session<'a> {
     options: &'a RunOptions,
     instance: Instance,
@@ -117,8 +117,8 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Returns the session, and the memory that records run times. An invalid run is refused before anything is printed
-    /// or written.
+    /// Returns the session, and the recorder of run times for the history. An invalid run is refused before anything is
+    /// printed or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source) -> Result<(Self, Memory)> {
         let Source { loaded, oversubscribed } = source;
         let mut past = Past::open(&options.history, options.source.stated_template());

@@ -1,4 +1,4 @@
-//! Commands `makespan setup` and `makespan completions`, also used by another program of the workspace.
+//! The commands `makespan setup` and `makespan completions`, which `makespan-lab` uses as well.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,8 +14,8 @@ use miette::{Result, miette};
 use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
-/// Shells that load completions from a data folder: the shell, its folder, and the text before and after the program
-/// name in the file name.
+/// Shells that load completions from a folder below the user's data folder. For each shell, the entry has the folder,
+/// and the text before and after the program name in the file name.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),

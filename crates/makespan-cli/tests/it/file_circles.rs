@@ -1,7 +1,7 @@
 //! Checks that the files of each crate do not import each other in circles, directly or through other files.
 //!
-//! An import counts as an import of the file that defines the name. `mod` lines and re-exports do not count. Imports from the modules
-//! that contain the file do not count either.
+//! An import of a re-exported name counts as an import of the file that defines the name. `mod` lines and re-exports do
+//! not count. Imports from parent modules of the file do not count either.
 
 mod modules;
 
@@ -12,7 +12,7 @@ use cargo_metadata::MetadataCommand;
 
 use modules::{Read, modules, resolve};
 
-/// The imported names for each file and each file that it imports from.
+/// For each file, the files that it imports from, with the imported names.
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
@@ -50,7 +50,7 @@ fn circles_are_found_and_re_exports_are_none() {
     }
 }
 
-/// Returns the circles of files. Each is a text: a line with all files, then a line for each import.
+/// Returns the circles of files. Each circle is a text: a line with all files, then a line for each import.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         arrows.keys().map(|from| (from.as_str(), reached(from, arrows))).collect();
@@ -74,7 +74,7 @@ fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Returns the imports between the files of a crate. `root` is the path of its root file.
+/// Returns the imports between the files of a crate. `root` is the path of the root file of the crate.
 fn arrows(root: &str, read: Read) -> Arrows {
     let modules = modules(root, read);
     let mut arrows: Arrows = modules.iter().map(|module| (module.file.clone(), BTreeMap::new())).collect();

@@ -3,8 +3,8 @@
 /// Number of entries after which memory is freed.
 const STEP: usize = 1 << 16;
 
-/// Returns the entries of a list in their order, and frees their memory on the way. So when a list of a million jobs is
-/// converted to another list, memory never holds both lists in full.
+/// Returns the entries of a list in order, and frees the memory of the entries that it has returned. So when a list of
+/// a million jobs is converted to another list, memory never holds both lists in full.
 ///
 /// ```
 /// assert!(makespan_core::emptied(vec![3, 1, 2]).eq([3, 1, 2]));
@@ -14,7 +14,7 @@ pub fn emptied<T>(mut list: Vec<T>) -> impl ExactSizeIterator<Item = T> {
     Emptied(list)
 }
 
-/// Returns the entries from the last to the first.
+/// An iterator that returns the entries of a list from the last to the first.
 struct Emptied<T>(Vec<T>);
 
 impl<T> Iterator for Emptied<T> {

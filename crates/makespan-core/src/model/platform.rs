@@ -113,7 +113,8 @@ impl Platform {
     /// Most processors that a platform may have.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Maximum number of nodes if nodes have resources, because plans store the free amounts of each node.
+    /// Maximum number of nodes of a platform whose nodes have resources. The limit bounds the memory of schedulers,
+    /// which store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// A flat homogeneous cluster, one node.
@@ -303,8 +304,8 @@ impl Platform {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
 
-    /// Returns the position of the node with this name. This takes constant time for equal nodes that are stored once,
-    /// and linear time otherwise.
+    /// Returns the position of the node with this name. Takes constant time if all nodes are equal and stored only
+    /// once, and linear time otherwise.
     pub fn position_of(&self, name: &str) -> Option<usize> {
         self.list.position(name)
     }

@@ -125,7 +125,7 @@ impl Time {
         Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
     }
 
-    /// Reads such seconds at the beginning of a text. Returns the time and the rest of the text.
+    /// Reads seconds, such as `12` or `0.125`, at the beginning of a text. Returns the time and the rest of the text.
     fn first_of_plain(text: &[u8]) -> Option<(Self, &[u8])> {
         const DIGITS: usize = 9;
         let number = |digits: &[u8]| {
@@ -160,7 +160,7 @@ impl Time {
     /// ```
     pub fn of_plain_list(text: &str) -> Option<Vec<Self>> {
         let mut rest = text.trim_ascii().strip_prefix('[')?.strip_suffix(']')?.as_bytes();
-        // An entry needs about five bytes: four digits and a comma.
+        // Assume five bytes for each entry: four digits and a comma.
         let mut times = Vec::with_capacity(rest.len() / 5 + 1);
         loop {
             let (time, behind) = Self::first_of_plain(rest.trim_ascii_start())?;

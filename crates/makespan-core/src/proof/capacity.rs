@@ -4,10 +4,10 @@ use super::CertificateError;
 use super::error::malformed;
 use crate::model::{Instance, ResourceId, ResourceKind, Time};
 
-/// The processors of a node, and when they are closed.
+/// The number of processors of a node, and the periods in which they are closed.
 pub(super) struct Open<'a> {
     processors: i128,
-    /// Numbers of processors that are closed in the same periods.
+    /// Groups of processors that are closed in the same periods: the number of processors, and the periods.
     closed: Vec<(i128, &'a [(Time, Time)])>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Open<'a> {
         Self { processors: own.len().into(), closed: closed.filter(|closed| closed.0 > 0).collect() }
     }
 
-    /// Returns the open time of all processors together within a window; `None` on overflow.
+    /// Returns the total open time of all processors within a window; `None` on overflow.
     pub(super) fn within(&self, from: i128, until: i128) -> Option<i128> {
         let closed =
             self.closed.iter().flat_map(|&(count, periods)| periods.iter().map(move |&period| (count, period)));

@@ -12,7 +12,7 @@ pub enum CertificateError {
     /// A job that is not in the instance.
     #[error("the certificate names job {0}, which the instance does not have")]
     UnknownJob(JobId),
-    /// Data that are no certificate of their kind.
+    /// The certificate is malformed.
     #[error("the certificate is malformed: {0}")]
     Malformed(String),
     /// The deadline is not refuted.
@@ -72,7 +72,7 @@ pub enum CertificateError {
     },
 }
 
-/// Returns the error of data that are no certificate of their kind.
+/// Returns [`CertificateError::Malformed`] with a description of the problem.
 pub(super) fn malformed<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
     Err(CertificateError::Malformed(problem.into()))
 }

@@ -7,13 +7,14 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// Bound from the last job: it ends at the proven bound on the makespan or later, and every other job ends after its
-/// longest path or later.
+/// A bound from the job that ends last. This job ends at the proven bound on the makespan or later, and every other job
+/// ends at the end of its longest path or later.
 ///
-/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In any schedule some
-/// job `l` ends at `M` or later, so the sum of the weighted ends is at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the least
-/// of these sums over all jobs `l` that can be last. A job for which another job waits cannot be last. Bounds on the
-/// other objectives follow in the same way. A job without a deadline is never late.
+/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
+/// any schedule some job `l` ends at `M` or later, so the sum of the weighted ends is at least
+/// `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can be last. A
+/// job for which another job waits cannot be last. The mean flow and the lateness are bounded in the same way. A job
+/// without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// Proof of a bound on the makespan of the instance.
@@ -52,7 +53,8 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job, in file order. Single tasks on equal processors need no list of the nodes.
+/// Returns the earliest end of each job, in file order. For single tasks on equal processors, the function does not
+/// visit the nodes.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
@@ -98,11 +100,11 @@ mod tests {
         let ticks = |seconds: i64| i128::from(s(seconds).ticks());
         let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
         assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
-        // The first part is 1 * 4 + 3 * 6. If the job of weight 1 is last, it ends 6 s later; if the job of weight 3 is
-        // last, it ends 4 s later.
+        // The sum w_j e_j is 1 * 4 + 3 * 6. If the job of weight 1 is last, this job ends 6 s later and adds 6. If the
+        // job of weight 3 is last, that job ends 4 s later and adds 12.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
-        // If job a is last, it is 1 s late. Job b is always at least 1 s late.
+        // Job b is always at least 6 s - 5 s = 1 s late. If job a is last, job a is 10 s - 9 s = 1 s late.
         assert_eq!(value(Objective::MaxLateness), ticks(1));
         assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
     }

@@ -191,7 +191,7 @@ impl MachinePrices {
         Ok(Some(all.0))
     }
 
-    /// Returns the nodes that have a price. Among millions of nodes most have none.
+    /// Returns the nodes with a positive price. On platforms of millions of nodes, most prices are zero.
     fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, Open<'a>)> {
         let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);
         priced.map(|(node, &price)| (price, Open::new(instance, node))).collect()

@@ -27,7 +27,7 @@ impl Kind for Paths {
     }
 }
 
-/// Returns the end of the longest path of each job, in ticks.
+/// Returns for each job the end of its longest path, in ticks.
 pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
     let spans = Spans::new(&Places::new(instance), instance);
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()

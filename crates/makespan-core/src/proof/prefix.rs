@@ -82,14 +82,14 @@ impl Prefix {
         self.instants.last().copied().unwrap_or(0)
     }
 
-    /// The instants at which the price may change.
+    /// Returns the instants at which the price may change.
     pub(super) fn instants(&self) -> impl Iterator<Item = i128> {
         self.instants.iter().map(|&instant| instant.into())
     }
 
-    /// The integral until an instant, which may be later than any that ticks can count.
+    /// Returns the integral of the price from zero to `instant`. The instant may be beyond the range of `i64`.
     pub(super) fn until(&self, instant: i128) -> i128 {
-        // After the last instant it is the same.
+        // The price is zero after the last instant, so later instants have equal integrals.
         self.at(i64::try_from(instant).unwrap_or(i64::MAX))
     }
 

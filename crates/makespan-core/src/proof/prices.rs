@@ -11,7 +11,8 @@ pub(super) fn check<'p>(prices: impl IntoIterator<Item = &'p i64>) -> Result<(),
     if prices.into_iter().any(|&price| price < 0) { malformed("a price must not be negative") } else { Ok(()) }
 }
 
-/// Checks lists of prices that change at instants, in units of `2^-scale`: each list has a price from each instant to the next one.
+/// Checks lists of prices in units of `2^-scale`. Each list has one price for each period between two consecutive
+/// instants.
 pub(super) fn check_in_time<'p>(
     instants: &[Time],
     scale: u32,
@@ -33,7 +34,7 @@ pub(super) fn check_in_time<'p>(
     Ok(())
 }
 
-/// Checks that there is something for each node.
+/// Checks that a list has one entry for each node.
 pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), CertificateError> {
     if each.len() == instance.platform().nodes().len() { Ok(()) } else { malformed("each node needs its prices") }
 }
@@ -48,7 +49,7 @@ pub(super) fn check_sequential(instance: &Instance) -> Result<(), CertificateErr
 pub(super) struct Sum(pub(super) i128);
 
 impl Sum {
-    /// Adds an amount; `None` stands for one that leaves 128 bits.
+    /// Adds an amount; `None` stands for an amount that exceeds 128 bits.
     pub(super) fn add(&mut self, amount: Option<i128>) -> Result<(), CertificateError> {
         self.0 = amount.and_then(|amount| self.0.checked_add(amount)).ok_or(CertificateError::Overflow)?;
         Ok(())
@@ -58,17 +59,19 @@ impl Sum {
 /// Returns the integer that follows from the payments of the jobs (`paid`) and the price of all open time (`sold`), both in units of
 /// `2^-scale`. The integer is rounded down and is not negative.
 pub(super) fn left(paid: i128, sold: i128, scale: u32) -> Result<i128, CertificateError> {
-    // A shift rounds down, the safe direction.
+    // A shift rounds down, so the bound stays valid.
     paid.checked_sub(sold).map(|left| (left >> scale).max(0)).ok_or(CertificateError::Overflow)
 }
 
-/// Returns the mean flow of jobs whose completions add up to at least `ends`, in thousandths of a tick.
+/// Returns a lower bound on the mean flow in thousandths of a tick. `ends` is a lower bound on the sum of the
+/// completion times of all jobs.
 pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// Returns the makespan that follows when everything that must be held for an end by `deadline` is more than there is.
+/// Returns the bound `deadline` plus one tick on the makespan if a schedule that ends by `deadline` needs more than the
+/// available amount.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);
@@ -76,7 +79,8 @@ pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i1
     Err(CertificateError::NotRefuted { deadline, needed, available })
 }
 
-/// Returns what all time until `end` costs that is open, by the prices of each node between instants.
+/// Returns the cost of the open time of all nodes until `end`, at the price of each node in each period between two
+/// instants.
 pub(super) fn sold(
     instance: &Instance,
     instants: &[Time],

@@ -19,7 +19,7 @@ const FIRST: u32 = 0x0010_FF80;
 /// assert_eq!(bytes_of_text(&text).as_ref(), b"caf\xe9.txt");
 /// ```
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
-    // First byte of the characters that represent bytes. Earlier characters do not begin with this byte.
+    // First byte of the characters that represent bytes. Characters below U+100000 do not begin with this byte.
     const LEAD: u8 = 0xF4;
     let bytes = match String::from_utf8(bytes) {
         Ok(text) if !text.as_bytes().contains(&LEAD) => return text,

@@ -1,4 +1,4 @@
-//! Numbers with nouns for sentences.
+//! Writes a number with its noun, for sentences.
 
 use std::fmt::Display;
 

@@ -7,10 +7,10 @@ use crate::schedule::{Placement, Schedule};
 /// Most placements and transfers that are listed.
 const MAX: usize = 20_000_000;
 
-/// Maximum number of shorter periods that are tried. Each is `SHORTER` times as long as the previous one.
+/// Maximum number of shorter periods that are tried. Each period is `SHORTER` times as long as the previous one.
 const TRIED: i32 = 60;
 const SHORTER: f64 = 0.8;
-/// Number of tasks above which start-up and clean-up hardly matter.
+/// Number of tasks above which the time for start-up and clean-up is negligible.
 const FEW: u128 = 5000;
 
 /// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
@@ -82,11 +82,11 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the period with which all tasks of the applications end earliest. It tries this period and shorter ones
-    /// with the same rates. For many tasks, it returns this period.
+    /// Returns the period with which all tasks of the applications end earliest. The candidates are this period and
+    /// shorter periods with the same rates. For many tasks, returns this period without a search.
     ///
     /// A long period loses little throughput to rounding; a short period loses little time to start-up and clean-up.
-    /// Each period that it tries is a fifth shorter than the previous one.
+    /// Each candidate is a fifth shorter than the previous one.
     #[must_use]
     pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
         let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();

@@ -14,7 +14,8 @@ use crate::status::{Status, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
-/// Maximum number of edits of an instance after which a status from before the first edit still belongs to the run.
+/// Maximum number of edits of an instance. After more edits, a status file from before the first edit no longer belongs
+/// to the run.
 const MOST_EDITS: i64 = 1_000_000;
 
 /// How every journal begins.
@@ -54,7 +55,7 @@ impl Found {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
             Err(error) if how.resume && how.recover && error.is_damage() => {
-                // Records in the journal of another run say nothing about this run.
+                // If the journal belongs to another run, its records do not count for this run.
                 let is_own = !matches!(error, JournalError::OtherRun { .. });
                 let own = lines(&bytes).filter(|_| is_own);
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
@@ -139,8 +140,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
-    // A killed session may have left this file. Removing it, instead of overwriting it, keeps the content of a hard
-    // link elsewhere.
+    // A killed session may have left a file of this name. Remove the file instead of overwriting it, because a hard
+    // link elsewhere may share its content.
     let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;
@@ -229,8 +230,8 @@ impl Statuses {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
-    /// Returns an error if all statuses belong to another run than the journal. Each edit of the instance moves the
-    /// origin of the run by one nanosecond.
+    /// Returns an error if there are status files but none of them belongs to the run of the journal. After each edit
+    /// of the instance, the origin of the run is one nanosecond later.
     fn are_of_run(&self, path: &Path, origin: i64, files: &Files) -> Result<(), JournalError> {
         let own = origin - MOST_EDITS..=origin;
         if self.of_tasks().any(|status| own.contains(&status.claim.run)) {

@@ -97,7 +97,7 @@ pub enum JournalError {
         /// State of the file: "exists", or "is a symbolic link".
         what: &'static str,
     },
-    /// The journal in this folder belongs to another run of the instance.
+    /// The journal in this folder belongs to another run of the same instance.
     #[error(
         "{status} and {path} belong to different runs of this instance; restore the journal of this folder, or resume the other run in its \
          own folder. `--resume --recover` continues from the status files of this folder"
@@ -105,7 +105,7 @@ pub enum JournalError {
     OtherRun {
         /// Path of the journal.
         path: PathBuf,
-        /// A status file of the run to which the folder belongs.
+        /// A status file of the other run.
         status: PathBuf,
     },
     /// A line that is no record, or not the one that is due.

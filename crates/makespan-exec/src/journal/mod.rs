@@ -168,7 +168,7 @@ impl Journal {
         Self::check_beside(folder, instance, how, &[])
     }
 
-    /// Works like [`Journal::check`], for a new run that also writes files with these names.
+    /// Works like [`Journal::check`], and for a new run also refuses existing files with the names in `results`.
     pub(crate) fn check_beside(
         folder: &Path,
         instance: &Instance,
@@ -295,8 +295,8 @@ fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
     Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
-/// Locks the folder of a run with this file. Also returns whether an earlier session made the file. A new file gets the
-/// mark of a run.
+/// Locks the folder of a run with this file. Also returns whether the lock file of an earlier session existed. A new
+/// lock file gets the mark of a run.
 pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
     let (mut file, is_new) = match created(path) {
@@ -307,7 +307,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            // If the disk is full, the new lock stays empty. Locks of earlier versions are empty as well.
+            // If the disk is full, the new lock file stays empty. Lock files of earlier versions are empty as well.
             Ok(()) if is_new => {
                 let _ = file.write_all(MARK.as_bytes());
                 return Ok((file, false));

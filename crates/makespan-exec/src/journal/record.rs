@@ -22,12 +22,13 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
-    /// New tasks arrived; they follow the existing tasks. Only runs with arriving jobs have this record.
+    /// New tasks arrived. Their numbers follow the numbers of the existing tasks. Only runs with arriving jobs have
+    /// this record.
     Grown {
         /// Those that are new.
         list: TaskList,
     },
-    /// Data that distinguish the tasks of this instance from those of an edited instance.
+    /// Data that distinguish the tasks of this instance from the tasks of an edited instance.
     Tasks {
         /// The tasks, by number.
         list: TaskList,
@@ -61,7 +62,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gpus: Option<Vec<u64>>,
     },
-    /// A submitted task started. Until this record, the time of the submission counts as its start.
+    /// A submitted task started. Before this record, the instant of the submission counts as the start of the task.
     Begun {
         /// Which task.
         #[serde(rename = "job")]

@@ -12,7 +12,7 @@ use crate::storage::{Disk, Storage};
 /// Content of a lock that a session made. It marks the folder of a run.
 pub(crate) const MARK: &str = "makespan run\n";
 
-/// Returns whether a session of a run made this lock.
+/// Returns whether a session of a run created this lock file.
 pub fn is_lock_of_a_run(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && has_mark(path).unwrap_or(false)
 }
@@ -23,7 +23,7 @@ pub(crate) fn has_mark(path: &Path) -> io::Result<bool> {
 }
 
 /// Refuses a folder with a file that a new run would overwrite. A session that was killed before it wrote its journal
-/// may leave its lock and the files in `results`, but no output and no status.
+/// may have left its lock file and the files in `results`, but no output files and no status files.
 ///
 /// # Errors
 /// [`JournalError::Stranger`] with the path of the file.

@@ -237,14 +237,14 @@ fn a_status_without_its_start_is_noticed() {
     let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
     assert_eq!((open_tasks(&history), history.runs.len()), (vec![2], 2));
     drop(journal);
-    // A status of another run is ignored if there is also a status of this run.
+    // The status file of another run is ignored if a status file of this run exists.
     leave_status(folder.path(), &instance, history.origin + 7, 2, 0);
     let (_, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
     assert_eq!(open_tasks(&history), [2]);
 }
 
-/// Tests two folders with runs of one instance, with every combination of actions in both. A journal copied from the
-/// other folder is refused, and recovery ignores it.
+/// Tests two folders with runs of one instance, with every pair of actions in the two folders. A journal copied from
+/// the other folder is refused, and recovery ignores it.
 #[test]
 fn the_journal_of_another_run_of_the_same_instance_is_refused() {
     for done in [1, 2, 3] {

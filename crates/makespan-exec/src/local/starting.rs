@@ -73,8 +73,8 @@ impl Local {
         Spare::start(post, self.started, group, self.sender.clone())
     }
 
-    /// Creates empty outputs in the folder of the run, and deletes the outputs of an earlier attempt. An error includes
-    /// the name of the file.
+    /// Creates empty output files in the folder of the run, and deletes the output files of an earlier attempt. An
+    /// error contains the name of the file.
     fn empty<'a>(&self, files: &'a TaskFiles) -> Result<(), (&'a str, io::Error)> {
         let folder = self.folder.path();
         let empty = |name: &'a String| {

@@ -20,7 +20,7 @@ fn no_child_that_is_born_during_a_stop_outlives_its_job() {
     for attempt in 0..TRIES {
         let temporary = tempfile::tempdir().unwrap();
         let log = temporary.path().join("log");
-        // `&&` prevents a late line if the signal reaches the sleep before its shell.
+        // `&&` prevents a further line of output if the signal reaches `sleep` before it reaches the shell.
         let script = format!(
             "echo begun >>{log}; i=0; while [ $i -lt 150 ]; do (sleep 2 && echo late >>{log}) & i=$((i+1)); done; wait",
             log = log.display()

@@ -2,9 +2,10 @@
 //!
 //! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}`
 //! (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs
-//! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). Version 5 gives the types of profiles
-//! other names. A delay takes its stated time. A parallel profile takes the time of its computation, and a composition
-//! takes the sum of the times of its parts. Communication takes no time. The time of any other profile is a guess.
+//! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the types of profiles
+//! have other names. A delay takes its stated time. A parallel profile takes the time of its computation, and a
+//! composition takes the sum of the times of its parts. Communication takes no time. The time of any other profile is a
+//! guess.
 
 mod profile;
 
@@ -91,7 +92,7 @@ struct JobEntry {
     #[serde(default)]
     walltime: Figure,
     profile: Scalar<Label>,
-    /// Jobs that this job waits for. The key is a proposal in Batsim's documentation.
+    /// Jobs that this job waits for. Batsim's documentation proposes this key.
     #[serde(default)]
     dependencies: Option<serde::de::IgnoredAny>,
 }
@@ -108,8 +109,8 @@ impl FromLiteral for Label {
 }
 
 /// Returns a platform of `SimGrid` with speeds relative to its first host, and the number of floating-point operations
-/// a second of that host. On this host a delay takes its stated time. `unit` is the number of operations in a unit of
-/// work of the platform. The third value is a warning if the speeds differ.
+/// a second of that host. A delay takes its stated time on the first host. `unit` is the number of operations in a unit
+/// of work of the platform. The third part of the result is a warning if the speeds differ.
 pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
     let first = platform.nodes().iter().find(|node| node.processors > 0)?;
     let speed = first.speed;

@@ -88,8 +88,9 @@ pub struct ReadMachines {
 const SIMGRID_UNIT: f64 = 1e6;
 
 /// Reads only the machines of a file. The file is a native instance or a platform of `SimGrid`, and it may be
-/// compressed. From a native instance, this takes the platform and the times when processors are unavailable, and
-/// ignores the jobs. With `strict`, a platform of which a part would be ignored is an error.
+/// compressed. If the file is a native instance, the function returns its platform and the times when processors are
+/// unavailable, and ignores its jobs. With `strict`, the function returns an error if a part of the platform would be
+/// ignored.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -126,7 +127,7 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
     Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
-/// Reads the machines of a platform of `SimGrid`, which need not be UTF-8.
+/// Reads the machines of a platform file of `SimGrid`. The file may have another encoding than UTF-8.
 fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
     let Decoded { text, remark } = decoded(bytes);
     let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, &text)?;
@@ -139,7 +140,7 @@ fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMach
     Ok(ReadMachines { instance, remarks, lost_network, unit_flops: Some(SIMGRID_UNIT) })
 }
 
-/// Reads the machines of a file, as [`read_machines`] does, without what is remarked.
+/// Reads the machines of a file, as [`read_machines`] does, and drops the warnings.
 ///
 /// # Errors
 /// The errors of [`read_machines`].

@@ -6,14 +6,15 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// Maximum number of times on nodes that are kept (128 MiB). A file may exceed it if it states at least a quarter of
-/// the times explicitly. A task with times on nodes keeps one time for each node of the platform.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). A file that states at least a quarter of these times
+/// explicitly may exceed the maximum. A task with times on nodes keeps one time for each node of the platform.
 const MOST: usize = 1 << 24;
 
-/// Number of names that are searched for a similar one.
+/// Maximum number of node names that are compared with an unknown name, to suggest a similar name.
 const COMPARED: usize = 1000;
 
-/// Positions of nodes by name. A platform of equal nodes has no list: their names contain their numbers.
+/// Positions of nodes by name. A platform of equal nodes needs no list, because the name of a node contains its
+/// position.
 #[derive(Debug, Default)]
 pub(super) enum Positions<'a> {
     #[default]
@@ -24,10 +25,10 @@ pub(super) enum Positions<'a> {
 
 impl<'a> Positions<'a> {
     /// Returns the positions of the nodes of a platform. `tasks` is the number of tasks with times on nodes, and
-    /// `stated` the number of times that they state in total.
+    /// `stated` is the total number of times that these tasks state.
     ///
     /// # Errors
-    /// A sentence, if the times would need too much memory.
+    /// An error message if the times would need too much memory.
     pub fn new(platform: &'a Platform, tasks: usize, stated: usize) -> Result<Self, String> {
         let nodes = platform.node_count();
         let most = MOST.max(4 * stated);

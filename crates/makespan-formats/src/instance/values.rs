@@ -131,10 +131,10 @@ pub(super) enum OneOrMany<T, M> {
 
 /// A type that can be an entry of a list.
 pub(super) trait Entry: DeserializeOwned {
-    /// True if a reader should first take the whole JSON list as text.
+    /// True if a reader should first read the whole JSON list as one text.
     const AT_ONCE: bool = false;
 
-    /// Reads the text of a JSON list if all its entries are plain values.
+    /// Reads a JSON list from its text. Returns `None` unless all entries are plain values.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -158,7 +158,7 @@ impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
     }
 }
 
-/// [`OneOrMany`], read from the text of a JSON value.
+/// A [`OneOrMany`] that is read from the text of a JSON value.
 struct RawOneOrMany<T, M>(OneOrMany<T, M>);
 
 impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {
@@ -187,7 +187,7 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
     }
 }
 
-/// Returns an error in the text of a JSON list with its place in the list.
+/// Adds the place in the list to an error in the text of a JSON list.
 fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
     struct Listed<T, M>(PhantomData<(T, M)>);
 

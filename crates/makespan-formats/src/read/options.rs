@@ -28,7 +28,8 @@ pub struct ReadOptions {
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
-    /// True to refuse a log of which a record would be skipped or changed, and any other file with an impossible value.
+    /// True to refuse a log if a record would be skipped or changed, and any other file if it contains an impossible
+    /// value.
     pub strict: bool,
     /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
     /// platform. Of its memory and GPUs a list has what its commands need.

@@ -75,7 +75,7 @@ fn a_line_of_stars_is_no_project_without_its_headings() {
     }
 }
 
-/// A label in another encoding refuses no graph, no project and no platform.
+/// A label in another encoding than UTF-8 does not make a graph, a project or a platform unreadable.
 #[test]
 fn texts_in_other_encodings_are_read() {
     let dot = |graph: &str| [b"digraph { ", graph.as_bytes(), b" a [label=\"\xe9\"] a -> b }"].concat();

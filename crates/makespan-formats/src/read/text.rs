@@ -9,11 +9,11 @@ use crate::encoding::{Decoded, decoded, line_of};
 use crate::error::{FormatError, Place};
 use crate::input::{Input, MARK, without_mark};
 
-/// Reads a whole file into one text. If a line is too long, the reading stops before it keeps the line.
+/// Reads a whole file into one text. Stops with an error as soon as a line exceeds the limit.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
     let bytes = bytes(input, name, format)?;
     if format == Format::List {
-        // Names of files in commands need not be UTF-8.
+        // Commands may contain file names that are not UTF-8.
         return Ok(text_of_bytes(bytes));
     }
     String::from_utf8(bytes)
@@ -40,7 +40,7 @@ pub(super) fn text_in_any_encoding(
     }
 }
 
-/// Reads all bytes of a file but its byte order mark.
+/// Reads all bytes of a file, without the byte order mark.
 fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     let mut lines = format.row().longest_line.map(|most| Lines { most, line: 1, length: 0 });
@@ -64,7 +64,7 @@ fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, F
     Ok(bytes)
 }
 
-/// Checks for lines that are too long.
+/// Detects lines that are too long.
 struct Lines {
     most: usize,
     line: usize,

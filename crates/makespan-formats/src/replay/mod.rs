@@ -72,7 +72,8 @@ pub struct ReplayOptions {
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
     /// Floating-point operations in a unit of work of `platform`, if the platform states speeds in operations a second,
-    /// as `SimGrid` does. A workload of Batsim then takes its run times from these speeds instead of `flops`.
+    /// as `SimGrid` does. The run times of a Batsim workload then follow from the speeds of the platform instead of
+    /// from `flops`.
     pub unit_flops: Option<f64>,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,

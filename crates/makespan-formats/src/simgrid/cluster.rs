@@ -7,7 +7,8 @@ use super::reading::{Reading, Wrong, computing, delay, figure, needed, shared};
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
-/// Maximum number of hosts in one cluster, because a few bytes can declare very many.
+/// Maximum number of hosts in one cluster. The limit is necessary because a few bytes of XML can declare billions of
+/// hosts.
 const MAX_HOSTS: usize = 100_000;
 
 /// Adds the hosts of an element and returns their names.
@@ -21,7 +22,7 @@ fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// Reads a cabinet. Its network is ignored, because another element declares the backbone.
+/// Reads a cabinet. The network of the cabinet is ignored, because another element declares the backbone.
 pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     into.lose((node.range().start, "the network of <cabinet> is not supported".into()));
     hosts(node, into).map(drop)
@@ -70,7 +71,7 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     Ok(())
 }
 
-/// Returns numbers such as `0-3,8`; a few files have a semicolon in place of a comma.
+/// Returns the numbers in a text such as `0-3,8`. A few files have a semicolon in place of a comma.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
     let mut numbers = Vec::new();

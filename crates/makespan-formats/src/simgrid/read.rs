@@ -15,7 +15,8 @@ use crate::xml;
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
-/// Reads the hosts of a platform file of `SimGrid`, and its network if this is a tree. `file` is the name for errors.
+/// Reads the hosts of a platform file of `SimGrid`, and the network if it is a tree. `file` is the name of the file in
+/// errors.
 ///
 /// # Errors
 /// [`FormatError`] with the line, for broken XML, a host without a speed, or a file without hosts.

@@ -1,4 +1,4 @@
-//! State while a platform is read, and attributes that several elements share.
+//! State of the reader of a platform, and attributes that several elements share.
 
 use roxmltree::Node;
 
@@ -9,9 +9,10 @@ use crate::ignored::Ignored;
 /// A problem and the byte at which it stands.
 pub(super) type Wrong = (usize, String);
 
-/// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another one.
+/// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another host.
 pub(super) const MASTER: &str = "master_host";
-/// Ranges of the only host that a cluster or a cabinet for the resource manager has, which is then named `master_host0`.
+/// Texts of the attribute `radical` of a cluster or cabinet with a single host, number 0. A cluster for the resource
+/// manager has the prefix `master_host`, so this host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
 /// Elements and attributes that need no warning: they are read elsewhere, or they describe notes, routing or drawing.
@@ -48,8 +49,9 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether hosts run jobs: Batsim gives none to hosts with the role `master` or `storage`, and none to `master_host`, its usual
-/// master, or `master_host0`, the only host of a cluster or a cabinet, unless a role is stated.
+/// Returns whether hosts run jobs. Batsim runs no jobs on hosts with the role `master` or `storage`. If no role is
+/// stated, it also runs no jobs on the host `master_host`, and on `master_host0` if this is the only host of a cluster
+/// or a cabinet.
 fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
@@ -63,7 +65,8 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// Returns the processors and the speed of hosts. A host of speed 0, such as a battery, runs no jobs and is counted.
+/// Returns the processors and the speed of hosts. A host of speed 0, such as a battery, runs no jobs and is counted as
+/// ignored.
 pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, f64), Wrong> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
@@ -73,7 +76,8 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, 
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))
 }
 
-/// Returns `speed`, which older files name `power`; if there are several (one for each performance state), the speed of `pstate` or the first.
+/// Returns the speed from the attribute `speed`, or from `power` in older files. If there are several speeds (one for
+/// each performance state), returns the speed that `pstate` selects, or else the first speed.
 fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
@@ -100,7 +104,8 @@ fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
         .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
-/// Refuses links that are not shared between transfers, or on which transfers slow each other down.
+/// Refuses links with a sharing policy in which transfers do not share the bandwidth (`FATPIPE`), or slow each other
+/// down (`WIFI`).
 pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
     match node.attribute(key) {
         None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
 
-/// Content of all zones of a platform.
+/// The hosts, routers and routes of all zones of a platform.
 #[derive(Default)]
 pub(super) struct Zone {
     pub places: Vec<Place>,
@@ -14,7 +14,7 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Returns whether links connect the hosts.
+    /// Returns whether routes connect the hosts. A single host needs no route.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }

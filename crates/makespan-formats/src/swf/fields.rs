@@ -93,7 +93,7 @@ pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     }
 }
 
-/// Returns a time, or `None` if it is missing (negative).
+/// Returns a time, or `None` if the field is negative, which means that the time is missing.
 ///
 /// # Errors
 /// The time is above 292 years.

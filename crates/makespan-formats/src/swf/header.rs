@@ -35,7 +35,7 @@ impl Header {
     /// Takes a line that starts with `;`.
     ///
     /// # Errors
-    /// The key and the number of processors, if that cannot be read.
+    /// Key and text of the number of processors, if the number is unreadable.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };

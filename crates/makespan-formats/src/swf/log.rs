@@ -1,4 +1,4 @@
-//! Conversion of a log into an instance, and its options.
+//! Converts a log into an instance, and defines the options of this conversion.
 
 use makespan_core::Instance;
 

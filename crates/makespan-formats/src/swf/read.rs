@@ -157,7 +157,7 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// Returns the fields of a record, or `None` if the record has too many.
+    /// Returns the fields of a record, or `None` if the record has too many fields.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {
@@ -183,8 +183,9 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the run time of a record, with the anomaly in it if there is one. Returns `None` for a job that never
-/// started: its status is 5 (cancelled), and it has no run time, or a run time of 0 and no processors.
+/// Returns the run time of a record, and its anomaly if the run time is odd. Returns `None` for a job that never
+/// started. A job that never started has status 5 (cancelled), and either no run time or a run time of 0 and no
+/// processors.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

@@ -1,5 +1,5 @@
-//! Checks each key, column and field that a format defines. Each must be used, or be named in a warning that `--strict`
-//! refuses, or be listed in `docs/formats.md` as ignored.
+//! Checks each key, column and field that a format defines. Each key must be used, named in a warning that is an error
+//! with `--strict`, or listed in `docs/formats.md` as ignored.
 
 mod bases;
 
@@ -9,13 +9,13 @@ use makespan_formats::{NextflowTrace, ReadOptions, parse_instance, parse_machine
 /// An instance with its warnings, or an error.
 type Found = Result<(String, String), String>;
 
-/// A file of a format, with changes that add keys.
+/// A file of a format, with replacements that add keys to it.
 struct Base {
     /// Row for the format in the table of ignored keys.
     row: &'static str,
     read: fn(&str, bool) -> Found,
     text: &'static str,
-    /// For each key: a text in the file, its replacement that contains the key, and the key.
+    /// For each key: a text in the file, a replacement for this text that contains the key, and the key.
     keys: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -76,7 +76,7 @@ fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
             let changed = text.replacen(from, to, 1);
             let (instance, remarks) = match read(&changed, false) {
                 Ok(found) => found,
-                // The error for a contradiction names the key.
+                // An error about a contradiction also names the key.
                 Err(error) => {
                     assert!(error.contains(key), "{row}: {key}: {error}");
                     continue;
@@ -127,7 +127,8 @@ fn each_number_counts() {
     }
 }
 
-/// A single unusable optional value does not make a file unreadable: a warning names it, and `--strict` refuses it.
+/// One unusable optional value does not make a file unreadable. A warning names the value, and with `--strict` the
+/// value is an error.
 #[test]
 fn one_value_that_is_not_needed_refuses_no_file() {
     let wf = |machine: &str, command: &str, more: &str| {

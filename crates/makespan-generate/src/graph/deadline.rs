@@ -1,11 +1,11 @@
-//! Deadlines that a user could state.
+//! Adds deadlines to compound jobs.
 
 use makespan_core::{Context, Instance, Job, Platform, Time};
 
 use crate::GenerateError;
 
 /// Sets the deadline of a job to its release plus `factor` times HEFT's makespan for the job alone on idle processors.
-/// This time is rounded up to a millisecond, which files can state exactly.
+/// The multiple of the makespan is rounded up to a whole millisecond, so that files can state the deadline exactly.
 pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(), GenerateError> {
     let failed = |reason: String| GenerateError::Algorithm(format!("heft: {reason}"));
     let alone = Instance::new(platform.clone(), vec![job.clone().with_release(Time::ZERO)], Vec::new())?;

@@ -1,6 +1,6 @@
-//! Structure of a random graph, before its tasks have run times.
+//! The structure of a random graph whose tasks have no run times yet.
 
-/// Tasks with their kinds and shares of the volume, and the edges between them.
+/// Tasks with their kinds and their shares of the volume, and the edges between the tasks.
 pub(super) struct Drawn {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,

@@ -26,7 +26,7 @@ impl Law {
     /// All laws.
     pub const ALL: [Self; 2] = [Self::Downey, Self::Amdahl];
 
-    /// Returns the name on the command line.
+    /// Returns the name of the law on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Downey => "downey",
@@ -34,7 +34,7 @@ impl Law {
         }
     }
 
-    /// Returns a random law for at most `most` processors, with rounded parameters that stay short in files.
+    /// Returns a random law for up to `most` processors. Its parameters are rounded, so that they are short in files.
     pub(super) fn draw(self, most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
         let places = |value: f64, of: f64| (value * of).round() / of;
         match self {

@@ -31,8 +31,8 @@ const MAX_EDGES: f64 = 1e7;
 pub struct GraphOptions {
     /// Structure of the graphs.
     pub shape: Shape,
-    /// Number of tasks of each job. A workflow takes the next smaller possible size, with at least one task of each
-    /// kind.
+    /// Number of tasks of each job. If a workflow of this size is not possible, the size is the next smaller possible
+    /// one, with at least one task of each kind.
     pub tasks: usize,
     /// Number of jobs.
     pub jobs: usize,
@@ -53,10 +53,10 @@ pub struct GraphOptions {
     pub fastest: f64,
     /// Bandwidth between any two processors, in bytes a second.
     pub bandwidth: f64,
-    /// Mean time between the releases of two jobs, in seconds; exponential. Without it, all jobs are released at 0.
+    /// Mean time between two consecutive releases, in seconds; exponential. With `None`, all jobs are released at 0.
     pub gap: Option<f64>,
     /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for the job alone on the
-    /// idle platform. Without it, there are no deadlines.
+    /// idle platform. With `None`, there are no deadlines.
     pub deadline: Option<f64>,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
@@ -176,7 +176,7 @@ fn out_of_range(name: &'static str, value: f64) -> GenerateError {
 fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut node = |index: usize| {
-        // Two decimal places are enough, and keep speeds short in files.
+        // Round speeds to two decimal places, so that they are short in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
         Node { speed, ..Node::new(format!("n{index}"), options.cores) }
     };
@@ -189,7 +189,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
     let digits = drawn.shares.len().saturating_sub(1).to_string().len();
     let task = |(index, &(kind, share)): (usize, &(&str, f64))| {
         let volume = share * random.random_range(options.volume.0..=options.volume.1);
-        // Files can state milliseconds exactly.
+        // Round times to milliseconds, because files can state them exactly.
         let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
         let profile = match options.parallel {
             1 => Profile::rigid(1, time),

@@ -43,8 +43,8 @@ pub(super) fn fork_join(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates a sequence of fork-joins. The join of one is the fork of the next. The mean number of branches is about
-/// the square root of the number of tasks, and each fork-join has 1 to twice the mean.
+/// Generates a sequence of fork-joins. The join of a fork-join is the fork of the next one. The mean number of branches
+/// is about the square root of the number of tasks. Each fork-join has between 1 and twice the mean number of branches.
 pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mean = (tasks as f64).sqrt().round().max(1.0) as usize;
     let mut drawn = Drawn::new();
@@ -64,14 +64,15 @@ pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
 /// Minimum number of tasks for a fork-join; fewer tasks form a chain.
 const FORKS: usize = 4;
 
-/// Generates parts that are in series, or parallel between a fork and a join, and repeats this within each part.
+/// Generates a series-parallel graph: divides the tasks into parts that are in series, or in parallel between a fork
+/// and a join, and divides each part in the same way.
 pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mut drawn = Drawn::new();
     part(&mut drawn, tasks.max(2), &[], random);
     drawn
 }
 
-/// Adds a part with this number of tasks, the first of which waits for the tasks `after`. Returns the last task. Each
+/// Adds a part with `tasks` tasks. The first task of the part waits for the tasks `after`. Returns the last task. Each
 /// part is divided at random, so the depth of nested parts is about the logarithm of the number of tasks.
 fn part(drawn: &mut Drawn, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
     if tasks < FORKS {

@@ -13,11 +13,11 @@ use crate::GenerateError;
 
 /// Structure of a task graph.
 ///
-/// The first three workflows are those of S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008,
-/// DOI 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other workflows are those of T. Coleman et al.,
-/// "`WfCommons`: A framework for enabling scientific workflow research and development", Future Generation Computer
-/// Systems 128, 2022, DOI 10.1016/j.future.2021.09.043. Their structure is reproduced, with the kinds of tasks in rough
-/// proportion.
+/// The first three workflows come from S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008, DOI
+/// 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other workflows come from T. Coleman et al., "`WfCommons`: A
+/// framework for enabling scientific workflow research and development", Future Generation Computer Systems 128, 2022,
+/// DOI 10.1016/j.future.2021.09.043. The graphs reproduce the structure of these workflows, and roughly the proportions
+/// of the kinds of tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     /// Layers of 1 to `width` tasks. Each task waits for one task of the previous layer, and for each other task of
@@ -25,14 +25,14 @@ pub enum Shape {
     Layers {
         /// Maximum number of tasks of a layer.
         width: usize,
-        /// Probability of each further edge between neighbouring layers.
+        /// Probability of each further edge between a task and a task of the previous layer.
         density: f64,
     },
-    /// One task after the other.
+    /// Tasks in series.
     Chain,
     /// A first task, then all others in parallel, then a last task.
     ForkJoin,
-    /// A sequence of fork-joins. The number of branches is about the number of fork-joins.
+    /// A sequence of fork-joins. A fork-join has about as many branches as the sequence has fork-joins.
     Stages,
     /// Parts in series or in parallel, with the same structure within each part.
     SeriesParallel,
@@ -40,23 +40,23 @@ pub enum Shape {
     Cholesky,
     /// LU factorisation of a matrix of tiles, without pivots.
     Lu,
-    /// Mosaics of the sky: images are projected, compared in pairs, corrected and added up.
+    /// Mosaics of images of the sky. The images are projected, compared in pairs, corrected and combined.
     Montage,
-    /// Genomes: parallel parts with four steps each, then three common steps.
+    /// Genome sequencing. Parallel parts have four steps each, and three common steps follow.
     Epigenomics,
-    /// Earthquakes: two wave fields produce many seismograms, and each seismogram has a peak value.
+    /// Earthquake hazards. Many seismograms are computed from two wave fields, and a peak value from each seismogram.
     CyberShake,
-    /// Populations: individuals of each chromosome are merged, and mutations are compared with them.
+    /// Genomes of populations. The data of individuals are merged for each chromosome and compared with mutations.
     Genomes,
-    /// A database of sequences is searched in parallel.
+    /// A parallel search in a database of sequences.
     Blast,
-    /// Reads are aligned in parallel to an index that is built first.
+    /// Sequence alignment. An index is built, and then DNA sequences are aligned to the index in parallel.
     Bwa,
-    /// Signals of stations, processed separately and then combined.
+    /// Signals of seismic stations, which are processed separately and then combined.
     Seismology,
-    /// Soy beans: samples with six steps each, which are then combined.
+    /// Genomes of soy beans. Samples are processed in six steps each, and then combined.
     SoyKb,
-    /// Archived reads: each is fetched, unpacked and aligned.
+    /// Archived DNA sequences. Each sequence is fetched, unpacked and aligned.
     SraSearch,
 }
 
@@ -81,7 +81,7 @@ impl Shape {
         Self::SraSearch,
     ];
 
-    /// Returns the name in files and on the command line.
+    /// Returns the name of the shape in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Layers { .. } => "layers",
@@ -103,7 +103,7 @@ impl Shape {
         }
     }
 
-    /// Generates a graph with about this number of tasks.
+    /// Generates a graph with about `tasks` tasks.
     pub(super) fn draw(self, tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
         match self {
             Self::Layers { width, density } => layers(tasks, width, density, random),

@@ -13,7 +13,7 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
             let instance = draw(shape, tasks, 3);
             let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
             let next = match shape {
-                // Some numbers of tasks do not correspond to a matrix, or to samples with all their steps.
+                // For some numbers of tasks there is no matrix, or no set of samples with all their steps.
                 Shape::Cholesky | Shape::Lu => tasks / 2,
                 Shape::SoyKb | Shape::Genomes => tasks - 16,
                 _ => tasks - 5,
@@ -38,8 +38,8 @@ fn the_same_seed_draws_the_same_and_another_something_else() {
     }));
 }
 
-/// Checks the numbers of tasks against the papers. The longest path has three kernels for each step but the last, which
-/// has one.
+/// Checks the numbers of tasks against the papers. The longest path has three kernels for each step except the last
+/// one, and one kernel for the last step.
 #[test]
 fn factorisations_have_the_tasks_and_paths_of_their_kernels() {
     for (shape, sizes) in [(Shape::Cholesky, [(4, 20), (6, 56)]), (Shape::Lu, [(4, 30), (6, 91)])] {

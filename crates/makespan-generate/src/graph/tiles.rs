@@ -1,9 +1,10 @@
-//! Tiled matrix factorisations. The share of a kernel is its number of operations over the number of the largest kernel.
+//! Tiled matrix factorisations. The share of a kernel is its number of operations divided by the number of operations
+//! of the largest kernel.
 
 use super::drawn::Drawn;
 
 /// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
-/// 6 tasks. It takes the largest n of at least 2 that does not exceed `tasks`.
+/// 6 tasks. n is the largest size with at most `tasks` tasks, but at least 2.
 ///
 /// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI 10.1016/j.parco.2008.10.002.
 pub(super) fn cholesky(tasks: usize) -> Drawn {
@@ -30,8 +31,8 @@ pub(super) fn cholesky(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the LU factorisation without pivots of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. It
-/// takes the largest n of at least 2 that does not exceed `tasks`.
+/// Generates the LU factorisation without pivots of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. n is
+/// the largest size with at most `tasks` tasks, but at least 2.
 ///
 /// Source: see [`cholesky`].
 pub(super) fn lu(tasks: usize) -> Drawn {

@@ -3,7 +3,7 @@
 use super::drawn::Drawn;
 
 pub(super) fn montage(tasks: usize) -> Drawn {
-    // w images, w - 1 pairs of neighbours and w / 2 further pairs, w corrections, and six common steps.
+    // There are w images, w - 1 pairs of neighbours and w / 2 further pairs, w corrections, and six common steps.
     let width = (tasks.saturating_sub(5) * 2 / 7).max(2);
     let mut drawn = Drawn::new();
     let images: Vec<u32> = (0..width).map(|_| drawn.add("project", 1.0, &[])).collect();
@@ -50,8 +50,8 @@ pub(super) fn cyber_shake(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates chromosomes of about 20 parts each. The parts are read and merged, and mutations are sifted. For each of
-/// seven populations, two comparisons use both results.
+/// Generates the analysis of chromosomes with about 20 parts each. The parts are processed and merged, and mutations
+/// are sifted. For each of seven populations, two comparisons use the merged parts and the sifted mutations.
 pub(super) fn genomes(tasks: usize) -> Drawn {
     const POPULATIONS: usize = 7;
     let (parts, others) = (20, 2 + 2 * POPULATIONS);
@@ -71,7 +71,7 @@ pub(super) fn genomes(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates parallel searches of a database for parts of a file, and two tasks that join the results.
+/// Generates parallel database searches, one for each part of a file, and two tasks that join the results.
 pub(super) fn blast(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let split = drawn.add("split", 0.1, &[]);
@@ -81,7 +81,8 @@ pub(super) fn blast(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates parallel alignments of reads to an index that is built first, and two tasks that join the results.
+/// Generates a task that builds an index, parallel alignments of DNA sequences to this index, and two tasks that join
+/// the results.
 pub(super) fn bwa(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let before = [drawn.add("split", 0.3, &[]), drawn.add("index", 1.0, &[])];
@@ -91,7 +92,7 @@ pub(super) fn bwa(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates signals of stations, processed separately and then combined.
+/// Generates tasks that process the signals of stations separately, and a task that combines the results.
 pub(super) fn seismology(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let signals: Vec<u32> = (0..tasks.saturating_sub(1).max(1)).map(|_| drawn.add("deconvolve", 1.0, &[])).collect();
@@ -99,8 +100,8 @@ pub(super) fn seismology(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates samples of soy beans. Each sample has six steps in series and then two calls of variants. All calls are
-/// combined, and two kinds of variants are selected and filtered.
+/// Generates the analysis of samples of soy beans. Each sample has six steps in series and then two tasks that detect
+/// genetic variants. All detected variants are combined, and two kinds of variants are selected and filtered.
 pub(super) fn soy_kb(tasks: usize) -> Drawn {
     const STEPS: [(&str, f64); 6] =
         [("align", 1.0), ("sort", 0.3), ("mark", 0.3), ("regroup", 0.2), ("targets", 0.5), ("realign", 0.5)];
@@ -124,7 +125,7 @@ pub(super) fn soy_kb(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates archived reads that are fetched, unpacked and aligned to an index separately, and a task that merges the
+/// Generates tasks that fetch, unpack and align each archived DNA sequence to an index, and a task that merges the
 /// results.
 pub(super) fn sra_search(tasks: usize) -> Drawn {
     let samples = (tasks.saturating_sub(2) / 3).max(1);

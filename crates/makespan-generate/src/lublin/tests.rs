@@ -7,7 +7,7 @@ use crate::samples::{mean, quantile};
 
 const BASE: LublinOptions = LublinOptions { jobs: 10_000, processors: 256, seed: 1, load: None, requests: None };
 
-/// Returns the sizes, run times and gaps between submissions (s).
+/// Returns the sizes of the jobs, their run times (s), and the gaps between submissions (s).
 fn marginals(instance: &Instance) -> [Vec<f64>; 3] {
     let jobs = instance.jobs();
     let sizes = instance.simple_jobs().map(|job| f64::from(job.profile().min_processors())).collect();
@@ -45,8 +45,8 @@ fn the_marginals_are_those_of_the_authors_program() {
     close("mean size", mean(&our_sizes), mean(&sizes), 0.08);
     close("mean run time", mean(&our_runs), mean(&runs), 0.05);
     close("mean logarithm of the run time", log(&our_runs), log(&runs), 0.02);
-    // Among 10,000 gaps, one to five are longer than e^12 s and contribute a tenth of the mean. The reference has no such
-    // gap.
+    // One to five of 10,000 gaps are longer than e^12 s, and these few gaps contribute a tenth of the mean. The
+    // reference has no such gap.
     let usual = |sample: &[f64]| mean(&sample.iter().copied().filter(|gap| *gap <= 162_754.0).collect::<Vec<_>>());
     close("mean gap up to e^12 s", usual(&our_gaps), usual(&gaps), 0.1);
     close("mean logarithm of the gap", log(&our_gaps), log(&gaps), 0.02);

@@ -3,14 +3,14 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Number of activities without predecessors, and of activities without successors.
+/// Number of activities without predecessors, and number of activities without successors.
 const ENDS: usize = 3;
-/// Maximum number of predecessors, and of successors, of an activity.
+/// Maximum number of predecessors of an activity, and maximum number of its successors.
 const DEGREE: usize = 3;
-/// Maximum number of activities in all generated networks, until a network has the requested number of edges.
+/// Maximum total number of activities in all networks that are generated until one has the requested number of edges.
 const DRAWN: usize = 2000;
 
-/// Edges from an activity to one with a larger number, without redundant edges.
+/// Edges from an activity to an activity with a larger number, without redundant edges.
 pub(super) struct Network {
     pub(super) successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
@@ -19,9 +19,9 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Generates a network with this number of edges for each activity. Edges from the begin of the project to each
-    /// first activity, and from each last activity to its end, count as well. If no network reaches this number, the
-    /// one with the most edges is returned.
+    /// Generates a network with the given average number of edges for each activity. Edges from the begin of the
+    /// project to each first activity and from each last activity to the end of the project count as well. If no
+    /// generated network reaches this number, the function returns the network with the most edges.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
         let mut best = Self::attempt(activities, wanted, random);
@@ -47,7 +47,7 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // Each activity takes one free edge slot and adds three.
+            // Each new activity uses one free slot for an edge and adds three free slots.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {
@@ -59,7 +59,7 @@ impl Network {
                 }
             }
         }
-        // An edge that is impossible now stays impossible.
+        // An edge that cannot be added now can never be added later.
         let mut pairs: Vec<(usize, usize)> =
             (ends..activities).flat_map(|to| (0..to.min(activities - ends)).map(move |from| (from, to))).collect();
         let mut size = network.size();
@@ -83,14 +83,14 @@ impl Network {
         self.successors.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |&to| (from, to)))
     }
 
-    /// Returns the number of edges, including those from the begin and to the end of the project.
+    /// Returns the number of edges, including the edges from the begin and to the end of the project.
     fn size(&self) -> usize {
         self.successors.iter().map(|all| all.len().max(1)).sum::<usize>()
             + self.predecessors.iter().filter(|all| all.is_empty()).count()
     }
 
-    /// Returns whether an edge can be added: its activities have free slots, the edge is not redundant, and it makes no
-    /// other edge redundant.
+    /// Returns whether an edge can be added: both activities have free slots, the new edge is not redundant, and the
+    /// new edge makes no other edge redundant.
     fn can_join(&self, from: usize, to: usize) -> bool {
         let places = self.successors[from].len() < DEGREE && self.predecessors[to].len() < DEGREE;
         places && !self.after[from][to] && !self.makes_redundant(from, to)

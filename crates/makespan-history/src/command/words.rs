@@ -34,7 +34,7 @@ const INTERPRETERS: [&str; 17] = [
 /// Words of the shell after which a program stands.
 const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
-/// Returns the words of a shell line at which the shell expects a program, as they are written.
+/// Returns the words of a shell line that stand where the shell expects a program, including their quotes.
 ///
 /// ```
 /// let line = "if test -f a; then LC_ALL=C <a sort | python3 count.py >out; fi";
@@ -44,7 +44,7 @@ pub fn programs(line: &str) -> Vec<&str> {
     shell_parts(line).into_iter().filter(|part| part.role == Role::Program).map(|part| part.text).collect()
 }
 
-/// Returns the parts of a list of words, with a space between two.
+/// Returns the parts of a command that is given as a list of words, with a space between two words.
 pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
     let mut roles = Roles::default();
     let mut parts = Vec::with_capacity(words.len() * 2);
@@ -57,7 +57,7 @@ pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
     parts
 }
 
-/// Returns the parts of a line of the shell. Quotes and backslashes keep a word together.
+/// Returns the parts of a shell line. Blanks within quotes or after a backslash do not end a word.
 pub(super) fn shell_parts(line: &str) -> Vec<Part<'_>> {
     let mut roles = Nested::default();
     let mut parts: Vec<Part<'_>> = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn shell_parts(line: &str) -> Vec<Part<'_>> {
         let (text, role);
         if word > 0 {
             (text, rest) = rest.split_at(word);
-            // The number of a file descriptor, as in `2>file`.
+            // A number before a redirection is a file descriptor, as in `2>file`.
             let redirects = rest.starts_with(['<', '>']) && text.bytes().all(|c| c.is_ascii_digit());
             role = if redirects { Role::Argument } else { roles.of(text) };
         } else {
@@ -84,7 +84,7 @@ fn is_between(c: char) -> bool {
     c.is_whitespace() || "|&;()<>".contains(c)
 }
 
-/// Returns the length in bytes of the word at the beginning of a text; 0 if none begins there.
+/// Returns the length in bytes of the word at the beginning of a text, or 0 if the text does not begin with a word.
 fn word_length(text: &str) -> usize {
     let (mut quote, mut escaped) = (None, false);
     for (at, c) in text.char_indices() {
@@ -100,7 +100,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The role of the next word of a simple command.
+/// State that decides the role of the next word of a simple command.
 #[derive(Default)]
 struct Roles {
     /// A keyword was there.
@@ -109,7 +109,7 @@ struct Roles {
     begun: bool,
     /// An interpreter was there and its script was not.
     script: bool,
-    /// The role of the next word, if the shell reads or writes the file that it names.
+    /// The role of the next word, if this word names a file that the shell reads or writes.
     file: Option<Role>,
 }
 
@@ -133,13 +133,13 @@ impl Roles {
     }
 }
 
-/// The roles of a shell line, in which commands stand within others.
+/// State that decides the roles of the words of a shell line with nested commands.
 #[derive(Default)]
 struct Nested {
     roles: Roles,
     /// The commands around this one.
     outer: Vec<Roles>,
-    /// A comment goes on to the end of the line.
+    /// True within a comment, which ends at the end of the line.
     comment: bool,
 }
 
@@ -184,7 +184,7 @@ fn is_interpreter(word: &str) -> bool {
     word.rsplit('/').next().is_some_and(|name| INTERPRETERS.contains(&name))
 }
 
-/// Checks whether the word sets a variable for the command behind it.
+/// Returns whether a word sets a variable for the command that follows.
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
     name.is_some_and(|name| is_name(name) && !name.contains('-'))

@@ -24,7 +24,8 @@ const MAX_TOKEN: usize = 256;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Header value that makes browsers use only encrypted connections to this host for a year.
+/// Value of the header `Strict-Transport-Security`. For a year, browsers then connect to this host only with
+/// encryption.
 const ENCRYPTED: &str = "max-age=31536000";
 
 /// How a request came here.
@@ -34,9 +35,9 @@ pub(super) struct Peer {
     pub(super) from: SocketAddr,
     /// At which own address.
     pub(super) at: SocketAddr,
-    /// True for an encrypted connection.
+    /// True if the connection is encrypted.
     pub(super) tls: bool,
-    /// Entry of the connection in the table of connections without a token.
+    /// Entry of this connection in the table of connections without a token.
     pub(super) stranger: Option<Arc<Stranger>>,
 }
 

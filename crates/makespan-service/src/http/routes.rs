@@ -127,7 +127,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Adds to a schema that further properties are refused, also in its alternatives and their parts.
+/// Forbids unknown properties in a schema, in its alternatives, and in their properties.
 fn close(schema: &mut RefOr<Schema>) {
     match schema {
         RefOr::T(Schema::OneOf(choices)) => choices.items.iter_mut().for_each(close),

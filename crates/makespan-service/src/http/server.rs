@@ -38,7 +38,7 @@ use crate::tokens::Tokens;
 
 /// Most bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
-/// Divisor for the connections without a token that one address may have.
+/// An address may have one connection without a token for every `SHARE` connections that the server accepts in total.
 const SHARE: usize = 8;
 /// Threads for questions to the service.
 const THREADS: usize = 48;

@@ -1,4 +1,5 @@
-//! Limits the connections without a token for each address, and keeps the newest.
+//! Limits the number of connections without a token for each address. When an address exceeds the limit, its oldest
+//! connection ends.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -20,7 +21,7 @@ struct Entered {
     by_address: HashMap<IpAddr, VecDeque<(u64, Arc<Notify>)>>,
 }
 
-/// A connection in the table of its address. The entry ends with the connection, or when a valid token arrives.
+/// A connection in the table of its address. The entry is removed when the connection ends or sends a valid token.
 #[derive(Debug)]
 pub(super) struct Stranger {
     strangers: Arc<Strangers>,
@@ -34,8 +35,8 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Adds a connection. If its address then exceeds the limit, the oldest connection of the address ends. So a client
-    /// with half-sent requests cannot block other clients, not even those at its own address.
+    /// Adds a connection. If the address then exceeds the limit, the oldest connection of the address ends. So a client
+    /// with half-sent requests cannot block other clients, not even clients at the same address.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;
@@ -53,7 +54,7 @@ impl Strangers {
 }
 
 impl Stranger {
-    /// Removes the connection from the table, because it sent a valid token.
+    /// Removes the connection from the table, because the connection has sent a valid token.
     pub(super) fn is_known(&self) {
         let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = all.by_address.get_mut(&self.address) else { return };
@@ -63,7 +64,7 @@ impl Stranger {
         }
     }
 
-    /// Returns when the connection must end.
+    /// Waits until this connection must end.
     pub(super) async fn ends(&self) {
         self.end.notified().await;
     }

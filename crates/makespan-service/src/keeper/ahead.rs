@@ -1,4 +1,5 @@
-//! Predicts the end of a running task from its estimate and from tasks that ran at least as long.
+//! Predicts the end of a running task from its estimate and from ended tasks that ran at least as long as this task has
+//! run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,7 +7,7 @@ use makespan_core::{Time, believed_end};
 
 /// Number of recent run times that are kept for each kind of task.
 const RECENT: usize = 50;
-/// Maximum number of kinds. If there are more, the table is cleared.
+/// Maximum number of kinds in the table. If there are more kinds, the table is cleared.
 const KINDS: usize = 10_000;
 
 /// Data that predict the length of a running task.
@@ -21,12 +22,12 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the expected length of a task that has run for `elapsed`, and whether this length is known. The length
-    /// is never less than `elapsed`.
+    /// Returns the expected length of a task that has run for `elapsed`, and whether this length is known. The expected
+    /// length is at least `elapsed`.
     ///
-    /// If a task runs longer than expected, the expected length is the median of the ended tasks that ran at least as
-    /// long. If there are none, the end is unknown. Plans then assume that the task runs a quarter longer, and extend
-    /// this again when the time has passed.
+    /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that ran
+    /// for at least `elapsed`. If no ended task ran for at least `elapsed`, the end is unknown. Plans then assume that
+    /// the task runs a quarter longer than its estimate, and extend this length by a quarter whenever it has passed.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);
@@ -63,7 +64,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the ascending run times of the first kind with a task that ran for at least `elapsed`.
+    /// Returns the run times of ended tasks of one kind, in ascending order. The kind is the first one with a task that
+    /// ran for at least `elapsed`.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));
         let first = known.into_iter().find(|lengths| lengths.iter().any(|&length| length >= elapsed));
@@ -83,8 +85,8 @@ mod tests {
         Time::from_ticks(milliseconds * 1_000_000)
     }
 
-    /// Three `sleep 8` with an expected length of 0.5 s. Their end is unknown until one of them has ended; then the
-    /// expected length is 8 s.
+    /// Three jobs `sleep 8` have an expected length of 0.5 s. Their ends are unknown until one of the jobs has ended.
+    /// Then the expected length is 8 s.
     #[test]
     fn a_task_that_is_longer_than_expected_takes_the_length_of_those_that_were() {
         let mut lengths = Lengths::default();

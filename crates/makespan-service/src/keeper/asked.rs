@@ -79,7 +79,8 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds what is expected of a job, as far as `who` may know it.
+    /// Adds the expected start and end of a job to its summary, and the job behind which it waits if the end of that
+    /// job is unknown. If `who` may not see that job, its number is 0.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
@@ -204,7 +205,7 @@ impl Service for Keeper {
             let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
             let length = known_length(number).or(own_length).unwrap_or(0.0);
             let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
-            // Measured lengths of ended tasks replace a guess.
+            // If the length was a guess, the measured lengths of ended tasks replace it.
             let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
             let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
             let waiting = if row.summary.state == State::Held { State::Held } else { waiting };
@@ -238,7 +239,7 @@ impl Service for Keeper {
         }
         task_list.sort_by_key(|task| (order_of(task.state), task.task));
         let JobRow { summary, after, directory, mut environment, begin, reason, .. } = row;
-        // The environment may contain keys and tokens.
+        // Only the owner and admins see the environment, because it may contain keys and tokens.
         if who.role != Role::Admin && who.user != summary.user {
             environment.clear();
         }

@@ -1,4 +1,4 @@
-//! Behind which running tasks the waiting tasks of a plan start.
+//! Finds the running task whose end decides the start of each waiting task of a plan.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use makespan_core::ProcSet;
 use super::outlook::{Expected, Runs};
 use crate::words::JobNumber;
 
-/// Instants in a second that are told apart: starts and ends of a plan differ by less if they are equal.
+/// Number of steps in a second. Equal starts and ends of a plan may differ by rounding errors, which are smaller than a
+/// step.
 const STEPS: f64 = 1e5;
 
 /// A waiting task in a plan.
@@ -28,7 +29,7 @@ impl<'a> From<&'a Expected> for Planned<'a> {
     }
 }
 
-/// The end of a task, and the position of the running task that decides that end, if one does.
+/// The end of a task, and the position of the running task on which this end depends, if there is one.
 #[derive(Clone, Copy)]
 struct Cause {
     end: f64,
@@ -37,19 +38,19 @@ struct Cause {
 }
 
 impl Cause {
-    /// Returns the cause that counts: an unknown end, or else the later end.
+    /// Returns the cause that decides a start: an unknown end, or else the later end.
     fn or(self, other: Self) -> Self {
         let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
         if is_other { other } else { self }
     }
 }
 
-/// The ends of tasks by what they free.
+/// Ends of tasks, by processor, by job and by instant.
 struct Causes {
-    /// The last holder of each processor.
+    /// The end of the last task on each processor.
     processors: Vec<Option<Cause>>,
     jobs: BTreeMap<JobNumber, Cause>,
-    /// By the instant of the end, in steps.
+    /// Ends by instant, in steps.
     instants: BTreeMap<i64, Cause>,
 }
 
@@ -68,8 +69,9 @@ impl Causes {
         self.instants.entry(step(cause.end)).and_modify(|known| *known = known.or(cause)).or_insert(cause);
     }
 
-    /// Returns the cause of the start of a task: its processors, the jobs that it waits for, or an end at the instant of its start,
-    /// which frees something else, such as a licence or the quota of a user.
+    /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
+    /// and the ends of the jobs that `task` waits for. An end of any other task at the start of `task` counts as well,
+    /// because this end may free a licence or the quota of a user.
     fn of(&self, task: &Planned<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
@@ -83,8 +85,9 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
     processors.intervals().iter().flat_map(|&(first, last)| first as usize..=last as usize)
 }
 
-/// Returns for each planned task the position of the running task whose end decides its start, if there is one. The planned tasks
-/// are in the order of their starts. Takes time in proportion to the sum of their processors.
+/// Returns for each planned task the position in `running` of the task whose end decides its start, if there is one.
+/// The planned tasks are sorted by start. The time is proportional to the total number of processors of the planned
+/// tasks.
 pub(super) fn behind<'a>(
     planned: impl IntoIterator<Item = Planned<'a>>,
     running: &[Runs],
@@ -120,7 +123,7 @@ mod tests {
         Runs { job, user: "ann".into(), task: 0, processors, place, start: 0.0, end, longer_than, spread: 0.3 }
     }
 
-    /// Job 1 ends at 10 s; the end of job 2 is unknown, and believed to be at 12.5 s.
+    /// Job 1 ends at 10 s. The end of job 2 is unknown, and the plan assumes 12.5 s.
     #[test]
     fn a_task_is_behind_the_end_that_decides_its_start() {
         let running = [runs(1, (0, 1), 10.0, None), runs(2, (2, 2), 12.5, Some(1.0))];
@@ -148,7 +151,7 @@ mod tests {
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
-        // A licence or a quota: it starts on other processors when job 2 is believed to end.
+        // A task that waits for a licence or a quota starts on other processors at the assumed end of job 2.
         let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }
@@ -188,8 +191,8 @@ mod tests {
     }
 
     proptest! {
-        /// No start or end that is expected is at now or before now without a reason: a job that waits behind a task of unknown end has
-        /// neither and names that task, and every other job behind a running task starts after now.
+        /// Expected starts and ends are never in the past. If a job waits behind a task with an unknown end, its start
+        /// or its end is unknown, and the result names this task. All other jobs have both.
         #[test]
         fn nothing_behind_an_unknown_end_is_expected(
             ends in proptest::collection::vec((1_u32..20, proptest::bool::ANY), 0..4),

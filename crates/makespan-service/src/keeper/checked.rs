@@ -12,7 +12,7 @@ use crate::words::{Content, Refusal, RefusalKind, Submission};
 
 /// Time limit for the check of a submitted file.
 const CHECK: Duration = Duration::from_secs(20);
-/// Maximum number of simultaneous checks. A check that exceeds its time limit still counts until it ends.
+/// Maximum number of simultaneous checks. After its time limit, a check still counts until its thread ends.
 const CHECKS: usize = 32;
 
 impl Keeper {
@@ -32,7 +32,7 @@ impl Keeper {
         }
         let (reply, answer) = mpsc::channel();
         let checking = thread::Builder::new().name("check".into()).spawn(move || {
-            // The count also falls if the check panics.
+            // The guard decreases the count even if the check panics.
             let _counted = Counted(&shared.checks);
             let prepared = prepare(&submission, &shared.platform, &*shared.host);
             let _ = reply.send(prepared.map(|prepared| (submission, prepared)));
@@ -66,7 +66,7 @@ impl Keeper {
     }
 }
 
-/// Guard that decreases the number of checks when it is dropped.
+/// A guard that decreases the number of running checks when the guard is dropped.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl Drop for Counted<'_> {

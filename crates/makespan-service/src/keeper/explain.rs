@@ -1,4 +1,4 @@
-//! Why a job does not run now, and when it is expected to.
+//! Explains why a job does not run now, and predicts its start.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
 /// So many futures are played.
 const FUTURES: usize = 50;
-/// Spread of the remaining time of a task that runs longer than expected.
+/// Spread of the remaining time of a task that runs longer than expected: the standard deviation of its logarithm.
 const UNKNOWN: f64 = 1.0;
 /// Most jobs that are named as a reason.
 const NAMED: usize = 10;
 
-/// Explains to `who` why a job does not run.
+/// Returns an explanation for the user `who` of why a job does not run.
 pub(super) fn explain(
     who: &Who,
     row: &JobRow,
@@ -76,7 +76,7 @@ fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
     Reason { text, jobs: vec![runs.job], resource: None }
 }
 
-/// Names a running task of unknown end.
+/// Returns a description of a running task with an unknown end.
 fn longer(who: &Who, runs: &Runs) -> String {
     let job = match runs.number_for(who) {
         JobNumber(0) => "a job of somebody else".to_owned(),
@@ -173,7 +173,8 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     for runs in &outlook.running {
         let end = match runs.longer_than {
             None => later(runs.end, runs.spread, random),
-            // The only known fact about this task is the time that it has run so far.
+            // Only the time that this task has run so far is known, so the remaining time is drawn around half of that
+            // time.
             Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
         };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);

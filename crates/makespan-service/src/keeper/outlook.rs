@@ -23,7 +23,7 @@ pub(super) struct Expected {
     pub begin: Option<f64>,
     /// The jobs that it waits for.
     pub after: Vec<JobNumber>,
-    /// The position of the running task whose end decides its start.
+    /// The position in [`Outlook::running`] of the task whose end decides the start of this task.
     pub behind: Option<usize>,
 }
 
@@ -39,14 +39,14 @@ pub(super) struct Runs {
     pub start: f64,
     /// When it is expected to end.
     pub end: f64,
-    /// The length that was expected of it, in seconds, if it runs longer and its end is unknown.
+    /// The expected length of the task in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// How much that may differ.
     pub spread: f64,
 }
 
 impl Runs {
-    /// Returns the number of the job, or 0 for an asker who may not know it.
+    /// Returns the number of the job, or 0 if `who` may not see the job.
     pub fn number_for(&self, who: &Who) -> JobNumber {
         if who.may_see(&self.user) { self.job } else { JobNumber(0) }
     }
@@ -55,23 +55,23 @@ impl Runs {
 /// The waiting tasks of a job in a plan.
 #[derive(Clone, Debug)]
 pub(super) struct JobPlan {
-    /// The first start that is known, or else the first start.
+    /// The earliest start of a task with a known start, or else the earliest start of any task.
     pub start: f64,
     /// The last end.
     pub end: f64,
-    /// The positions of the running tasks that decide the start and the end.
+    /// The positions of the running tasks whose ends decide the start and the end.
     start_behind: Option<usize>,
     end_behind: Option<usize>,
 }
 
-/// The expected start and end of a job that waits or runs.
+/// The expected start and end of a waiting or running job.
 #[derive(Debug, Default)]
 pub(super) struct Expectation<'a> {
     pub start: Option<f64>,
     pub end: Option<f64>,
-    /// The length that was expected of a task of the job whose end is unknown.
+    /// The expected length, in seconds, of a task of the job that runs longer, so that its end is unknown.
     pub longer_than: Option<f64>,
-    /// A running task of unknown end behind which the start or the end of the job lies.
+    /// The running task with an unknown end on which the start or the end of the job depends.
     pub behind: Option<&'a Runs>,
 }
 
@@ -92,18 +92,20 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Checks whether a start or an end was expected before now.
+    /// Returns whether an expected start or end has passed, or a task runs longer than expected.
     pub fn is_overdue(&self, now: f64) -> bool {
         self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
             || self.expected.first().is_some_and(|one| one.start < now)
     }
 
-    /// Returns the running task at this position if its end is unknown now: it runs longer than expected.
+    /// Returns the running task at the position `behind` if the task runs longer than expected, so that its end is
+    /// unknown.
     pub fn unknown(&self, behind: Option<usize>, now: f64) -> Option<&Runs> {
         self.running.get(behind?).filter(|runs| runs.longer_than.is_some() || runs.end < now)
     }
 
-    /// Returns the expected start and end of a waiting job, neither of which is before now, or the task of unknown end that decides them.
+    /// Returns the expected start and end of a waiting job, not before `now`. If the start or the end depends on a task
+    /// with an unknown end, returns that task instead of the instant.
     pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<Expectation<'_>> {
         let plan = self.jobs.get(&job)?;
         let late = (now - plan.start).max(0.0);
@@ -116,14 +118,14 @@ impl Outlook {
         })
     }
 
-    /// Returns the expected end of a running job, which is not before now, or the reason why that end is unknown.
+    /// Returns the expected end of a running job, not before `now`, or the reason why the end is unknown.
     pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> Expectation<'_> {
         let own = || self.running.iter().filter(|runs| runs.job == job);
         let longer = |length| Expectation { longer_than: length, ..Expectation::default() };
         let until = |end| Expectation { end, ..Expectation::default() };
         let plan = self.jobs.get(&job);
         if own().next().is_none() {
-            // It started after the plan was made.
+            // The job has started since the plan was made.
             let length = plan.map(|plan| plan.end - plan.start);
             let end = started.zip(length).map(|(started, length)| started + length);
             return if end.is_some_and(|end| end < now) { longer(length) } else { until(end) };
@@ -141,13 +143,13 @@ impl Outlook {
         }
         let end = own().map(|runs| runs.end).chain(plan.map(|plan| plan.end)).reduce(f64::max);
         match end {
-            // It runs longer than expected since the last plan.
+            // The expected end has passed since the plan was made.
             Some(end) if end < now => longer(own().map(|runs| runs.end - runs.start).reduce(f64::max)),
             end => until(end),
         }
     }
 
-    /// Returns the expected length of a task that runs or waits.
+    /// Returns the expected length of a running or waiting task.
     pub fn length_of(&self, job: JobNumber, task: u64) -> Option<f64> {
         let runs = self.running.iter().find(|runs| (runs.job, runs.task) == (job, task));
         let runs = runs.map(|runs| runs.longer_than.unwrap_or(runs.end - runs.start));
@@ -156,7 +158,7 @@ impl Outlook {
     }
 }
 
-/// Returns the first start and the last end of each job. The tasks are in the order of their starts.
+/// Returns the first start and the last end of each job. `expected` is sorted by start.
 pub(super) fn by_job(expected: &[Expected], running: &[Runs]) -> BTreeMap<JobNumber, JobPlan> {
     let is_unknown = |behind: Option<usize>| behind.is_some_and(|at| running[at].longer_than.is_some());
     let mut jobs: BTreeMap<JobNumber, JobPlan> = BTreeMap::new();

@@ -18,7 +18,7 @@ pub(super) struct Owned {
     pub position: u64,
     pub title: String,
     pub user: String,
-    /// Instant of its submission, in ticks after the beginning of the round.
+    /// Instant of the submission of the job, in ticks after the beginning of the round.
     pub submitted: i64,
 }
 

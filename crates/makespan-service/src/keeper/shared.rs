@@ -113,7 +113,7 @@ pub(super) struct Shared {
     pub wanted: Mutex<bool>,
     pub snapshots: Mutex<Sender<Snapshot>>,
     pub closing: AtomicBool,
-    /// Number of files that are being checked.
+    /// Number of running checks of submitted files.
     pub checks: AtomicUsize,
     /// What is wrong, if anything is.
     pub trouble: Mutex<Option<String>>,

@@ -11,9 +11,9 @@ use crate::clock::wall;
 use crate::prepare::{Prepared, job_of, refusal};
 use crate::words::{BoundPicture, Delay, JobNumber, Refusal, RefusalKind, WhatIf, Who};
 
-/// The largest number of delays in an answer.
+/// Maximum number of delays in an answer.
 const DELAYS: usize = 100;
-/// The name of a new job in a plan, before its position.
+/// Prefix of the name of a new job in a plan. The position of the job follows.
 const NEW: &str = "new ";
 
 /// A submission about which somebody asks.
@@ -74,14 +74,14 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
     Ok(WhatIf { starts, ends, behind, delays, before: outlook.bounds.clone(), after: after.bounds })
 }
 
-/// The running tasks of unknown end behind which a new job starts and ends.
+/// The running tasks with unknown ends on which the start and the end of a new job depend.
 #[derive(Clone, Copy, Default)]
 struct Unknown<'a> {
     start: Option<&'a Runs>,
     end: Option<&'a Runs>,
 }
 
-/// Finds for each new job the running tasks of unknown end behind which its first and its last task are planned.
+/// Finds for each new job the running tasks with unknown ends on which its start and its end depend.
 fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64, f64)], now: f64) -> Vec<Unknown<'a>> {
     let number = |at: usize| JobNumber(u64::MAX - at as u64);
     let position = |job: JobNumber| usize::try_from(u64::MAX - job.0).ok().filter(|&at| at < new.len());
@@ -108,14 +108,15 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
     for (at, cause) in jobs.into_iter().zip(causes).filter_map(|(job, cause)| Some((position(job)?, cause))) {
         let runs = outlook.unknown(cause, now);
         let of_job = found[at].get_or_insert(Unknown { start: runs, end: runs });
-        // One task of known start is enough for the start, one of unknown start for the end.
+        // The start of a job is known if the start of any of its tasks is known. Its end is unknown if the start of any
+        // of its tasks is unknown.
         (of_job.start, of_job.end) = (of_job.start.and(runs), of_job.end.or(runs));
     }
     found.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Returns the earliest start of a submission by what runs and by its own time, and the names in the plan of the jobs that it waits
-/// for.
+/// Returns the earliest start of a submission, and the names of the planned jobs that it waits for. The earliest start
+/// depends on the stated begin and on the ends of the running jobs that it waits for.
 fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
     let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
     for &job in asked.after {
@@ -160,7 +161,7 @@ fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Ve
     own.into_iter().map(|one| (one.start, one.end)).collect()
 }
 
-/// A plan of all jobs and of new ones, in seconds of the run.
+/// A plan of the existing and the new jobs, in seconds of the run.
 struct Plan {
     /// The first start and the last end of jobs by name.
     jobs: BTreeMap<String, (f64, f64)>,

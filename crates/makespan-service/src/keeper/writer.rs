@@ -75,7 +75,7 @@ impl Writer {
             let ends = asks.iter().any(|ask| matches!(ask, Ask::End));
             left = self.write(asks);
             if ends {
-                // If the disk is full, the changes stay in the write-ahead log.
+                // If the disk is full, this step fails and the changes stay in the write-ahead log.
                 let _ = self.store.checkpoint();
                 return;
             }

@@ -1,10 +1,10 @@
-//! A job as the engine is given it.
+//! A job in the form in which the engine receives it.
 
 use std::collections::BTreeMap;
 
 use crate::words::JobNumber;
 
-/// A job as the engine is given it.
+/// A job in the form in which the engine receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handed {
     /// Which.
@@ -21,7 +21,8 @@ pub struct Handed {
     pub tasks: u64,
     /// Its weight, in millionths.
     pub weight: u64,
-    /// Instant of its submission, in ticks after the beginning of the round; 0 if the job is older than the round.
+    /// Instant of the submission of the job, in ticks after the beginning of the round; 0 if the job is older than the
+    /// round.
     pub submitted: i64,
     /// Ticks after the beginning of the round.
     pub release: i64,

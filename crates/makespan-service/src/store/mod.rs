@@ -139,7 +139,7 @@ impl Store {
         Ok((done, taken))
     }
 
-    /// Moves all changes from the write-ahead log to the database, so that its file alone is a complete copy.
+    /// Moves all changes from the write-ahead log to the database file, so that this file alone is a complete copy.
     ///
     /// # Errors
     /// The error of the database.
@@ -179,8 +179,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Refuses a database that is older than the folders of its rounds. It would reuse the numbers of jobs whose output
-/// exists.
+/// Refuses a database that is older than the folders of its rounds, because such a database would reuse the numbers of
+/// jobs whose output exists.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;

@@ -10,9 +10,9 @@ const APPLICATION: i64 = 0x4d6b_7376;
 /// another step behind it.
 pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
-    // Counts of a job are counts of its tasks. `handed` lists the jobs that were given to the engine, in this order,
-    // and `total` is the sum of their lengths up to each job. `counts` has the number of jobs for each user and state,
-    // so a long queue need not be counted. The indexes cover the history and the search for names.
+    // Counts of a job are counts of its tasks. `handed` lists the jobs that the engine has received, in this order, and
+    // `total` is the sum of the lengths up to each job. `counts` has the number of jobs for each user and state, so a
+    // long queue need not be counted. The indexes make the history and the search for names fast.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,

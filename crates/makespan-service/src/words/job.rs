@@ -86,7 +86,8 @@ pub struct JobSummary {
     pub expected_end: Option<f64>,
     /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// The job of unknown end behind which this job is planned, so that its start or its end is unknown; 0 for a job of somebody else.
+    /// Number of the job with an unknown end on which the start or the end of this job depends; 0 if that job belongs
+    /// to another user.
     pub behind: Option<JobNumber>,
     /// When its first task started.
     pub started: Option<f64>,
@@ -118,7 +119,7 @@ pub struct JobDetail {
     pub after: Vec<JobNumber>,
     /// Where its commands run.
     pub directory: Option<String>,
-    /// Additional variables of its environment. Only the user of the job and admins see them.
+    /// Additional environment variables of the job. Only the user of the job and admins can see these variables.
     pub environment: BTreeMap<String, String>,
     /// It does not start before.
     pub begin: Option<f64>,

@@ -75,7 +75,8 @@ pub struct BoxPicture {
     pub end: f64,
     /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// The job of unknown end behind which the task is planned, so that its start and end are unknown; 0 for a job of somebody else.
+    /// Number of the job with an unknown end on which the start and the end of the task depend; 0 if that job belongs
+    /// to another user.
     pub behind: Option<JobNumber>,
     /// Where: ranges of processors, first and last.
     pub processors: Vec<(u32, u32)>,
@@ -105,7 +106,8 @@ pub struct Explanation {
     pub job: JobNumber,
     /// How it stands.
     pub state: State,
-    /// When the plan starts it; nothing if it waits behind a job of unknown end, which `why_not` names.
+    /// Planned start of the job. If the start depends on a job with an unknown end, this field is null and `why_not`
+    /// names that job.
     pub expected_start: Option<f64>,
     /// When it would start if all that runs and is planned before took as little time as such jobs ever do: nine of ten start later.
     pub early: Option<f64>,
@@ -129,11 +131,12 @@ pub struct Reason {
 /// What would become of a submission that is not kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhatIf {
-    /// The start of each of its jobs, if known.
+    /// Start of each job of the submission, if known.
     pub starts: Vec<Option<f64>>,
-    /// The end of each of its jobs, if known.
+    /// End of each job of the submission, if known.
     pub ends: Vec<Option<f64>>,
-    /// For each of its jobs the job of unknown end behind which it would start, if there is one; 0 for a job of somebody else.
+    /// For each job of the submission, the number of the job with an unknown end that delays it, if there is one. The
+    /// number is 0 if the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
     /// Which jobs would start later or earlier, and by how many seconds; at most 100, the largest first.
     pub delays: Vec<Delay>,

@@ -424,7 +424,7 @@ fn a_reservation_keeps_processors_free() {
     until_state(&keeper, long, State::Succeeded);
 }
 
-/// The environment of a job may contain keys and tokens. Only its user and admins can read it.
+/// Only the user of a job and admins can read its environment, because the environment may contain keys and tokens.
 #[test]
 fn the_environment_of_a_job_is_for_its_user_and_admins() {
     let temporary = tempfile::tempdir().unwrap();
@@ -442,8 +442,8 @@ fn the_environment_of_a_job_is_for_its_user_and_admins() {
     }
 }
 
-/// A file that describes millions of nodes is refused within the time limit of a check, and other requests are answered
-/// in the meantime.
+/// The service refuses a file that describes millions of nodes within the time limit of a check, and answers other
+/// requests in the meantime.
 #[test]
 fn a_small_file_that_describes_much_is_refused_at_once() {
     let temporary = tempfile::tempdir().unwrap();

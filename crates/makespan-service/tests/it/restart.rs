@@ -259,8 +259,8 @@ fn a_reservation_is_kept_over_a_restart() {
     until_state(&second, waits, State::Succeeded);
 }
 
-/// After a clean stop, the database file alone is a complete copy. A database that is older than the folders of its
-/// rounds is refused, because it would reuse the numbers of jobs whose output exists.
+/// After a clean stop, the database file alone is a complete copy. The service refuses a database that is older than
+/// the folders of its rounds, because such a database would reuse the numbers of jobs whose output exists.
 #[test]
 fn a_database_that_is_older_than_its_rounds_is_refused() {
     let temporary = tempfile::tempdir().unwrap();

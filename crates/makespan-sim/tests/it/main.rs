@@ -1,4 +1,4 @@
-//! Integration tests of this crate, as one program that links only once.
+//! Integration tests of this crate, in one program, which is faster to link than several.
 
 mod common;
 mod graphs;

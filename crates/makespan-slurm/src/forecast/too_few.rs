@@ -1,4 +1,4 @@
-//! Explains why there are too few nodes for a job.
+//! Explains why too few nodes are available for a job.
 
 use super::model::{Model, takes_jobs};
 use super::shape::Shape;
@@ -6,7 +6,7 @@ use super::why::{Why, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
-    /// Explains that too few nodes are large enough or available.
+    /// Returns the reason why too few nodes are large enough or available for a job.
     pub(super) fn too_few(&self, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Why {
         let queue = self.queue;
         if let Some(why) = self.without_required(job, partition, shape) {
@@ -46,7 +46,7 @@ impl Model<'_> {
         }
     }
 
-    /// Explains that a node that the job requires is not available.
+    /// Returns an explanation if a node that the job requires is not available.
     fn without_required(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Why> {
         let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;

@@ -1,10 +1,10 @@
-//! An attempt that runs under an agent.
+//! A running attempt that an agent has started.
 
 use std::time::Instant;
 
 use super::order::Order;
 
-/// An attempt that runs under an agent.
+/// A running attempt that an agent has started.
 #[derive(Debug)]
 pub(super) struct Begun {
     pub id: String,

@@ -42,7 +42,7 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
 }
 
 /// Returns the known part of a list of tasks that Slurm truncated, such as `1,3,5,4...%5`. Returns `None` for a
-/// complete list. The last number may itself be incomplete, unless it starts a range.
+/// complete list. The result omits the last number if Slurm may have truncated this number.
 pub(super) fn known_of_cut(text: &str) -> Option<String> {
     let (list, end) = text.split_once("...")?;
     let (known, last) = list.rsplit_once(',').unwrap_or(("", list));

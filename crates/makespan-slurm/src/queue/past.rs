@@ -78,7 +78,8 @@ impl PastRun {
     }
 }
 
-/// Splits a line into one word for each column. Extra words belong to the column of free text.
+/// Splits a line into one word for each column. If there are too many words, the extra words belong to the column of
+/// free text.
 fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
     let excess = words.len().saturating_sub(columns);

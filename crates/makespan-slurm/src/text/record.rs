@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// A key that no record lacks, and that `scontrol` without `-o` prints below the first line of a record.
+    /// A key that every record has, and that `scontrol` without `-o` prints below the first line of a record.
     const fn below_head(self) -> &'static str {
         match self {
             Self::Job => " JobState=",
@@ -286,11 +286,11 @@ fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Begins each line of a record but the first in what `scontrol` without `-o` prints.
+/// Indentation of each line of a record except the first one in the output of `scontrol` without `-o`.
 const INDENT: &str = "   ";
 
-/// Returns the lines of a text that are not blank. Indented lines are joined to the first line of their record, unless that line has the
-/// whole record.
+/// Returns the lines of a text that are not blank. Appends indented lines to the first line of their record, unless
+/// this first line contains the whole record.
 fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
     let mut is_open = false;
@@ -315,8 +315,9 @@ fn begins(kind: Kind, line: &str) -> bool {
     line.split_once('=').is_some_and(|(key, _)| key == kind.head())
 }
 
-/// Returns the records of a text, one a line or in the long form of `scontrol` without `-o`, and the lines that belong to no record. A line
-/// that does not begin a record makes the record before it doubtful: a name may hold a line break.
+/// Returns the records of a text, and the lines that belong to no record. The text has one record a line, or the long
+/// form of `scontrol` without `-o`. If a line does not begin a record, the previous record becomes doubtful, because a
+/// name in it may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
     for line in &lines(kind, text) {
@@ -350,7 +351,7 @@ mod tests {
         records.remove(0)
     }
 
-    /// What `scontrol` without `-o` prints has the fields of what `scontrol -o` prints.
+    /// The outputs of `scontrol` with and without `-o` have the same fields.
     #[test]
     fn records_of_several_lines_are_read() {
         for (kind, text, count, strange) in [

@@ -162,7 +162,7 @@ fn the_numbers_of_newer_versions_are_understood() {
     assert_eq!((request.gres[0].count, request.licences[0].1), (2, 3));
 }
 
-/// An error names the part that lacks the instant: an exporter may keep a few fields of each job.
+/// Saved jobs may have only a few fields. The error then names the part of the queue that lacks the instant.
 #[test]
 fn a_queue_without_an_instant_asks_for_the_instant() {
     let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";

@@ -1,4 +1,4 @@
-//! Input of an evaluation, and the times that the evaluation writes.
+//! The input of an evaluation of a list of moldable tasks, and the starts and ends that it computes.
 
 use super::measure::Measure;
 use super::tails::Tails;

@@ -123,13 +123,14 @@ impl Machines {
         &self.cells[first as usize..end as usize]
     }
 
-    /// Returns what a node has: the processors of each cell, then each resource.
+    /// Returns the amounts of a node: the processors of each cell, then the amount of each resource.
     pub fn row_of(&self, node: usize) -> impl Iterator<Item = u64> {
         let free = self.cells_of(node).iter().map(|cell| u64::from(cell.ids.len()));
         free.chain(self.amounts[node * self.resources..][..self.resources].iter().copied())
     }
 
-    /// Returns the position of a resource in the row of its node, or in that of everything that belongs to no node, and its amount there.
+    /// Returns the position of a resource in the row of the node, and its amount there. Without a node, returns them
+    /// for the row of the resources that belong to no node.
     pub fn place_of(&self, node: Option<usize>, resource: ResourceId) -> (usize, u64) {
         if let Some(node) = node {
             let amount = self.amounts[node * self.resources + resource.index()];

@@ -1,4 +1,4 @@
-//! A task with a fixed place in the plan.
+//! A task with a fixed start and fixed processors in the plan.
 
 use makespan_core::{FreeTime, Reservation, Time};
 

@@ -44,37 +44,38 @@ impl Default for Improving {
     }
 }
 
-/// Keeps a plan of all waiting tasks. At every event, it improves the plan with the search of
-/// [`crate::scheduler::Optimise`], which starts from the current plan.
+/// Keeps a plan of all waiting tasks. At every event, the policy improves the current plan with the search of
+/// [`crate::scheduler::Optimise`].
 ///
-/// The plan is an order of the tasks with their allotments. Serial insertion turns it into a schedule after the running
-/// tasks and their expected ends. At an event, started tasks leave the plan. New tasks enter it at the position and
-/// allotment of least cost. Then a bounded number of changes is annealed. So an early or late end never discards the
-/// plan: after an early end the order moves up, and tasks start now if the insertion finds room. Tasks with an
-/// unchanged start keep it.
+/// The plan is an order of the tasks with their allotments. Serial insertion turns the order into a schedule around the
+/// running tasks, which occupy their processors until their expected ends. At an event, started tasks leave the plan.
+/// New tasks enter the plan at the position and allotment of least cost. Then simulated annealing tries a bounded
+/// number of changes. So a task that ends early or late never discards the plan: after an early end the order moves up,
+/// and tasks start now if the insertion finds room.
 ///
-/// A long task on many processors delays tasks that arrive later. So the area of a task has a price. The price
-/// estimates how many tasks will arrive and wait, from the number of recent arrivals. The recent period is as long as
-/// the time that the waiting tasks need on all processors.
+/// A long task on many processors delays tasks that arrive later. So the area of a task has a price, which depends on
+/// the expected number of tasks that will arrive and wait. This number is estimated from the number of recent arrivals.
+/// The period of recent arrivals is as long as the time that the waiting tasks need on all processors.
 ///
-/// The task that has waited longest has a latest start ([`Keep`]): twice the wait that was planned when it became the
-/// oldest. If the search would start it later, its place is reserved and the other tasks are planned around it. If
-/// tasks end by their estimates and no machine fails, it waits at most twice as long as planned.
+/// The task that has waited longest has a latest start ([`Keep`]): twice its planned wait. The planned wait is recorded
+/// when the task becomes the oldest waiting task. If the search would start this task later, its processors are
+/// reserved and the other tasks are planned around the reservation. If tasks end by their estimates and no machine
+/// fails, this task waits at most twice as long as planned.
 ///
-/// The plan has at most 1,000 tasks. Further tasks wait in the order of weight over least work (or by deadline, or the
-/// longest first, depending on the objective) and move up later. Tasks of bags without weight start last, and only if
-/// they delay no planned task.
+/// The plan has at most 1,000 tasks. Further tasks wait outside the plan and enter it later, in the order of weight
+/// over least work (or by deadline, or the longest first, depending on the objective). Tasks of bags without weight
+/// start last, and only if they delay no planned task.
 ///
 /// If tasks wait for each other, need resources, or run on processors of different speeds, the plan contains all tasks
-/// of every known job, including tasks that are not yet submitted. [`crate::kernel::packing::Inserter`] then inserts
-/// them after the started tasks.
+/// of every known job, including tasks that are not yet submitted. In this case, [`crate::kernel::packing::Inserter`]
+/// inserts the tasks after the started tasks.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the current plan is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E.
 /// Lin, Journal of Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors are equally fast, and
-/// tasks need only processors. Guarantee: no task waits forever; no ratio. Complexity: an event costs `steps` partial
-/// insertions of the waiting tasks.
+/// tasks need only processors. Guarantee: no task waits forever. There is no guaranteed ratio. Complexity: an event
+/// costs `steps` partial insertions of the waiting tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("improve[steps=500]", 1)?;

@@ -30,26 +30,28 @@ use flow::{Hopeless, Table};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
-/// Schedules a flow of jobs that are graphs of tasks. Each job gets processors and times for all its tasks, by the
-/// variant of its strategy that is best for the job. If several jobs are planned together, the variant that is best for
-/// the flow is used.
+/// Schedules a flow of jobs that are graphs of tasks. A strategy computes several variants of a job's plan. The best
+/// variant for the job decides the processors and times of all its tasks. If several jobs are planned together, the
+/// best variant for the whole flow is used.
 ///
 /// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
-/// again at each arrival until one of their tasks has started. One by one, jobs of higher priority come first, then
-/// jobs of greater weight, then earlier arrivals. Several jobs together are planned in the order and with the variants
-/// that minimise the weight of late jobs, the highest priority first. Ties are broken by the fewest late jobs that were
-/// planned in time before, and then by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of
-/// ends. A job that cannot be in time takes HEFT's placement, with a warning, or is cancelled ([`Late`]). Single tasks
-/// are graphs of one task. A job with a deadline must end by it, whether it is a graph or a single task.
+/// again at each arrival until a task of the job has started. If jobs are planned one by one, jobs of higher priority
+/// come first, then jobs of greater weight, then earlier arrivals. If jobs are planned together, the order and the
+/// variants minimise the total weight of the late jobs, the highest priority first. Ties are broken by the number of
+/// late jobs that were in time in the previous plan, and then by [`Goal`]: the greatest utilisation, the least cost, or
+/// the least weighted sum of ends. A job that cannot meet its deadline takes HEFT's placement, with a warning, or is
+/// cancelled ([`Late`]). Single tasks are graphs of one task. A job with a deadline must end by its deadline, whether
+/// the job is a graph or a single task.
 ///
-/// Tasks keep their order on each processor. They start as soon as their predecessors have ended. With
-/// `starts=reserved`, they do not start before their reserved starts, as in the paper. Early starts meet more deadlines
-/// when nodes fail or run times deviate. When processors go down, or when jobs that were planned in time would now be
-/// late, a job without started tasks takes another variant of its strategy, somewhat later if necessary, or is planned
-/// again. With [`Serve::Replan`], all such jobs are planned again if a started job had to move. The remaining tasks of
-/// a started job are planned again by the rule of HEFT around all other tasks, and for all started jobs together if
-/// this lowers the weight of late jobs. An interrupted task counts as not started. From the first failure or late task
-/// on, plans leave time to repeat the longest task of each job, if possible (`Spare`).
+/// Tasks keep their order on each processor. A task starts as soon as its predecessors have ended. With
+/// `starts=reserved`, no task starts before its reserved start, as in the paper. Early starts meet more deadlines when
+/// nodes fail or run times deviate. When processors go down, or when jobs that were planned in time would now be late,
+/// jobs are planned again. A job without started tasks takes another variant of its strategy, somewhat later if
+/// necessary, or gets a new strategy. With [`Serve::Replan`], all such jobs are planned again if a started job had to
+/// move. The remaining tasks of a started job are planned again by the rule of HEFT around all other tasks. If this
+/// lowers the weight of late jobs, the remaining tasks of all started jobs are planned together. An interrupted task
+/// counts as not started. After the first failure or late task, plans leave enough time to repeat the longest task of
+/// each job, if possible (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 4. Deviations: buffers, replanning and what is done when machines fail are named

@@ -1,4 +1,4 @@
-//! Converts the submissions of waiting jobs to requests.
+//! Converts the submissions of waiting jobs to requests for the scheduler.
 
 use std::sync::Arc;
 

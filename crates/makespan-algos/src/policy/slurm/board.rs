@@ -403,12 +403,12 @@ impl Board {
     }
 }
 
-/// Returns an amount that may be counted below zero.
+/// Returns an amount as a signed number, because free amounts may become negative.
 fn signed(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
-/// Takes amounts from a row, or gives them back where `sign` is -1.
+/// Subtracts amounts from a row, or adds them if `sign` is -1.
 fn take(left: &mut [i64], amounts: impl Iterator<Item = i64>, sign: i64) {
     left.iter_mut().zip(amounts).for_each(|(left, amount)| *left -= sign * amount);
 }

@@ -1,4 +1,4 @@
-//! Nodes on which a job may run, and features that some of them must have.
+//! The nodes on which a job may run, and the features that some of these nodes must have.
 
 use makespan_core::{FeatureChoice, put_counted_first};
 use rustc_hash::FxHashMap;

@@ -35,7 +35,7 @@ const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 const ALWAYS: usize = 3;
 
 /// Returns the plans of the catalogue that can be made until `end`, at least the first [`ALWAYS`]. After a request to
-/// stop, it makes only the first plan.
+/// stop, returns only the first plan.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
     let compact = instance.platform().restricts_placement();

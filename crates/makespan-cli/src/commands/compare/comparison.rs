@@ -20,23 +20,24 @@ pub struct Measured {
 pub struct Figure {
     pub value: Option<Value>,
     pub ratio: Option<f64>,
-    /// Whether the algorithm minimises the objective, if that is known.
+    /// True if the algorithm minimises the objective; `None` if unknown.
     pub is_minimised: Option<bool>,
 }
 
 impl Figure {
-    /// Returns the mark of a value that is no aim of the algorithm, and not known to be optimal.
+    /// Returns the mark of a value: [`NO_AIM`] if the algorithm does not minimise the objective and the value is not
+    /// proved optimal.
     fn mark(&self) -> &'static str {
         if self.is_minimised == Some(false) && self.ratio != Some(1.0) { NO_AIM } else { " " }
     }
 }
 
-/// The mark of a figure by an objective that the algorithm does not minimise.
+/// Mark of the value of an objective that the algorithm does not minimise.
 pub const NO_AIM: &str = "~";
-/// The line below a table with such marks.
+/// Line below a table that explains [`NO_AIM`].
 pub const NO_AIM_LINE: &str = "~ the algorithm does not minimise this objective\n";
 
-/// Returns whether an algorithm minimises an objective, if that is known.
+/// Returns whether an algorithm minimises an objective, or `None` if this is unknown.
 pub fn minimises(algorithm: &str, objective: Objective) -> Option<bool> {
     let minimised = makespan::minimised(algorithm);
     (!minimised.is_empty() && !objective.is_maximised()).then(|| minimised.contains(&objective))
@@ -130,8 +131,8 @@ impl Comparison {
         format!("proven{}: {}\n", self.condition, self.bounds.iter().map(part).collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a row for each algorithm: value and ratio by each objective. Stars mark the best, tildes what an algorithm does not
-    /// minimise.
+    /// Returns a row for each algorithm, with its value and ratio for each objective. Stars mark the best values, and
+    /// tildes mark values of objectives that the algorithm does not minimise.
     fn text_rows(&self) -> String {
         let shown = |objective: Objective| self.has_cost || objective != Objective::Cost;
         let objectives: Vec<Objective> =

@@ -107,7 +107,7 @@ fn cells(totals: &Totals) -> Vec<Vec<String>> {
     totals.rows.iter().map(row).collect()
 }
 
-/// Returns the note below a table, if its figures need one.
+/// Returns the note below a table, or `None` if no value in the table needs an explanation.
 fn note(totals: &Totals) -> Option<String> {
     let is_marked = cells(totals).iter().flatten().any(|cell| cell.ends_with(NO_AIM));
     let mark = is_marked.then(|| format!("{NO_AIM} marks an objective that the algorithm does not minimise"));
@@ -155,7 +155,7 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
     writeln!(out, "\\end{{tabular}}")
 }
 
-/// Returns a text with TeX's special characters escaped.
+/// Returns a text in which the special characters of TeX are escaped.
 fn tex(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -24,12 +24,13 @@ pub struct Sum {
     pub largest: f64,
     /// On how many instances nobody was better.
     pub best: usize,
-    /// Whether the algorithm minimises the objective, if that is known.
+    /// True if the algorithm minimises the objective; `None` if unknown.
     pub is_minimised: Option<bool>,
 }
 
 impl Sum {
-    /// Returns mean, largest and best as text, with a mark behind the mean if the algorithm does not minimise the objective.
+    /// Returns the mean ratio, the largest ratio and the number of best results as text. A mark follows the mean if the
+    /// algorithm does not minimise the objective.
     pub fn cells(&self) -> [String; 3] {
         let mark = if self.is_minimised == Some(false) && self.largest > 1.0 { NO_AIM } else { "" };
         [format!("{:.4}{mark}", self.mean), format!("{:.4}", self.largest), self.best.to_string()]

@@ -117,7 +117,7 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     match super::service::queue(options) {
         // A queue of a cluster has no such states.
         Err(error) if !options.state.is_empty() => Err(error),
-        // There is no service here, but a cluster, so the user means its queue.
+        // No service answers, but this machine belongs to a cluster, so the user means the queue of the cluster.
         Err(error) if options.names_no_service() && source::has_slurm() => {
             complain(&format!(
                 "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"

@@ -71,8 +71,8 @@ pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Returns whether a folder belongs to a run. A run that was killed before it wrote its journal leaves the lock, and
-/// perhaps its plan.
+/// Returns whether a folder belongs to a run. A run that was killed before it wrote its journal leaves its lock file,
+/// and perhaps its plan.
 fn is_of_a_run(folder: &Path) -> bool {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))

@@ -18,7 +18,7 @@ pub struct Work<'a> {
     pub instance: &'a Instance,
     pub begun: &'a Begun,
     pub decider: &'a Decider,
-    /// Beginning of the names of pilots.
+    /// Prefix of the names of pilots.
     pub stem: &'a str,
     /// Time between SIGTERM and SIGKILL for a job.
     pub grace: Duration,
@@ -33,19 +33,20 @@ impl Work<'_> {
 
 /// A place where runs are executed.
 pub trait Place {
-    /// Returns the machines of the plan if the options state none. Returns `None` for this machine, because the source
-    /// of the run states it.
+    /// Returns the machines to plan for if the options state none. Returns `None` if the place is this machine, because
+    /// the source of the run then states the machines.
     fn platform(&self) -> Option<&Platform>;
 
     /// Returns notes for the user about the machines.
     fn remarks(&self, instance: &Instance) -> Vec<String>;
 
-    /// Returns the instance on the machines that the place chooses, if the place chooses machines.
+    /// Chooses machines for the instance, and returns the instance on these machines. Returns `None` if the place does
+    /// not choose machines.
     fn choose(&mut self, _decider: &Decider, _instance: &Instance, _seed: u64) -> Result<Option<Instance>> {
         Ok(None)
     }
 
-    /// Prepares for the run before anything else begins.
+    /// Prepares this process for the run, before any other step of the run.
     fn prepare(&self) {}
 
     /// Makes the plan.
@@ -119,7 +120,7 @@ impl Place for Cluster {
         self.check_plan(instance, schedule)
     }
 
-    /// The policy is made again when the pilots start, because their ends are then known.
+    /// The policy is created again when the pilots start, because the ends of the pilots are then known.
     fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
@@ -128,7 +129,7 @@ impl Place for Cluster {
     }
 }
 
-/// A job of the cluster for each task.
+/// Jobs on a cluster: each task of the run is one job of Slurm.
 impl Place for ClusterOfJobs {
     fn platform(&self) -> Option<&Platform> {
         Some(&self.platform)
@@ -138,12 +139,12 @@ impl Place for ClusterOfJobs {
         Vec::new()
     }
 
-    /// Ignores the end of the terminal, so that this program continues with its jobs.
+    /// Ignores SIGHUP, so that this program and its jobs continue after the terminal is closed.
     fn prepare(&self) {
         outlive_the_terminal();
     }
 
-    /// Plans around the jobs that the cluster already has.
+    /// Plans the run around the other jobs of the cluster.
     fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
         self.plan_beside(decider, instance, seed, remarks)
     }

@@ -148,7 +148,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file that was read as a list if hardly any of its commands is a program.
+/// Refuses a file that was read as a list if more than half of its first commands name no program of this machine.
 fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {

@@ -66,13 +66,13 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
     Some(format!("{commands} a program of this machine ({})", named.join(", ")))
 }
 
-/// Checks whether a word can be looked up: quotations and expansions cannot.
+/// Returns whether a word has no quotation or expansion, so that it can be looked up as the name of a program.
 fn is_plain(word: &str) -> bool {
     !word.contains(|c: char| "\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word)
 }
 
-/// Returns whether a shell of this machine would find the program. A path without a file also counts as found, because
-/// an earlier job may make the file.
+/// Returns whether a shell on this machine would find the program `word`. A path without a file also counts as found,
+/// because an earlier job may make the file.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;

@@ -94,7 +94,7 @@ fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }
 
-/// Returns an expected start or end of a job, or the reason why it is unknown.
+/// Returns the expected start or end of a job as text, or the reason why the instant is unknown.
 fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
     match (instant, behind) {
         (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),

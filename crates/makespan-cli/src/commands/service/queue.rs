@@ -68,7 +68,7 @@ const PLANNING: f64 = 10.0;
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
-/// A start or an end of which nothing is known, and the line that explains it.
+/// The text for an unknown start or end, and the line that explains this text.
 const UNKNOWN: &str = "unknown";
 const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
 
@@ -79,7 +79,8 @@ fn is_planned_now(job: &JobSummary, now: f64) -> bool {
         && (now - job.submitted).abs() < PLANNING
 }
 
-/// Checks whether the end of a job is unknown: a task of it, or a job that it waits behind, runs longer than expected.
+/// Returns whether the end of a job is unknown because one of its tasks, or a job that it waits for, runs longer than
+/// expected.
 fn has_unknown_end(job: &JobSummary) -> bool {
     job.expected_end.is_none() && (job.longer_than.is_some() || job.behind.is_some())
 }
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
     }
 
-    /// Expected instants are never shown as past. Only events that happened are.
+    /// Expected instants are never shown as past. Only events that have happened are shown as past.
     #[test]
     fn nothing_that_is_expected_is_in_the_past() {
         for state in [State::Waiting, State::Running] {

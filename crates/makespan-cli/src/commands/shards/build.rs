@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::sync::OnceLock;
 
-/// Returns a hash of the executable of this process. Shards of another build are not reused.
+/// Returns a hash of the executable of this process. A comparison or a campaign does not reuse the shards of another
+/// build.
 ///
 /// # Errors
 /// The executable cannot be read.

@@ -1,7 +1,7 @@
 //! Work that is split into shards. Each shard is a job of a run: a process of this program that computes a part of the
 //! work and writes it to the folder of the work. The command that split the work collects the parts.
 //!
-//! The caller of [`shard`] passes the function that computes a part.
+//! The caller of [`shard`] passes a function that computes one part.
 
 mod build;
 mod plan;
@@ -167,7 +167,7 @@ fn last_line(log: &Path) -> String {
     last.map_or_else(String::new, |line| format!(" (`{}`)", shown(line)))
 }
 
-/// Computes one shard: changes to the folder in which the user gave the command, and calls `compute` there.
+/// Computes one shard: changes to the folder in which the user started the command, and calls `compute`.
 pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> Result<()>) -> Result<ExitCode> {
     let (folder, index) = (&options.folder, options.index);
     let name = folder.display();
@@ -184,7 +184,7 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the error for a plan of shards whose command cannot be split by this program.
+/// Returns the error for a shard plan that contains a command which this program cannot split.
 pub fn not_split(folder: &Path) -> Report {
     miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
 }

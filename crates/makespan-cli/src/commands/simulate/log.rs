@@ -1,4 +1,4 @@
-//! The log to simulate, or the queue that replaces it.
+//! The log, or the queue of a cluster, that all policies simulate.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

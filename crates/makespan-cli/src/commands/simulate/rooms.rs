@@ -27,7 +27,7 @@ impl Place {
         Self { begins, free }
     }
 
-    /// Returns the processors that nobody used.
+    /// Returns the free processors of the platform over time.
     pub fn of_processors(instance: &Instance, simulated: &Simulated) -> Self {
         let runs = simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start);
         let runs = runs.map(|run| (&run.processors, run.start, run.end));
@@ -43,12 +43,13 @@ impl Place {
         self.begins.partition_point(|&begin| begin <= at).max(1) - 1
     }
 
-    /// Returns the first instant after another one at which something changes.
+    /// Returns the first instant later than `after` at which a free amount changes.
     pub fn next_step(&self, after: Time) -> Option<Time> {
         self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
     }
 
-    /// Returns the first start within a period for `size` processors and `time`, if a job gives its own back from its start to its end.
+    /// Returns the first instant in a period from which `size` processors are free for `time`. The processors of the
+    /// run `own` (its size, start and end) count as free.
     pub fn first_fit(
         &self,
         size: u32,

@@ -187,8 +187,8 @@ fn equal_nodes_are_stored_once() {
     }
 }
 
-/// Checks times on nodes of a large platform. An error for an unknown name does not list all nodes, and too many times
-/// are refused before they use memory.
+/// Checks tasks that state a time for each node of a large platform. An error for an unknown node name does not list
+/// all nodes, and too many times are refused before they fill the memory.
 #[test]
 fn times_on_millions_of_nodes_are_read_or_refused_at_once() {
     let sandbox = Sandbox::new();

@@ -116,7 +116,7 @@ fn every_command_reads_a_list() {
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
 }
 
-/// A text that may not be a list runs only if the user states that it is a list.
+/// A doubtful text runs only if the user states that the text is a list.
 #[test]
 fn a_doubtful_text_is_no_list() {
     let sandbox = Sandbox::new();
@@ -210,7 +210,7 @@ fn templates_that_are_wrong_are_refused() {
     assert_eq!(sandbox.entries(), [""; 0]);
 }
 
-/// File names are bytes. Arguments on the command line, in a file and in a list reach the command unchanged.
+/// File names are bytes. A command receives its arguments unchanged from the command line, from a file and from a list.
 #[test]
 fn names_that_are_not_utf8_reach_the_command() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! `compare` in shards on this machine: its results are the same bytes, and no part is computed twice.
+//! `compare` in shards on this machine prints the same bytes as without shards, and no part is computed twice.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs in folders where other users' files have the names that a run writes.
+//! Runs in folders that contain other users' files with names that a run writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,8 +69,8 @@ fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     names
 }
 
-/// Puts another user's file at a path: a file with content, an empty file, a hard link, a symbolic link, or a link
-/// without a target.
+/// Creates a file of another user at a path: a file with content, an empty file, a hard link, a symbolic link, or a
+/// link without a target.
 fn put(kind: &str, precious: &Path, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {
@@ -82,8 +82,8 @@ fn put(kind: &str, precious: &Path, path: &Path) {
     }
 }
 
-/// Tests every file that a run writes with every kind of existing file. The run is refused before anything starts, the
-/// message names the file, and nothing in the folder changes.
+/// Tests each pair of a file that a run writes and a kind of existing file at its path. The run is refused before any
+/// job starts, the message names the file, and the folder does not change.
 #[test]
 fn no_file_of_somebody_else_is_emptied_or_replaced() {
     let sandbox = Sandbox::new();
@@ -110,7 +110,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
             let first = name.components().next().unwrap().as_os_str().to_str().unwrap();
             sandbox.makespan(&format!("run {options} --folder f")).refused(&[first]);
             let mut after = content(&folder);
-            // The run creates its lock before it looks at other files, so the lock is a new file.
+            // A run creates its lock before it checks other files, so the lock is a new file.
             if name != Path::new("lock") {
                 after.remove(&folder.join("lock"));
             }
@@ -122,7 +122,8 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     }
 }
 
-/// A run can use a folder with other files if no name clashes, and it can be resumed there.
+/// A run can use a folder with other files if no file has the name of a file of the run. The run can be resumed in this
+/// folder.
 #[test]
 fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     let sandbox = Sandbox::new();
@@ -140,8 +141,8 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
 }
 
-/// A job does not start if another job has written its output in the meantime. The message names the reason and the
-/// remedy.
+/// A job does not start if an earlier job has written a file with the name of its output. The error message states the
+/// reason and the remedy.
 #[test]
 fn what_a_job_has_written_is_not_emptied_by_another() {
     let sandbox = Sandbox::new();

@@ -5,7 +5,7 @@ use crate::cli::sandbox::Sandbox;
 
 const GRAPH: &str = "digraph { a [time=1, command=true]; b [time=2, command=true]; a -> b [data=5] }\n";
 
-/// A platform whose disk is ignored, and a platform whose network is ignored.
+/// Two platform files: the reader ignores the disk of the first one and the network of the second one.
 const PLATFORMS: [(&str, &str, &str); 2] = [
     (
         "disk.xml",

@@ -31,7 +31,8 @@ pub fn modules(root: &str, read: Read) -> Vec<Module> {
     modules
 }
 
-/// Returns the module that defines the end of a path, and the defined name. If the path ends at a module, the name is `None`.
+/// Returns the module that defines the last name of a path, and this name. If the path ends at a module, the name is
+/// `None`.
 pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
     let mut at = from;
     for (place, name) in path.iter().enumerate() {
@@ -89,7 +90,7 @@ fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read
     number
 }
 
-/// Reads one tree of a `use` declaration. `at` is the position in the code.
+/// Reads one tree of a `use` declaration from the position `at` in the code.
 fn import(module: &mut Module, code: &[&str], at: &mut usize, prefix: &[String], re_export: bool) {
     let mut path = prefix.to_vec();
     while !["as", ",", "}", ";"].contains(&code[*at]) {
@@ -131,7 +132,8 @@ fn behind_test(code: &[&str], at: usize) -> usize {
     code[end..].iter().position(is_last).map_or(code.len(), |last| end + last + 1)
 }
 
-/// Returns the names and signs of a source text, without comments and without string and character literals.
+/// Returns the identifiers and punctuation of a source text, without comments and without string and character
+/// literals.
 fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {

@@ -132,8 +132,8 @@ fn a_command_is_what_it_is_in_a_run() {
     assert!(served.stop());
 }
 
-/// Polls jobs that take twelve times as long as expected. Expected instants in the queue, the job and the plan are
-/// never in the past, and each output shows only one length for a job.
+/// Queries a service about jobs that take twelve times as long as expected. The expected instants in the queue, the job
+/// and the plan are never in the past, and each output shows only one length for a job.
 #[test]
 fn nothing_that_is_expected_is_in_the_past() {
     let temporary = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ pub enum InstanceError {
     /// Two jobs of one name.
     #[error("two jobs are named `{0}`; names must be unique")]
     DuplicateName(String),
-    /// A name of a job or a task that is too long.
+    /// The name of a job or a task is too long.
     #[error("the name that begins with `{start}` has {length} bytes; at most 65536 are supported")]
     LongName {
         /// First characters of the name.

@@ -32,8 +32,8 @@ impl Names {
     }
 }
 
-/// Maximum length of a job or task name, in bytes. The limit keeps tables readable, because a column is as wide as its
-/// longest name.
+/// Maximum length of a job or task name, in bytes. The limit bounds the width of tables, because a column is as wide as
+/// its longest name.
 const LONGEST: usize = 1 << 16;
 
 /// Refuses duplicate names, and names that are too long.

@@ -65,7 +65,7 @@ impl NodeList {
         }
     }
 
-    /// Returns the position of the node with this name. Equal nodes are found by their number, without a list.
+    /// Returns the position of the node with this name. If all nodes are equal, the name contains the position.
     pub fn position(&self, wanted: &str) -> Option<usize> {
         match self {
             Self::Equal { count, .. } => {
@@ -76,7 +76,7 @@ impl NodeList {
         }
     }
 
-    /// Returns whether equal nodes are stored only once.
+    /// Returns whether all nodes are equal and stored only once.
     pub fn is_stored_once(&self) -> bool {
         matches!(self, Self::Equal { .. })
     }

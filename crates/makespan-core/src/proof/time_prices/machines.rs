@@ -84,7 +84,8 @@ impl MachineTimePrices {
         prices::left(paid, self.sold(instance)?, self.scale)
     }
 
-    /// Returns the price of all open time, with a deadline until then.
+    /// Returns the cost of all open time. If the certificate refutes a deadline, returns only the cost of the open time
+    /// until this deadline.
     fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }

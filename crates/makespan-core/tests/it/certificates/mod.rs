@@ -68,9 +68,9 @@ const JOB_PRICES: std::ops::Range<usize> = 30..32;
 /// Deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
-/// Attempts that bound completion and flow by the last job.
+/// Kinds of certificates that bound completion and flow by the last job.
 const LAST_JOB: std::ops::Range<usize> = 34..36;
-/// Attempts that bound lateness by the last job.
+/// Kinds of certificates that bound lateness by the last job.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
 /// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.

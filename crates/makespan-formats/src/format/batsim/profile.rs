@@ -13,7 +13,7 @@ use crate::suggest::nearest;
 /// Maximum depth of compositions within compositions.
 const DEEPEST: usize = 20;
 
-/// Maximum number of profiles in a composition. A profile counts each time that a composition repeats it.
+/// Maximum number of profiles in a composition. A profile counts once for each repetition.
 const MAX_PARTS: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ pub(super) struct ProfileEntry {
     repeat: Figure,
 }
 
-/// A number, or the largest number of a list.
+/// The value of a number, or the largest value in a list of numbers.
 #[derive(Clone, Copy, Default)]
 struct Amount {
     most: f64,
@@ -87,7 +87,7 @@ impl Times<'_> {
     /// Returns the run time of the named profile on `processors` processors.
     ///
     /// # Errors
-    /// No profile has this name, or compositions contain each other.
+    /// No profile has this name, or a composition contains itself.
     pub(super) fn of(&self, label: &str, processors: u32) -> Result<Took, String> {
         self.part(label, processors, 0, &mut MAX_PARTS.clone())
     }

@@ -8,8 +8,8 @@ use crate::anomaly::Anomaly;
 /// More parts of an array than one record may stand for.
 const MAX_PARTS: usize = 100_000;
 
-/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells and no column of
-/// free text can contain the extra `|`.
+/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells and there is no
+/// column of free text to which the extra `|` can belong.
 pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
@@ -66,20 +66,20 @@ pub(super) fn is_step(name: &str) -> bool {
     rest.starts_with('.')
 }
 
-/// Jobs that one record stands for.
+/// The jobs that one record represents.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
     /// Number of the array, and the maximum number of its tasks that run at a time.
     pub array: Option<(&'a str, Option<u32>)>,
-    /// Reason why tasks are missing, if there is one.
+    /// The reason why tasks are missing, if any are.
     pub missing: Option<Anomaly>,
 }
 
-/// Returns the array tasks that a record such as `7_[2-9%3]` stands for. Any other name stands for itself. If Slurm has
-/// truncated the list, as in `7_[1,3,4...%5]`, only the numbers before the last comma are read, because the last number
-/// may be incomplete.
+/// Returns the array tasks that a record with a name such as `7_[2-9%3]` represents. For any other name, returns only
+/// this name. If Slurm has truncated the list, as in `7_[1,3,4...%5]`, only the numbers before the last comma are read,
+/// because the last number may be incomplete.
 pub(super) fn parts(name: &str) -> Parts<'_> {
     let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
     let Some((array, rest)) = name.split_once('_') else { return own(None, None) };

@@ -32,7 +32,7 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
-    /// Number of array tasks read so far that have no line of their own.
+    /// Number of array tasks so far that came from lists of tasks instead of from lines of their own.
     expanded: usize,
     /// How many could not start when they were submitted.
     eligible_later: usize,
@@ -100,7 +100,7 @@ impl Reader {
         if is_step(name) {
             return Ok(());
         }
-        // Concatenated dumps have one header each.
+        // Each of several concatenated dumps has its own header.
         if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
             let mut next = Columns::read(&text).map_err(|problem| (Some("header"), problem))?;
             next.unused
@@ -167,7 +167,7 @@ impl Reader {
     }
 }
 
-/// Returns the cell that holds the job name, if the line has at most as many cells as the header.
+/// Returns the cell of the job name. Assumes that no `|` before this cell is part of free text.
 fn name_of(columns: &Columns, line: &str) -> String {
     line.split('|').nth(columns.job).unwrap_or_default().trim().to_owned()
 }
@@ -186,8 +186,8 @@ fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// Reads the submit time and the record from the cells of a line, or returns the reason why the line is no job. Adds to
-/// `odd` the kinds of values that were replaced.
+/// Reads the submit time and the record from the cells of a line, or returns the reason why the line is no job. Adds an
+/// anomaly to `odd` for each value that was replaced.
 fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {
@@ -255,7 +255,7 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
 /// Seconds from start to end; `None` for a job that never started or never ended.
 ///
 /// # Errors
-/// A job that ran has a missing or unreadable time.
+/// The start or end of a job that ran is missing or unreadable.
 fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));
@@ -286,7 +286,7 @@ fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
     columns.elapsed.map_or(Ok(None), |column| duration(cells[column]))
 }
 
-/// Returns the time limit. A limit that is unreadable or above 292 years is an error.
+/// Returns the time limit, or an error if the limit is unreadable or above 292 years.
 fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
     let minutes = columns.limit_raw.map_or(Ok(None), |column| count(cells[column]))?;
     let seconds = match minutes {
@@ -296,7 +296,7 @@ fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
     seconds.filter(|&seconds| seconds > 0).map(time_of).transpose()
 }
 
-/// Converts seconds to a time. More than 292 years are an error.
+/// Converts seconds to a time, or returns an error if the time is above 292 years.
 fn time_of(seconds: i64) -> Result<Time, String> {
     let ticks = seconds.checked_mul(Time::TICKS_PER_SECOND);
     ticks.map(Time::from_ticks).ok_or_else(|| format!("{seconds} s are above 292 years"))

@@ -1,7 +1,7 @@
 //! The values of cells: instants, durations, counts.
 
-/// Splits an instant from the time zone behind it, such as `Z`, `+0100` or `-05:30`. Returns the text without the zone,
-/// and the zone in seconds east of Greenwich.
+/// Splits the text of an instant from the time zone after it, such as `Z`, `+0100` or `-05:30`. Returns the text
+/// without the zone, and the zone in seconds east of Greenwich.
 pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     if let Some(before) = text.strip_suffix(['Z', 'z']) {
         return (before, Some(0));
@@ -20,8 +20,8 @@ pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// Returns the seconds since 1970 by the calendar, as if clocks were never changed, because Slurm writes local times
-/// without a zone. If the text has a zone (`SLURM_TIME_FORMAT`), the seconds are in UTC.
+/// Returns the seconds since 1970. Slurm writes local times without a zone, so the function ignores changes to and from
+/// daylight saving time. If the text has a zone (`SLURM_TIME_FORMAT`), the seconds are in UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let (local, east) = zone(text);
     let seconds = local_instant(local).map_err(|_| wrong(text))?;

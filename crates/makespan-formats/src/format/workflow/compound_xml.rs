@@ -23,7 +23,7 @@ use super::xml::{attribute, elements, parse, prepared, time, wrong};
 use super::{Read, Wrong};
 use crate::odd::Odd;
 
-/// Reads jobs. `strict` refuses impossible volumes and amounts of data.
+/// Reads jobs. With `strict`, impossible volumes and amounts of data are errors.
 pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;

@@ -10,7 +10,7 @@ use super::{Read, Wrong, remarked};
 use crate::ignored::Ignored;
 use crate::needs::Pool;
 
-/// Elements and attributes that need no warning: they are read, or they cannot change a plan (names, versions,
+/// Elements and attributes that need no warning, because they are read or cannot change a plan (names, versions,
 /// arguments, catalogues, counts of elements).
 const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
     adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.cores job.name job.namespace \
@@ -18,7 +18,7 @@ const SILENT: &str = " job child parent metadata invoke file filename executable
     uses.size uses.type uses.executable uses.namespace uses.version uses.register uses.transfer uses.optional uses.dontRegister \
     uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
 
-/// Reads a DAX. `strict` refuses impossible values and everything that is otherwise ignored with a warning.
+/// Reads a DAX. With `strict`, impossible values and ignored parts are errors instead of warnings.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -64,8 +64,8 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Counts the profiles of Pegasus, `HTCondor` and Globus that are not read. A warning is needed, because some of them
-/// state needs of a job.
+/// Counts the unread profiles of Pegasus, `HTCondor` and Globus for a warning, because some of these profiles state
+/// needs of a job.
 fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {
         let [namespace, key] = ["namespace", "key"].map(|name| node.attribute(name).unwrap_or_default());
@@ -82,7 +82,7 @@ fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     }
 }
 
-/// Adds the task of a job with its files. Returns the number of the task.
+/// Adds a job as a task with its files. Returns the number of the task.
 fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
@@ -158,8 +158,8 @@ impl Profiles {
         draft.equip(task, processors, self.needs.of(needs));
     }
 
-    /// Returns the first profile of one of these keys that is a whole number below 2^63, and counts others. An attribute `cores`, as
-    /// `WorkflowSim` has it, stands before the profiles.
+    /// Returns the first profile value with one of these keys that is a whole number below 2^63. Counts the profiles
+    /// with other values. The attribute `cores` of `WorkflowSim` takes precedence over the profiles.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();

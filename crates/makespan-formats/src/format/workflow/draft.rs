@@ -63,8 +63,7 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files for which two uses state different sizes. A file is listed once for each use that differs from the
-    /// previous use.
+    /// Files with contradictory sizes. A file is listed once for each use with another size than the previous use.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: Odd,
@@ -158,9 +157,10 @@ impl Draft {
         self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
-    /// Returns the graph and the files that come from outside. `strict` refuses impossible values. Each stated
-    /// dependency carries all files that one task writes and the other task reads. A task always waits for the writer
-    /// of a file that it reads. If the workflow does not state this dependency, a warning names it.
+    /// Returns the graph and the files that no task writes. With `strict`, impossible values are errors. Each stated
+    /// dependency carries all files that one task writes and the other task reads. A task that reads a file always
+    /// waits for the task that writes this file. If the workflow does not state this dependency, a warning names the
+    /// dependency.
     pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();

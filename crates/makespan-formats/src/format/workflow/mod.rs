@@ -68,7 +68,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns a warning, or an error if the reading is strict.
+/// Returns the warning `remark`, or an error with its text if the reading is strict.
 fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
     match remark {
         Some(remark) if strict => Err(format!("{remark}; --strict does not allow this")),
@@ -103,7 +103,8 @@ pub(crate) fn is_stg(head: &Head<'_>) -> bool {
     head.named || head.first.is_ascii_digit() && stg::begins(head.text)
 }
 
-/// Returns whether a text begins with an XML tag. A command may also begin with `<`, as in `<a sort`.
+/// Returns whether a text begins with an XML tag. A shell command may also begin with `<`, as in `<a sort`, but not
+/// with a tag.
 fn is_tag(text: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
     let name = |text: &[u8]| text.iter().position(|byte| !is_name(byte)).unwrap_or(text.len());

@@ -38,7 +38,7 @@ pub(super) struct Tasks<'a> {
     needs: Pool,
 }
 
-/// Reads the completed tasks of a trace. `strict` refuses impossible values and tasks that did not complete.
+/// Reads the completed tasks of a trace. With `strict`, impossible values and tasks that did not complete are errors.
 pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     let mut tasks = Tasks::default();
     tasks.read(trace)?;
@@ -47,8 +47,8 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     Ok(tasks)
 }
 
-/// Reads the graph of processes, and fills it with the tasks of a trace. `name` is the name of the job. `strict`
-/// refuses everything that is otherwise ignored with a warning.
+/// Reads the graph of processes, and fills it with the tasks of a trace. `name` is the name of the job. With `strict`,
+/// each warning is an error.
 pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
     let Drawn { labels, edges, unread } = dot::labels(graph)?;
@@ -101,7 +101,7 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks whose processes are missing in the graph, so their dependencies are unknown.
+/// Returns a warning about tasks with unknown dependencies, because their processes are missing in the graph.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
@@ -192,7 +192,7 @@ impl<'a> Tasks<'a> {
         Ok(())
     }
 
-    /// Returns a remark on the tasks that were not completed.
+    /// Returns a warning about the tasks that did not complete, or `None` if all tasks completed.
     fn unfinished(&self) -> Option<String> {
         let [name, status] = self.unfinished.first()?;
         let (count, is) =
@@ -201,7 +201,8 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Returns the bytes of a request such as `2 GB`. Units are powers of 1024, and a number without a unit is in bytes.
+/// Returns the number of bytes of a memory request such as `2 GB`. Units are powers of 1024, and a number without a
+/// unit is in bytes.
 fn requested(text: &str) -> Option<u64> {
     let text = text.strip_suffix('B').unwrap_or(text).replace(' ', "");
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -210,8 +211,8 @@ fn requested(text: &str) -> Option<u64> {
     memory(&text)
 }
 
-/// Converts a time such as `1h 2m 3.5s`, or milliseconds, to a text that [`Time::parse`] reads. Returns any other text
-/// unchanged.
+/// Converts a time such as `1h 2m 3.5s`, or a number of milliseconds, to a text that [`Time::parse`] reads. Returns any
+/// other text unchanged.
 fn duration(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!("{text}ms");

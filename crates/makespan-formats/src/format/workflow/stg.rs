@@ -31,7 +31,7 @@ struct Row<'a> {
     before: Vec<u64>,
 }
 
-/// Reads a graph. `strict` refuses impossible times.
+/// Reads a graph. With `strict`, impossible times are errors.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let content = |line| str::split(line, '#').next().unwrap_or_default().trim();
     let mut lines =
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
-    // The last task is not an exit if another task waits for it.
+    // If another task waits for the last task, the last task is not the exit dummy.
     let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
     let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();

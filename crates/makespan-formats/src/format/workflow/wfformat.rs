@@ -182,7 +182,7 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
     stated.unwrap_or(shown)
 }
 
-/// Reads a document. `strict` refuses impossible values, and documents without a version.
+/// Reads a document. With `strict`, impossible values and a missing version are errors.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
     let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);

@@ -9,8 +9,8 @@ use super::order::Order;
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
-/// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. The order is the one in
-/// which make runs the jobs without `--jobs`. `printed` is the output of make, which contains its version.
+/// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. The jobs are in the
+/// order in which make runs them without `--jobs`. `printed` is the output of make, which contains the version of make.
 pub(super) fn apart(
     rules: &Database,
     order: &Order,
@@ -55,8 +55,8 @@ pub(super) fn apart(
     found
 }
 
-/// Returns whether `.NOTPARALLEL` applies only to the targets that it names. This holds from GNU make 4.4; earlier
-/// versions apply it to all targets.
+/// Returns whether `.NOTPARALLEL` applies only to the prerequisites of the targets that it names, as from GNU make 4.4.
+/// Earlier versions apply `.NOTPARALLEL` to all targets.
 fn names_targets(printed: &str) -> bool {
     let version = printed.lines().find_map(|line| line.strip_prefix("# GNU Make ")).unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
@@ -77,7 +77,7 @@ fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// Returns the jobs that make these targets and their prerequisites. With `is_last`, it returns only the jobs that end
+/// Returns the jobs that build these targets and their prerequisites. With `is_last`, returns only the jobs that end
 /// last.
 fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());

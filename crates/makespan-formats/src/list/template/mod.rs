@@ -221,7 +221,7 @@ impl Template {
     }
 }
 
-/// Quotes a word for the shell, but leaves its argument placeholders unquoted.
+/// Quotes a word for the shell, except its placeholders for arguments.
 fn one_word(word: &str) -> String {
     let (mut line, mut before, mut rest) = (String::new(), String::new(), word);
     while let Some(c) = rest.chars().next() {

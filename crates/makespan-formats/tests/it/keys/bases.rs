@@ -1,4 +1,4 @@
-//! Files of each format, with changes that add keys.
+//! Files of each format, with replacements that add keys to them.
 
 use super::{Base, drawn_alone, instance, machines, trace, whole};
 

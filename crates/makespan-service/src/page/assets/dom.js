@@ -34,7 +34,7 @@ export function relative(instant) {
   return ahead >= 0 ? `in ${span(ahead)}` : `${span(ahead)} ago`;
 }
 
-// Returns the text for the instant of an expected event, which is never in the past.
+// Returns the text for the instant of an expected event. The text never shows an instant in the past.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
 // An instant as people say it; the clock is shown on request.
@@ -56,13 +56,13 @@ export function expected(instant, isNext = true) {
 
 const isKnown = (value) => value !== null && value !== undefined;
 
-// The reason why a start or an end is unknown: the number of a job that runs longer than expected.
+// The text for an unknown start or end: it names the job that runs longer than expected.
 export const unknownBehind = (job) => `unknown, behind ${job ? `job ${job}` : "a job of somebody else"}`;
 
-// The expected start of a job that waits.
+// The text for the expected start of a waiting job.
 export const expectedStart = (job) => (!isKnown(job.expected_start) && isKnown(job.behind) ? unknownBehind(job.behind) : expected(job.expected_start));
 
-// The expected end of a job that has not ended.
+// The text for the expected end of a job.
 export function expectedEnd(job) {
   if (isKnown(job.longer_than)) return `longer than expected (${span(job.longer_than)}), end unknown`;
   if (!isKnown(job.expected_end) && isKnown(job.behind)) return isKnown(job.started) ? unknownBehind(job.behind) : "unknown";

@@ -1,6 +1,6 @@
-//! Generates requests from the API description, as schemathesis does. Allowed requests must be accepted, or refused for
-//! a reason that a description cannot state. Forbidden requests must be refused. Every answer must match the
-//! description.
+//! Generates requests from the API description, as schemathesis does. The service must accept each request that the
+//! description allows, or refuse it for a reason that a description cannot state. The service must refuse all other
+//! requests. Every answer must match the description.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::http::description::Document;
 use crate::http::site::{Answer, Site, bearer};
 use makespan_service::Service;
 
-/// Number of requests for each operation; half of them are allowed.
+/// Number of requests for each operation. The description allows half of these requests.
 const ROUNDS: usize = 40;
 
 /// Generates values that match a schema.
@@ -169,7 +169,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns a value that schemas rarely allow.
+    /// Returns a value that few schemas allow.
     fn odd(&mut self) -> Value {
         let long = "x".repeat(2000);
         let odd = [
@@ -195,7 +195,7 @@ impl Generator<'_> {
     }
 }
 
-/// Returns a parameter as text for a path, a query or a header. The text is valid if `allowed` is set.
+/// Returns the value of a parameter as text for a path, a query or a header. The value is valid if `allowed` is set.
 fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): (bool, bool)) -> Vec<String> {
     let schema = generator.resolved(schema);
     if !allowed {
@@ -223,7 +223,7 @@ fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): 
     }
 }
 
-/// A request for an operation. With `spoil`, one part of it is invalid if that is possible.
+/// A request for an operation. With `spoil`, one part of the value is invalid if possible.
 struct Request {
     line: String,
     head: Vec<String>,
@@ -349,7 +349,8 @@ fn requests_that_are_generated_from_the_description_are_answered_by_it() {
                     wrong.push(format!("forbidden and accepted ({}): {}", answer.status, shown()));
                 }
             }
-            // Methods that are not described must be refused, and the answer must list the described methods.
+            // The service must refuse methods that the description does not contain, and its answer must list the
+            // described methods.
             let others = ["PATCH", "PUT", "DELETE", "POST", "TRACE"].into_iter();
             let others = others.filter(|other| item.get(other.to_lowercase()).is_none());
             for other in others {

@@ -65,8 +65,8 @@ fn further_connections_wait() {
     drop(idle);
 }
 
-/// One address opens more connections with half-sent requests than the limit. Other clients at this address are not
-/// delayed.
+/// One address opens more connections with half-sent requests than the limit. The server still answers other clients at
+/// this address without delay.
 #[test]
 fn half_sent_requests_make_nobody_wait() {
     let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });

@@ -18,7 +18,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http/tls").join(name)
 }
 
-/// Returns the path of the private key with this file mode.
+/// Sets the mode of the private key file, and returns its path.
 fn key(store: &TempDir, mode: u32) -> PathBuf {
     let path = store.path().join(format!("key-{mode:o}.pem"));
     fs::copy(file("key.pem"), &path).unwrap();
@@ -111,7 +111,7 @@ fn a_port_that_is_taken_is_named() {
     start(&store, &address, None, false).unwrap();
 }
 
-/// The server asks browsers to use encrypted connections if and only if their connection is encrypted.
+/// The server sends the header `Strict-Transport-Security` if and only if the connection is encrypted.
 #[test]
 fn encrypted_answers_ask_to_come_encrypted_only() {
     let store = TempDir::new().unwrap();

@@ -1,4 +1,5 @@
-//! Attributes of DOT: those that are read, those that only affect drawing, and all others.
+//! Three groups of attributes of DOT: attributes that the reader uses, attributes that only affect drawing, and all
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ pub(super) fn is_read(element: Element, key: &str) -> bool {
     }
 }
 
-/// Returns whether an attribute is one of Graphviz's.
+/// Returns whether an attribute belongs to Graphviz.
 fn draws(element: Element, key: &str) -> bool {
     let known = match element {
         Element::Node => DRAWN_NODES,
@@ -80,8 +81,8 @@ impl Unread {
         }
     }
 
-    /// Counts the attributes of a graph that are normally read. They are ignored here, because the trace states the run
-    /// times.
+    /// Counts the attributes of a graph that are normally read. These attributes are ignored, because the trace of
+    /// Nextflow states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }

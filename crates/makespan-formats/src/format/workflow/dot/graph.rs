@@ -30,7 +30,7 @@ impl Parts {
         Graph::new(tasks, edges).map_err(|error| error.to_string().into())
     }
 
-    /// Returns the name of an edge in a warning.
+    /// Returns the name of an edge for warnings.
     fn named(&self, edge: &StatedEdge) -> String {
         let [from, to] = [edge.from, edge.to].map(|task| &self.names[task as usize]);
         format!("edge `{from}` -> `{to}`")
@@ -51,8 +51,8 @@ impl Parts {
         }
     }
 
-    /// Returns the payload of two parallel edges: the sum of their data, or the longer one of two transfers at the same time. Data
-    /// count before a transfer.
+    /// Returns the payload of two parallel edges: the sum of their data, or the longer of their two transfer times,
+    /// because both transfers begin at the same instant. Data count before a transfer.
     fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut Odd) -> Payload {
         match (first, second) {
             (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Bytes(first.saturating_add(second)),

@@ -1,12 +1,12 @@
 //! DOT, the language of Graphviz, as far as task graphs need it: one `digraph` with nodes, node groups, edges, edge
 //! chains, attributes, default attributes and comments.
 //!
-//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the shell. An
-//! edge may have `data`, bytes, or `transfer`, seconds. Contradictions are counted and reported: `time` counts before `work`,
-//! `data` before `transfer`, and of two values of one attribute the last. Parallel edges add their data; a `strict` graph has one edge, for which
-//! the last value of an attribute counts.
-//! Attributes and ports for drawing are ignored, others are remarked. A subgraph is a group of nodes. Undirected graphs are
-//! refused.
+//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the
+//! shell. An edge may have `data`, bytes, or `transfer`, seconds. Contradictions are counted and reported: `time` takes
+//! precedence over `work`, `data` over `transfer`, and the last of several values of one attribute over the earlier
+//! ones. The data of parallel edges are added. A graph that is declared `strict` has at most one edge between two
+//! nodes, and the last value of each attribute counts. Attributes and ports for drawing are ignored. A warning names
+//! all other attributes. A subgraph is a group of nodes. Undirected graphs are refused.
 
 mod attributes;
 mod graph;
@@ -64,7 +64,7 @@ struct Parts {
     usual_edge: Attributes,
 }
 
-/// Reads a graph. `strict` refuses impossible values and attributes that would be ignored.
+/// Reads a graph. With `strict`, impossible values and ignored attributes are errors.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let mut parts = parts(text)?;
     let mut odd = std::mem::take(&mut parts.odd);
@@ -78,7 +78,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
 pub(super) struct Drawn {
     /// Label of each node, or the name of the node if it has no label.
     pub labels: Vec<String>,
-    /// Edges, by the numbers of their nodes.
+    /// Edges, as pairs of numbers of nodes.
     pub edges: Vec<(u32, u32)>,
     /// Warning about attributes that are neither labels nor used for drawing, if there are any.
     pub unread: Option<String>,
@@ -241,7 +241,7 @@ impl Parts {
         self.tasks[task as usize].0.extend(stated.clone());
     }
 
-    /// Reads the lists of attributes that follow, if any. Of two values of one attribute the last counts.
+    /// Reads the lists of attributes that follow, if any. If an attribute has several values, the last value counts.
     fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
         let mut all = Attributes::default();
         while tokens.peek()? == Some(Token::Mark('[')) {
@@ -293,7 +293,7 @@ fn element(word: &str) -> Option<Element> {
     }
 }
 
-/// Counts an attribute that another one of `owner` replaces.
+/// Counts an attribute of `owner` that contradicts a preferred attribute and is therefore ignored.
 fn contradiction(odd: &mut Odd, owner: impl FnOnce() -> String, key: &str, value: &str) {
     odd.add(Oddity::Contradiction, owner, Some(&format!("{key}={value}")));
 }
