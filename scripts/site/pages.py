@@ -129,7 +129,7 @@ def execute(command: str, place: Path, environment: dict) -> tuple:
 def same(expected: list, printed: str, varies: bool) -> bool:
     """Returns true if the output matches the expected lines, in which ".." stands for any number of lines."""
     def loose(line: str) -> str:
-        # The unit of a time changes with its size, so it is removed too.
+        # The unit of a time changes with its size, so the unit is removed too.
         line = re.sub(r"\d[\d.,]*( (ms|us|s|min|h)\b)?", "#", line) if varies else line
         return " ".join(line.split())
 

@@ -1,10 +1,10 @@
 // Wraps the worker in which the generator's search runs.
 //
-// Before a query reaches the search, this file removes "-" from the beginning of words. The search would interpret "-" as "without", and users
-// could not find an option.
-// This file also sorts the results. If the query is a term, its glossary entry comes first. If it is an option, the command line comes first.
+// Before a query reaches the search, this file removes "-" from the beginning of words. The search would interpret "-"
+// as "without", and users could not find an option. This file also sorts the results. If the query is a term, its
+// glossary entry comes first. If the query is an option, the page of the command line comes first.
 //
-// Browsers do not start workers for pages that are opened as files. There, the search runs in a hidden frame.
+// Browsers do not start workers for pages that are opened as files. For such pages, the search runs in a hidden frame.
 {
   const COMMANDS = "reference/command-line.html", TERMS = "glossary.html#term-";
   const QUERY = 2, RESULT = 3;

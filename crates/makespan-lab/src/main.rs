@@ -72,7 +72,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The rest is short, and the run already handles signals.
+        // The remaining work is short, and the run of the shards already handles signals.
         Some(true) => {}
         None => listen(campaign)?,
     }
@@ -90,7 +90,8 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if the options request them and runs are missing. Otherwise returns `None`. Returns true if all shards have finished.
+/// Runs the shards if the options request shards and some runs are not finished. Otherwise returns `None`. Returns true if all shards have
+/// finished.
 fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);

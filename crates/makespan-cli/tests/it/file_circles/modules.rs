@@ -17,7 +17,7 @@ pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub struct Module {
     pub file: String,
     pub parent: usize,
-    /// All paths in the code except re-exports.
+    /// All paths in the code of the module, except re-exports.
     pub paths: Vec<Vec<String>>,
     children: BTreeMap<String, usize>,
     defined: BTreeSet<String>,

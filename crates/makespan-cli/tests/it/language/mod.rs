@@ -23,7 +23,7 @@ struct Finding {
     group: String,
     /// Path from the root of the project.
     file: String,
-    /// Line of the comment, message or paragraph, from 1.
+    /// Line number of the comment, message or paragraph, counted from 1.
     line: usize,
     rule: Rule,
     /// The sentence.
@@ -120,7 +120,7 @@ fn findings_may_only_become_fewer() {
     );
 }
 
-/// Returns the files that differ from `origin/main`, or from `HEAD~1` without it. Includes uncommitted changes.
+/// Returns the files that differ from `origin/main`, or from `HEAD~1` if `origin/main` does not exist. Includes uncommitted changes.
 fn changed_files() -> Vec<String> {
     let git = |words: &[&str]| {
         let output = Command::new("git").args(words).current_dir(root()).output().ok()?;

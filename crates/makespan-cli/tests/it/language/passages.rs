@@ -13,7 +13,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     pub kind: Kind,
-    /// Number of the first line, from 1.
+    /// Number of the first line, counted from 1.
     pub line: usize,
     pub text: String,
 }
